@@ -1,0 +1,217 @@
+//! Which byte is touched next, and whether it is read or written: the one generator behind the load
+//! engine and the simulator, so that one seed gives both the same stream.
+
+use crate::Rng;
+
+/// The part of a device that a load may touch: equal, aligned segments at equal distance.
+///
+/// A plain range is one segment. The PTS's ActiveRange is 2048 of them (PTS-C 1.0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// First byte of the first segment.
+    pub start_bytes: u64,
+    /// Number of segments, at least 1.
+    pub segments: u32,
+    /// Length of each segment in bytes.
+    pub segment_bytes: u64,
+    /// Distance from the start of one segment to the start of the next in bytes.
+    pub stride_bytes: u64,
+}
+
+impl Span {
+    /// One segment of `length_bytes` from `start_bytes`.
+    #[must_use]
+    pub const fn contiguous(start_bytes: u64, length_bytes: u64) -> Self {
+        Self { start_bytes, segments: 1, segment_bytes: length_bytes, stride_bytes: length_bytes }
+    }
+
+    /// Bytes that may be touched.
+    #[must_use]
+    pub const fn touched_bytes(&self) -> u64 {
+        self.segments as u64 * self.segment_bytes
+    }
+
+    /// First byte behind the last segment.
+    #[must_use]
+    pub const fn end_bytes(&self) -> u64 {
+        self.start_bytes + (self.segments as u64 - 1) * self.stride_bytes + self.segment_bytes
+    }
+
+    /// Whole blocks of `block_bytes` over all segments.
+    #[must_use]
+    pub const fn blocks(&self, block_bytes: u32) -> u64 {
+        self.segments as u64 * (self.segment_bytes / block_bytes as u64)
+    }
+
+    #[inline]
+    fn offset_of(&self, block: u64, block_bytes: u64, blocks_per_segment: u64) -> u64 {
+        if self.segments == 1 {
+            return self.start_bytes + block * block_bytes;
+        }
+        let (segment, inside) = (block / blocks_per_segment, block % blocks_per_segment);
+        self.start_bytes + segment * self.stride_bytes + inside * block_bytes
+    }
+}
+
+/// Order of the addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Uniform over all blocks of the span.
+    Random,
+    /// Rising, each thread in its own equal part of the span, starting over at its end.
+    Sequential,
+}
+
+/// One I/O to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Read, or else write.
+    pub read: bool,
+    /// Byte offset on the device, a multiple of the block size from the start of its segment.
+    pub offset_bytes: u64,
+}
+
+/// The endless stream of accesses of one thread.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    rng: Rng,
+    span: Span,
+    order: Order,
+    read_percent: u8,
+    block_bytes: u64,
+    blocks_per_segment: u64,
+    first_block: u64,
+    end_block: u64,
+    next_block: u64,
+}
+
+/// Part `index` of `parts` of `total`, so that all parts together are exactly `total`.
+#[must_use]
+pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
+    let cut = |i: u16| (u128::from(total) * u128::from(i) / u128::from(parts)) as u64;
+    cut(index)..cut(index + 1)
+}
+
+impl Stream {
+    /// The stream of `thread` (from 0) of `threads`.
+    ///
+    /// # Panics
+    /// Panics when the span holds fewer blocks than there are threads; callers validate first.
+    #[must_use]
+    pub fn new(
+        seed: u64,
+        thread: u16,
+        threads: u16,
+        order: Order,
+        read_percent: u8,
+        block_bytes: u32,
+        span: Span,
+    ) -> Self {
+        let blocks = span.blocks(block_bytes);
+        let part = match order {
+            Order::Random => 0..blocks,
+            Order::Sequential => share(blocks, thread, threads),
+        };
+        assert!(!part.is_empty(), "a span of {blocks} blocks is too small for {threads} threads");
+        Self {
+            rng: Rng::from_seed_and_stream(seed, u64::from(thread)),
+            span,
+            order,
+            read_percent,
+            block_bytes: u64::from(block_bytes),
+            blocks_per_segment: span.segment_bytes / u64::from(block_bytes),
+            first_block: part.start,
+            end_block: part.end,
+            next_block: part.start,
+        }
+    }
+
+    /// The next access.
+    #[inline]
+    pub fn next_access(&mut self) -> Access {
+        let read = match self.read_percent {
+            0 => false,
+            100 => true,
+            percent => self.rng.percent(percent),
+        };
+        let block = match self.order {
+            Order::Random => self.rng.below(self.end_block),
+            Order::Sequential => {
+                let block = self.next_block;
+                self.next_block = if block + 1 == self.end_block { self.first_block } else { block + 1 };
+                block
+            }
+        };
+        let offset_bytes = self.span.offset_of(block, self.block_bytes, self.blocks_per_segment);
+        Access { read, offset_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const AR: Span = Span { start_bytes: 0, segments: 2048, segment_bytes: 8 << 20, stride_bytes: 100 << 20 };
+
+    #[test]
+    fn stream_of_a_seed_never_changes() {
+        let mut stream = Stream::new(1, 0, 2, Order::Random, 65, 4096, AR);
+        let mut print = 0xcbf2_9ce4_8422_2325_u64;
+        for _ in 0..1000 {
+            let access = stream.next_access();
+            print = (print ^ access.offset_bytes ^ u64::from(access.read)).wrapping_mul(0x0100_0000_01b3);
+        }
+        assert_eq!(print, FINGERPRINT, "every stored seed would mean something else: {print:#x}");
+    }
+    const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
+
+    #[test]
+    fn sequential_threads_cover_the_span_once() {
+        let span = Span::contiguous(0, 1000 * 4096);
+        let mut seen = vec![0; 1000];
+        for thread in 0..3 {
+            let mut stream = Stream::new(1, thread, 3, Order::Sequential, 0, 4096, span);
+            let part = share(1000, thread, 3);
+            for _ in part {
+                seen[(stream.next_access().offset_bytes / 4096) as usize] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&n| n == 1));
+    }
+
+    #[test]
+    fn sequential_starts_over_at_the_end_of_its_part() {
+        let mut stream = Stream::new(1, 1, 2, Order::Sequential, 0, 4096, Span::contiguous(0, 4 * 4096));
+        let blocks: Vec<u64> = (0..4).map(|_| stream.next_access().offset_bytes / 4096).collect();
+        assert_eq!(blocks, [2, 3, 2, 3]);
+    }
+
+    #[test]
+    fn random_is_uniform_beyond_two_to_the_32_blocks() {
+        let span = Span::contiguous(0, 64 << 40);
+        let mut stream = Stream::new(5, 0, 1, Order::Random, 0, 512, span);
+        let mut bins = [0u32; 1024];
+        for _ in 0..1 << 20 {
+            bins[(stream.next_access().offset_bytes >> 36) as usize] += 1;
+        }
+        let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
+        assert!((797.0..1249.0).contains(&chi2), "chi-square {chi2}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_access_is_aligned_and_inside(seed: u64, segments in 1u32..50, blocks in 4u64..100, gap in 0u64..10, threads in 1u16..5) {
+            let segment_bytes = blocks * 8192;
+            let span = Span { start_bytes: 1 << 20, segments, segment_bytes, stride_bytes: segment_bytes + gap * 8192 };
+            for order in [Order::Random, Order::Sequential] {
+                let mut stream = Stream::new(seed, threads - 1, threads, order, 50, 8192, span);
+                for _ in 0..200 {
+                    let from_start = stream.next_access().offset_bytes - span.start_bytes;
+                    let (segment, inside) = (from_start / span.stride_bytes, from_start % span.stride_bytes);
+                    prop_assert!(segment < u64::from(segments) && inside % 8192 == 0 && inside + 8192 <= segment_bytes);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A log-linear histogram of nanoseconds: every value counts, none is clipped.
+//!
+//! Values below 128 ns have a slot each; above, every power of two is split into 128 equal slots, up
+//! to `u64::MAX`. A value read back is the middle of its slot, so it is within 1/256 (0.4 %) of what
+//! was recorded; minimum, maximum and sum are exact.
+
+const SUB_BITS: u32 = 7;
+const SUB_SLOTS: usize = 1 << SUB_BITS;
+/// Number of slots: one group of 128 per power of two from 2^7 on, and the first 128 values.
+pub const SLOTS: usize = (64 - SUB_BITS as usize + 1) * SUB_SLOTS;
+
+/// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Histogram {
+    slots: Box<[u64; SLOTS]>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { slots: Box::new([0; SLOTS]), count: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count)
+            .field("min", &self.min())
+            .field("mean", &self.mean())
+            .field("max", &self.max())
+            .finish()
+    }
+}
+
+/// The slot that counts `value_ns`.
+#[inline]
+#[must_use]
+pub const fn slot_of(value_ns: u64) -> usize {
+    if value_ns < SUB_SLOTS as u64 {
+        return value_ns as usize;
+    }
+    let exponent = 63 - value_ns.leading_zeros();
+    let shift = exponent - SUB_BITS;
+    ((shift as usize + 1) << SUB_BITS) + ((value_ns >> shift) as usize - SUB_SLOTS)
+}
+
+/// First and last value, both inclusive, that `slot` counts.
+///
+/// # Panics
+/// Panics when `slot` is not below [`SLOTS`].
+#[must_use]
+pub const fn slot_bounds(slot: usize) -> (u64, u64) {
+    assert!(slot < SLOTS, "slot out of range");
+    if slot < SUB_SLOTS {
+        return (slot as u64, slot as u64);
+    }
+    let shift = (slot >> SUB_BITS) - 1;
+    let first = ((slot & (SUB_SLOTS - 1)) + SUB_SLOTS) as u64;
+    let low = first << shift;
+    (low, low + ((1u64 << shift) - 1))
+}
+
+impl Histogram {
+    /// An empty histogram.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value_ns: u64) {
+        self.slots[slot_of(value_ns)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value_ns);
+        self.min = self.min.min(value_ns);
+        self.max = self.max.max(value_ns);
+    }
+
+    /// Adds all counts of `other`; the result is as if every value had been recorded here.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.slots.iter_mut().zip(other.slots.iter()) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of all values in ns.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Smallest value in ns, or none when empty.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// Largest value in ns, or none when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// Exact mean in ns, or none when empty.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The smallest recorded value (to slot precision) that at least `share` of all values do not
+    /// exceed; `share` in 0..=1. None when empty.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let wanted = ((share * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let mut seen = 0;
+        for (slot, &count) in self.slots.iter().enumerate() {
+            seen += count;
+            if seen >= wanted {
+                let (low, high) = slot_bounds(slot);
+                return Some((low + (high - low) / 2).clamp(self.min, self.max));
+            }
+        }
+        unreachable!("count equals the sum of all slots")
+    }
+
+    /// The slots that hold something, as (slot, count), in rising order.
+    pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.slots.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(slot, &n)| (slot, n))
+    }
+
+    /// Builds a histogram from what [`filled`](Self::filled), sum, minimum and maximum gave.
+    ///
+    /// # Errors
+    /// Says what is wrong when the parts cannot belong together.
+    pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
+        let mut built = Self::default();
+        for &(slot, count) in filled {
+            let place = built.slots.get_mut(slot).ok_or("slot number out of range")?;
+            if *place != 0 || count == 0 {
+                return Err("slot named twice or empty");
+            }
+            *place = count;
+            built.count = built.count.checked_add(count).ok_or("count overflows")?;
+        }
+        let (Some(first), Some(last)) = (filled.iter().map(|f| f.0).min(), filled.iter().map(|f| f.0).max())
+        else {
+            return if sum == 0 { Ok(built) } else { Err("a sum without values") };
+        };
+        if slot_of(min) != first || slot_of(max) != last {
+            return Err("minimum or maximum lies outside the filled slots");
+        }
+        (built.sum, built.min, built.max) = (sum, min, max);
+        Ok(built)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|&v| histogram.record(v));
+        histogram
+    }
+
+    #[test]
+    fn slots_cover_every_value_without_overlap() {
+        let mut next = 0u64;
+        for slot in 0..SLOTS {
+            let (low, high) = slot_bounds(slot);
+            assert_eq!(low, next);
+            assert_eq!((slot_of(low), slot_of(high)), (slot, slot));
+            next = high.wrapping_add(1);
+        }
+        assert_eq!(next, 0, "the last slot ends at u64::MAX");
+    }
+
+    #[test]
+    fn empty_says_nothing() {
+        let empty = Histogram::new();
+        assert_eq!((empty.min(), empty.max(), empty.quantile(0.5)), (None, None, None));
+        assert!(empty.mean().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn slot_is_within_one_percent(value in any::<u64>()) {
+            let (low, high) = slot_bounds(slot_of(value));
+            prop_assert!(low <= value && value <= high);
+            prop_assert!((high - low) as f64 <= 0.01 * low.max(1) as f64);
+        }
+
+        #[test]
+        fn quantile_matches_sorted_values(mut values in prop::collection::vec(0u64..10_000_000_000, 1..200), share in 0.0f64..=1.0) {
+            let histogram = of(&values);
+            values.sort_unstable();
+            let rank = ((share * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1] as f64;
+            let got = histogram.quantile(share).unwrap() as f64;
+            prop_assert!((got - exact).abs() <= 0.01 * exact, "{} for {}", got, exact);
+        }
+
+        #[test]
+        fn merge_is_recording_everything(a in prop::collection::vec(any::<u32>(), 0..50), b in prop::collection::vec(any::<u32>(), 0..50)) {
+            let wide = |v: &[u32]| v.iter().map(|&x| u64::from(x)).collect::<Vec<_>>();
+            let mut merged = of(&wide(&a));
+            merged.merge(&of(&wide(&b)));
+            prop_assert_eq!(merged, of(&wide(&[a, b].concat())));
+        }
+
+        #[test]
+        fn parts_give_it_back(values in prop::collection::vec(any::<u32>(), 1..50)) {
+            let histogram = of(&values.iter().map(|&v| u64::from(v)).collect::<Vec<_>>());
+            let filled: Vec<_> = histogram.filled().collect();
+            let back = Histogram::from_parts(&filled, histogram.sum(), histogram.min().unwrap(), histogram.max().unwrap());
+            prop_assert_eq!(back.unwrap(), histogram);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What could have been in std: sizes and times as text, a seeded generator, access streams, a histogram.
+//!
+//! Nothing here knows about drives, tests or reports.
+#![forbid(unsafe_code)]
+
+pub mod access;
+pub mod histogram;
+pub mod rng;
+pub mod units;
+
+pub use histogram::Histogram;
+pub use rng::Rng;
