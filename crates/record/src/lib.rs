@@ -1,1 +1,23 @@
-//! .
+//! What a run is. The only serialised types of the project live here.
+//!
+//! A run is a directory: `run.json` ([`RunFile`]: what was asked, of which device, on which host) and
+//! an append-only journal of [`Event`]s. An event is on disk before anyone is shown it; everything that
+//! Plateau displays or decides is a fold over the journal. `docs/journal-format.md` is the format.
+#![forbid(unsafe_code)]
+
+mod event;
+mod histogram_wire;
+mod journal;
+mod library;
+mod run_file;
+mod segment;
+mod workload;
+
+pub use event::{Entry, Event, Judgement, Note, Purged, VariableJudgement};
+pub use journal::{
+    Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,
+};
+pub use library::{Library, LibraryError, Run};
+pub use run_file::{HostFacts, RUN_FILE_VERSION, RunFile, Settings, SimulatedFacts, TargetFacts, TargetKind};
+pub use segment::{Direction, ErrorCount, Gap, Segment, Series};
+pub use workload::{Access, DataPattern, Range, Until, Workload, WorkloadError};

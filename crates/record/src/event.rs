@@ -1,0 +1,139 @@
+//! The one stream: everything that happened in a run, in order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Segment;
+
+/// One record of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Position, from 0.
+    pub seq: u64,
+    /// Wall-clock time, for human readers only: nothing is decided on it but the length of a gap.
+    pub wall: jiff::Timestamp,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The run began; the digest ties `run.json` to this journal.
+    Opened {
+        /// SHA-256 of `run.json`, hexadecimal.
+        run_sha256: String,
+    },
+    /// A test began, at its purge.
+    TestStarted {
+        /// Name of the test.
+        test: String,
+    },
+    /// The drive was purged.
+    Purged(Purged),
+    /// Preconditioning was written.
+    Preconditioned(Segment),
+    /// One cell of a test was measured.
+    Measured(Segment),
+    /// The drive was left alone on purpose.
+    Idled {
+        /// Length in ns on the target's clock.
+        length_ns: u64,
+    },
+    /// The test said something about itself.
+    Noted(Note),
+    /// The run stopped before its end; what was finished stays.
+    Interrupted {
+        /// Why, in words.
+        reason: String,
+    },
+    /// The run goes on after an interruption.
+    Resumed {
+        /// Wall-clock time in ns since the last record before.
+        gap_ns: u64,
+    },
+    /// The cut test begins again at its purge; its earlier answers are void.
+    Restarted {
+        /// Name of the test.
+        test: String,
+    },
+    /// A test came to its end.
+    TestEnded {
+        /// Name of the test.
+        test: String,
+        /// Whether steady state was reached; none for tests without one.
+        converged: Option<bool>,
+    },
+    /// All tests came to their end.
+    Closed,
+}
+
+/// A purge as it was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Purged {
+    /// Method, such as `NVMe Format SES=1` or `discard`.
+    pub method: String,
+    /// Whether the PTS accepts the method as a purge.
+    pub pts_purge: bool,
+    /// Start on the target's clock in ns.
+    pub start_ns: u64,
+    /// End on the target's clock in ns.
+    pub end_ns: u64,
+}
+
+/// What a test says while it runs; derived from answers, so a replay says the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// A round begins.
+    RoundStarted {
+        /// From 1.
+        round: u32,
+        /// Cells in the round.
+        cells: u32,
+    },
+    /// A round was judged.
+    Judged(Judgement),
+    /// A step of the profile cannot be done on this target and was left out.
+    Skipped {
+        /// Which.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// Rounds count anew for steady state because the run was interrupted.
+    WindowRestarted {
+        /// First round that may belong to a window.
+        first_round: u32,
+    },
+}
+
+/// Steady state after one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// The round just finished.
+    pub round: u32,
+    /// All variables are steady in the same window.
+    pub steady: bool,
+    /// One for each tracking variable.
+    pub variables: Vec<VariableJudgement>,
+}
+
+/// One tracking variable after one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariableJudgement {
+    /// Which, such as `RND 4KiB W`.
+    pub name: String,
+    /// Its value in this round, in the test's unit.
+    pub value: f64,
+    /// Range over the window as a share of the mean; none before five rounds.
+    pub range_share: Option<f64>,
+    /// Slope excursion as a share of the mean; none before five rounds.
+    pub slope_share: Option<f64>,
+    /// Both within their limits.
+    pub steady: bool,
+}

@@ -1,0 +1,330 @@
+//! The append-only file behind a run: one hashed line per event, on disk before anyone is told.
+//!
+//! First line: `plateau-journal 1`. Every further line: 64 hexadecimal digits, a space, an [`Entry`]
+//! as JSON. The digits are SHA-256 over the digits of the previous line (64 zeros for the first) and
+//! the JSON, so a changed, lost or swapped line breaks the chain from there on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{Entry, Event};
+
+/// Version that this build writes; older ones are read, newer ones refused.
+pub const VERSION: u32 = 1;
+const MAGIC: &str = "plateau-journal ";
+
+/// What can go wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The system refused.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Not a journal.
+    #[error("{} is not a Plateau journal: its first line is not '{MAGIC}N'", path.display())]
+    NotAJournal {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Written by a newer Plateau.
+    #[error(
+        "{} has journal version {found}; this Plateau reads up to {VERSION}: use the Plateau that wrote it, or a newer one",
+        path.display()
+    )]
+    Newer {
+        /// Where.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// A record in the middle is damaged.
+    #[error("{} is damaged at record {seq}: {problem}; restore it from a copy", path.display())]
+    Damaged {
+        /// Where.
+        path: PathBuf,
+        /// Record number.
+        seq: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Another process writes to it.
+    #[error("{} is being written by another plateau process: wait for it, or stop it first", path.display())]
+    Busy {
+        /// Where.
+        path: PathBuf,
+    },
+}
+
+/// A last record that was not completely written when the machine stopped. It had not been shown to anyone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TornTail {
+    /// Bytes behind the last whole record.
+    pub bytes: u64,
+}
+
+/// Everything in a journal.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Whole records in order.
+    pub entries: Vec<Entry>,
+    /// What was cut off at the end, if anything.
+    pub torn: Option<TornTail>,
+    /// Hash of the last record: it vouches for all before it.
+    pub digest: Digest,
+    whole_bytes: u64,
+}
+
+/// A link of the hash chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Digest {
+    const START: Self = Self([0; 32]);
+
+    fn next(self, json: &str) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(self.to_string().as_bytes());
+        hasher.update(json.as_bytes());
+        Self(hasher.finalize().into())
+    }
+
+    /// SHA-256 of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+/// A journal open for appending; one process at a time.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    next_seq: u64,
+    chain: Digest,
+}
+
+impl Journal {
+    /// Starts a new journal at `path`.
+    ///
+    /// # Errors
+    /// When the file exists or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, JournalError> {
+        let mut file =
+            OpenOptions::new().append(true).create_new(true).open(path).map_err(|e| io("create", path, e))?;
+        lock(&file, path)?;
+        file.write_all(format!("{MAGIC}{VERSION}\n").as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(|e| io("write", path, e))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        File::open(folder).and_then(|f| f.sync_all()).map_err(|e| io("sync", folder, e))?;
+        Ok(Self { file, path: path.into(), next_seq: 0, chain: Digest::START })
+    }
+
+    /// Opens a journal to go on with it; a torn last record is cut off and reported in [`Loaded`].
+    ///
+    /// # Errors
+    /// As [`read_journal`], and when another process has it open.
+    pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
+        let mut file =
+            OpenOptions::new().read(true).append(true).open(path).map_err(|e| io("open", path, e))?;
+        lock(&file, path)?;
+        let loaded = load(&mut file, path)?;
+        if loaded.torn.is_some() {
+            file.set_len(loaded.whole_bytes)
+                .and_then(|()| file.sync_all())
+                .map_err(|e| io("cut the torn end off", path, e))?;
+        }
+        let next_seq = loaded.entries.len() as u64;
+        Ok((Self { file, path: path.into(), next_seq, chain: loaded.digest }, loaded))
+    }
+
+    /// Appends one event and returns once it is on disk.
+    ///
+    /// # Errors
+    /// When it could not be written; the journal must not be used any further then.
+    pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
+        let entry = Entry { seq: self.next_seq, wall: jiff::Timestamp::now(), event };
+        let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
+        let chain = self.chain.next(&json);
+        self.file
+            .write_all(format!("{chain} {json}\n").as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .map_err(|e| io("append to", &self.path, e))?;
+        self.chain = chain;
+        self.next_seq += 1;
+        Ok(entry)
+    }
+}
+
+/// Reads a whole journal without changing it.
+///
+/// # Errors
+/// When it cannot be read, is not a journal, is newer than this build, or is damaged before its end.
+pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
+    load(&mut File::open(path).map_err(|e| io("open", path, e))?, path)
+}
+
+fn io(action: &'static str, path: &Path, source: std::io::Error) -> JournalError {
+    JournalError::Io { action, path: path.into(), source }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(std::fs::TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.into() }),
+        Err(std::fs::TryLockError::Error(e)) => Err(io("lock", path, e)),
+    }
+}
+
+fn load(file: &mut File, path: &Path) -> Result<Loaded, JournalError> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| file.read_to_end(&mut bytes))
+        .map_err(|e| io("read", path, e))?;
+    parse(&bytes, path)
+}
+
+fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
+    let mut lines = bytes.split_inclusive(|&b| b == b'\n');
+    let header = lines.next().unwrap_or_default();
+    let version = std::str::from_utf8(header)
+        .ok()
+        .and_then(|line| line.strip_prefix(MAGIC)?.strip_suffix('\n')?.parse::<u32>().ok())
+        .ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
+    if version > VERSION {
+        return Err(JournalError::Newer { path: path.into(), found: version });
+    }
+    let mut loaded =
+        Loaded { entries: Vec::new(), torn: None, digest: Digest::START, whole_bytes: header.len() as u64 };
+    for line in lines {
+        let seq = loaded.entries.len() as u64;
+        match parse_line(line, seq, loaded.digest) {
+            Ok((entry, digest)) => {
+                loaded.entries.push(entry);
+                loaded.digest = digest;
+                loaded.whole_bytes += line.len() as u64;
+            }
+            // Only an unfinished write can lack its newline, and only at the very end.
+            Err(_) if !line.ends_with(b"\n") => loaded.torn = Some(TornTail { bytes: line.len() as u64 }),
+            Err(problem) => return Err(JournalError::Damaged { path: path.into(), seq, problem }),
+        }
+    }
+    Ok(loaded)
+}
+
+fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
+    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
+    let text = text.strip_suffix('\n').ok_or("not finished")?;
+    let (hash, json) = text.split_at_checked(64).ok_or("too short")?;
+    let json = json.strip_prefix(' ').ok_or("no space behind the hash")?;
+    let digest = chain.next(json);
+    if digest.to_string() != hash {
+        return Err("its hash does not match: it, or a record before it, was changed".into());
+    }
+    let entry: Entry = serde_json::from_str(json).map_err(|e| e.to_string())?;
+    if entry.seq == seq { Ok((entry, digest)) } else { Err(format!("it says it is record {}", entry.seq)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Note;
+    use proptest::prelude::*;
+
+    fn note(round: u32) -> Event {
+        Event::Noted(Note::RoundStarted { round, cells: 56 })
+    }
+
+    fn journal_of(rounds: u32) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        let mut journal = Journal::create(&path).unwrap();
+        (1..=rounds).for_each(|r| drop(journal.append(note(r)).unwrap()));
+        (dir, path)
+    }
+
+    #[test]
+    fn gives_back_what_was_appended() {
+        let (_dir, path) = journal_of(3);
+        let loaded = read_journal(&path).unwrap();
+        let events: Vec<_> = loaded.entries.iter().map(|e| e.event.clone()).collect();
+        assert_eq!(events, [note(1), note(2), note(3)]);
+        assert_eq!(loaded.torn, None);
+    }
+
+    #[test]
+    fn a_cut_at_any_byte_loses_at_most_the_last_record() {
+        let (_dir, path) = journal_of(3);
+        let whole = std::fs::read(&path).unwrap();
+        let ends: Vec<usize> = (0..whole.len()).filter(|&i| whole[i] == b'\n').map(|i| i + 1).collect();
+        for cut in ends[0]..=whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let finished = ends.iter().filter(|&&end| end <= cut).count() - 1;
+            let (mut journal, loaded) = Journal::reopen(&path).unwrap();
+            assert_eq!(loaded.entries.len(), finished, "cut at {cut}");
+            assert_eq!(loaded.torn.is_some(), !ends.contains(&cut), "cut at {cut}");
+            journal.append(note(9)).unwrap();
+            drop(journal);
+            assert_eq!(read_journal(&path).unwrap().entries.len(), finished + 1);
+        }
+    }
+
+    #[test]
+    fn newer_versions_are_refused_by_number() {
+        let (_dir, path) = journal_of(0);
+        std::fs::write(&path, "plateau-journal 2\n").unwrap();
+        let error = read_journal(&path).unwrap_err().to_string();
+        assert!(error.contains("version 2") && error.contains("reads up to 1"), "{error}");
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let (_dir, path) = journal_of(0);
+        for content in ["", "plateau-journal x\n", "hello\n", "plateau-journal 1"] {
+            std::fs::write(&path, content).unwrap();
+            assert!(matches!(read_journal(&path), Err(JournalError::NotAJournal { .. })), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn one_writer_at_a_time() {
+        let (_dir, path) = journal_of(1);
+        let (_open, _) = Journal::reopen(&path).unwrap();
+        assert!(matches!(Journal::reopen(&path), Err(JournalError::Busy { .. })));
+        assert!(read_journal(&path).is_ok(), "readers are not locked out");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
+            let (_dir, path) = journal_of(4);
+            let mut bytes = std::fs::read(&path).unwrap();
+            let header = MAGIC.len() + 2;
+            let place = header + place % (bytes.len() - header);
+            bytes[place] ^= flip;
+            std::fs::write(&path, &bytes).unwrap();
+            let noticed = match read_journal(&path) {
+                Err(_) => true,
+                Ok(loaded) => loaded.torn.is_some() && loaded.entries.len() < 4,
+            };
+            prop_assert!(noticed);
+        }
+    }
+}

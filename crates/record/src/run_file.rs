@@ -1,0 +1,150 @@
+//! What was asked, of which device, on which host: `run.json`, written once.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of `run.json` that this build writes.
+pub const RUN_FILE_VERSION: u32 = 1;
+
+/// Everything that was fixed before the first I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunFile {
+    /// Format version, [`RUN_FILE_VERSION`].
+    pub version: u32,
+    /// The run's id, also the name of its directory.
+    pub id: String,
+    /// Wall-clock start with zone.
+    pub created: jiff::Timestamp,
+    /// Version of Plateau that ran it.
+    pub plateau_version: String,
+    /// Command line as given.
+    pub command: Vec<String>,
+    /// Tests by name, in order.
+    pub tests: Vec<String>,
+    /// Profile by name, such as `pts-e-1.0`.
+    pub profile: String,
+    /// Settings after defaults and options.
+    pub settings: Settings,
+    /// The device under test.
+    pub target: TargetFacts,
+    /// The machine.
+    pub host: HostFacts,
+}
+
+/// Settings of a run; where they depart from the profile the run is "modified".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Thread count (TC) of the test loop.
+    pub threads: u16,
+    /// Outstanding I/Os per thread (QD) of the test loop.
+    pub queue_depth: u16,
+    /// Length of one cell in ns.
+    pub cell_ns: u64,
+    /// Rounds after which a test without steady state ends.
+    pub max_rounds: u32,
+    /// Workload-independent preconditioning in multiples of the user capacity.
+    pub precondition_capacities: u32,
+    /// Share of the LBA space that preconditioning may touch, in percent (PC AR).
+    pub precondition_range_percent: u8,
+    /// Share of the LBA space that the test may touch, in percent (Test AR).
+    pub test_range_percent: u8,
+    /// LBA space touched within the test range in bytes; all of it when none (AR Amount).
+    pub active_range_amount_bytes: Option<u64>,
+    /// Pieces the amount is split into; used only with an amount (AR Segments).
+    pub active_range_segments: u32,
+    /// Seed of every offset, mix and data buffer.
+    pub seed: u64,
+}
+
+/// Kind of target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A block device.
+    Block,
+    /// A regular file.
+    File,
+    /// A simulated drive.
+    Simulated,
+}
+
+/// The device under test as it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetFacts {
+    /// Kind of target.
+    pub kind: TargetKind,
+    /// As given on the command line: `/dev/nvme0n1`, `./scratch.bin`, `sim:sas-slc-2011`.
+    pub path: String,
+    /// What has to be typed to erase it, and what a resumed run must find again.
+    pub identity: String,
+    /// Vendor, where known.
+    pub vendor: Option<String>,
+    /// Model, where known.
+    pub model: Option<String>,
+    /// Serial number, where known.
+    pub serial: Option<String>,
+    /// Firmware revision, where known.
+    pub firmware: Option<String>,
+    /// Interface, such as `NVMe` or `6 Gb/s SAS`, where known.
+    pub interface: Option<String>,
+    /// NAND type, where known.
+    pub nand: Option<String>,
+    /// User capacity in bytes.
+    pub capacity_bytes: u64,
+    /// Logical block size in bytes.
+    pub logical_block_bytes: u32,
+    /// Physical block size in bytes.
+    pub physical_block_bytes: u32,
+    /// Whether the kernel thinks that it rotates; none for files and simulated drives.
+    pub rotational: Option<bool>,
+    /// Set for simulated drives.
+    pub simulated: Option<SimulatedFacts>,
+}
+
+/// What a simulated result must be labelled with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedFacts {
+    /// Name of the model.
+    pub model: String,
+    /// Version of the model.
+    pub model_version: u32,
+    /// Capacity and test minutes are divided by this.
+    pub scale_divisor: u32,
+    /// Seed of the drive.
+    pub seed: u64,
+}
+
+/// The machine, where the kernel tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFacts {
+    /// Processor model.
+    pub cpu: Option<String>,
+    /// Processors that the kernel schedules on.
+    pub cpus: Option<u32>,
+    /// Board vendor and name.
+    pub board: Option<String>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Operating system.
+    pub os: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// CPU frequency governor.
+    pub governor: Option<String>,
+    /// I/O scheduler of the target.
+    pub scheduler: Option<String>,
+    /// PCIe link of the target: speed and width.
+    pub pcie_link: Option<String>,
+}
+
+impl RunFile {
+    /// How much smaller a scaled simulated drive and its minutes are; 1 for everything real.
+    #[must_use]
+    pub fn scale_divisor(&self) -> u32 {
+        self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor)
+    }
+}
