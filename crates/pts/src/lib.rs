@@ -1,1 +1,80 @@
-//! .
+//! The SNIA SSS Performance Test Specification (PTS) as code.
+//!
+//! A test is straight-line code over [`Bench`], five verbs that a real drive, a simulated one or a
+//! journal can answer. This crate does no I/O, starts no thread and reads no clock: what a test
+//! concludes is a function of the settings and the answers, so a journal replayed through it gives the
+//! same verdicts and exhibits.
+#![forbid(unsafe_code)]
+
+pub mod exhibit;
+pub mod profile;
+pub mod range;
+pub mod replay;
+pub mod rounds;
+pub mod steady;
+pub mod tests;
+
+mod context;
+mod modified;
+mod outcome;
+mod profiles;
+mod window_pages;
+
+pub use context::Context;
+pub use modified::{deviations, modifications};
+pub use outcome::{KeyFigure, Outcome, TestHeader};
+pub use profile::{PROFILES, Profile};
+pub use replay::{Replay, Replayed, replay};
+pub use tests::{TESTS, Test};
+
+use record::{Note, Purged, Segment, Workload};
+
+/// Whoever answers a test: the live drive, the simulator, a journal.
+pub trait Bench {
+    /// Returns the drive to its fresh-out-of-box state.
+    ///
+    /// # Errors
+    /// As for every verb: the test must stop.
+    fn purge(&mut self) -> Result<Purged, Stop>;
+
+    /// Writes preconditioning; the result is not a measurement.
+    ///
+    /// # Errors
+    /// The test must stop.
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop>;
+
+    /// Measures one cell.
+    ///
+    /// # Errors
+    /// The test must stop.
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop>;
+
+    /// Leaves the drive alone for `length_ns`: no command at all.
+    ///
+    /// # Errors
+    /// The test must stop.
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
+
+    /// Takes down what the test has to say.
+    ///
+    /// # Errors
+    /// The test must stop.
+    fn note(&mut self, note: Note) -> Result<(), Stop>;
+}
+
+/// Why a test cannot go on. What was measured so far stays.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The journal has no further answer.
+    #[error("the run was cut here")]
+    EndOfJournal,
+    /// Someone asked for it.
+    #[error("interrupted: {0}")]
+    Interrupted(String),
+    /// The drive or the machine failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The journal answers another question than the test asks now.
+    #[error("the journal does not fit this version of the test: {0}")]
+    Diverged(String),
+}

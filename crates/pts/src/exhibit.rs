@@ -1,0 +1,160 @@
+//! What a test shows, as data: tests emit exhibits, renderers know kinds of exhibit and never a test.
+
+/// One page of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// Title of the plot or table, in the words of the PTS.
+    pub title: String,
+    /// What is on it, from top to bottom.
+    pub exhibits: Vec<Exhibit>,
+    /// Remarks below.
+    pub remarks: Vec<String>,
+}
+
+/// A kind of exhibit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Exhibit {
+    /// Points joined by lines.
+    Lines(Lines),
+    /// Numbers in rows and columns.
+    Table(Table),
+    /// Labelled values: the steady-state determination box, key figures.
+    Facts(Facts),
+    /// Columns over two categories.
+    Columns3d(Columns3d),
+}
+
+/// A chart of points joined by lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// What is plotted, in the order of the legend.
+    pub series: Vec<Series>,
+    /// Lines that are not data: mean, bounds, fit.
+    pub guides: Vec<Guide>,
+    /// A marked stretch of the horizontal axis: from, to, label.
+    pub marked: Option<(f64, f64, String)>,
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Label with unit, such as `Block size (KiB)`.
+    pub label: String,
+    /// How values are spread.
+    pub scale: Scale,
+}
+
+/// How values are spread over an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Linear, starting at zero.
+    LinearFromZero,
+    /// Linear, zoomed to the values and guides.
+    LinearZoomed,
+    /// Whole numbers, such as rounds.
+    Integer,
+    /// Logarithmic, base 10.
+    Log10,
+    /// Powers of two with a tick at each value that occurs (block sizes).
+    Log2,
+}
+
+/// One line of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Points, in the order to join.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A line that is not data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guide {
+    /// Name in the legend.
+    pub name: String,
+    /// First end.
+    pub from: (f64, f64),
+    /// Other end.
+    pub to: (f64, f64),
+    /// What it stands for; the renderer chooses colour and dash.
+    pub role: GuideRole,
+}
+
+/// What a guide stands for (PTS 1.0, steady state measurement window plot).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuideRole {
+    /// Mean of the window: solid black.
+    Mean,
+    /// Mean +/- 10 %: dotted black.
+    DataBound,
+    /// Least-squares fit: red.
+    Fit,
+    /// Mean +/- 5 %: dashed black.
+    SlopeBound,
+}
+
+/// Numbers in rows and columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Heading over all, such as `IOPS`.
+    pub heading: String,
+    /// Heading of the row names.
+    pub row_heading: String,
+    /// Heading over the columns.
+    pub column_heading: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Digits behind the point.
+    pub decimals: usize,
+}
+
+/// One row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// One cell per column.
+    pub cells: Vec<Cell>,
+}
+
+/// One cell of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A number.
+    Value(f64),
+    /// No number, and why: `n/a (4Kn)`.
+    Absent(String),
+}
+
+/// Labelled values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// Heading.
+    pub heading: String,
+    /// Label and value as printed.
+    pub items: Vec<(String, String)>,
+}
+
+/// Columns over two categories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns3d {
+    /// Label of the horizontal category, left to right.
+    pub x_label: String,
+    /// Its values.
+    pub x: Vec<String>,
+    /// Label of the depth category, front to back.
+    pub depth_label: String,
+    /// Its values.
+    pub depth: Vec<String>,
+    /// Label of the height.
+    pub height_label: String,
+    /// Heights as `[depth][x]`; none where nothing was measured.
+    pub heights: Vec<Vec<Option<f64>>>,
+}

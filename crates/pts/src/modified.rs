@@ -1,0 +1,97 @@
+//! What departs from the profile: collected as text and printed as "modified: ...".
+
+use record::{Note, Purged, RunFile, Segment, Settings, TargetKind};
+use stdx::units::{amount_base2, span};
+
+use crate::{Outcome, Profile};
+
+/// Everything that makes the run differ from its profile, in the order of a report.
+#[must_use]
+pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<String> {
+    let mut all = deviations(&run.settings, profile);
+    if run.target.kind == TargetKind::File {
+        all.push("the target is a regular file, not a device".into());
+    }
+    if let Some(sim) = run.target.simulated.as_ref().filter(|sim| sim.scale_divisor > 1) {
+        let divisor = sim.scale_divisor;
+        all.push(format!("scale 1/{divisor}: capacity and cell time divided by {divisor}"));
+    }
+    for text in outcomes.iter().flat_map(|outcome| &outcome.modified) {
+        if !all.contains(text) {
+            all.push(text.clone());
+        }
+    }
+    all
+}
+
+/// Settings that differ from those of the profile.
+#[must_use]
+pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<String> {
+    let standard = profile.settings(settings.seed);
+    let mut all = Vec::new();
+    let mut differs = |name: &str, got: String, wanted: String| {
+        if got != wanted {
+            all.push(format!("{name} {got} instead of {wanted}"));
+        }
+    };
+    differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
+    differs("round limit", settings.max_rounds.to_string(), standard.max_rounds.to_string());
+    let times = |n: u32| format!("{n} x capacity");
+    differs(
+        "preconditioning",
+        times(settings.precondition_capacities),
+        times(standard.precondition_capacities),
+    );
+    if !profile.demand_is_free {
+        differs("thread count", settings.threads.to_string(), standard.threads.to_string());
+        differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
+    }
+    let percent = |p: u8| format!("{p} %");
+    differs(
+        "PC AR",
+        percent(settings.precondition_range_percent),
+        percent(standard.precondition_range_percent),
+    );
+    differs("Test AR", percent(settings.test_range_percent), percent(standard.test_range_percent));
+    let amount = |s: &Settings| {
+        s.active_range_amount_bytes.map_or_else(
+            || "100 %".to_owned(),
+            |bytes| format!("{} in {} segments", amount_base2(bytes), s.active_range_segments),
+        )
+    };
+    differs("AR amount", amount(settings), amount(&standard));
+    all
+}
+
+pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<String>) {
+    if let Some(purge) = purge.filter(|purge| !purge.pts_purge) {
+        all.push(format!("purge by {}", purge.method));
+    }
+}
+
+pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<String>) {
+    for skip in skips {
+        if let Note::Skipped { what, why } = skip {
+            all.push(format!("{what} skipped: {why}"));
+        }
+    }
+}
+
+pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<String>) {
+    let mut once = |text: String| {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    };
+    for segment in segments {
+        if let Some(gap) = segment.gap_before {
+            once(format!("interrupted for {} before {}", span(gap.length_ns), segment.workload));
+        }
+        if segment.engine.contains("buffered") {
+            once("not direct I/O: the host's cache took part".into());
+        }
+        if segment.error_count() > 0 {
+            once(format!("{} I/O errors in {}", segment.error_count(), segment.workload));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a test concluded: everything that a report, a terminal or a comparison shows of it.
+
+use crate::Stop;
+use crate::exhibit::Page;
+use crate::steady::Steadiness;
+
+/// The result of one test, complete or cut.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Name of the test, as in `plateau run NAME`.
+    pub test: &'static str,
+    /// Title on pages: `IOPS`.
+    pub title: &'static str,
+    /// Clause printed on reports: `8.0`.
+    pub clause: &'static str,
+    /// What the standard wants to know with it, in a sentence.
+    pub purpose: &'static str,
+    /// Outline of the test in a sentence.
+    pub outline: &'static str,
+    /// Fields of the page header.
+    pub header: TestHeader,
+    /// Finished rounds.
+    pub rounds: u32,
+    /// Whether steady state was reached; none while the test is not complete.
+    pub converged: Option<bool>,
+    /// The window that all results are taken from, one entry per tracking variable; empty before five rounds.
+    pub window: Vec<(String, Steadiness)>,
+    /// Report pages in order.
+    pub pages: Vec<Page>,
+    /// Select performance data.
+    pub key_figures: Vec<KeyFigure>,
+    /// Special notes: skipped steps, device errors, interruptions.
+    pub notes: Vec<String>,
+    /// What departs from the profile because of how this run went: purge method, gaps, skipped cells.
+    pub modified: Vec<String>,
+    /// Why the test is not complete, if it is not.
+    pub stop: Option<Stop>,
+}
+
+/// One of the large figures of a summary page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyFigure {
+    /// Such as `RND 4KiB W`.
+    pub name: String,
+    /// Its value; none when not measured.
+    pub value: Option<f64>,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Digits behind the point.
+    pub decimals: usize,
+}
+
+/// What the page header of PTS 1.0 says of a test, as printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestHeader {
+    /// `REQUIRED` or `OPTIONAL`.
+    pub requirement: &'static str,
+    /// Purge method, or why there is none yet.
+    pub purge: String,
+    /// Workload-independent preconditioning: `2X SEQ/128KiB`.
+    pub workload_independent: String,
+    /// Workload-dependent preconditioning: `Full IOPS Loop`.
+    pub workload_dependent: String,
+    /// Data pattern: `RND`.
+    pub data_pattern: String,
+    /// Outstanding I/Os per thread.
+    pub queue_depth: u16,
+    /// Threads.
+    pub threads: u16,
+    /// `YES`, `NO`, `N/A` or `...` while it runs.
+    pub convergence: String,
+    /// Rounds of the window: `1-5`.
+    pub rounds: String,
+    /// `100%`.
+    pub pc_ar: String,
+    /// `100%`.
+    pub test_ar: String,
+    /// `16 GiB` or `100%`.
+    pub ar_amount: String,
+    /// `2048` or `N/A`.
+    pub ar_segments: String,
+}

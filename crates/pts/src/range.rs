@@ -1,0 +1,64 @@
+//! Active range: which part of the LBA space a load may touch (PTS-C 1.0, ActiveRange).
+
+use record::Range;
+use stdx::units::MIB;
+
+/// The first `percent` of the device, in whole MiB where there is that much.
+#[must_use]
+pub fn share_of(capacity_bytes: u64, percent: u8) -> Range {
+    if percent >= 100 {
+        return Range::first(capacity_bytes);
+    }
+    let bytes = (u128::from(capacity_bytes) * u128::from(percent) / 100) as u64;
+    Range::first(if bytes >= MIB { bytes - bytes % MIB } else { bytes })
+}
+
+/// `amount_bytes` in `segments` equal pieces spread evenly over `within`. A scaled simulated drive keeps
+/// the size of a segment and has fewer of them. All of `within` when it is not larger than the amount.
+#[must_use]
+pub fn active(within: Range, amount_bytes: u64, segments: u32, scale_divisor: u32) -> Range {
+    let scaled_amount = amount_bytes / u64::from(scale_divisor.max(1));
+    if scaled_amount >= within.segment_bytes || segments == 0 {
+        return within;
+    }
+    let segments = (segments / scale_divisor.max(1)).max(1);
+    let segment_bytes = scaled_amount / u64::from(segments);
+    let stride = within.segment_bytes / u64::from(segments);
+    let stride_bytes = stride - stride % MIB;
+    if stride_bytes < segment_bytes {
+        return within;
+    }
+    Range { start_bytes: within.start_bytes, segments, segment_bytes, stride_bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stdx::units::GIB;
+
+    #[test]
+    fn client_active_range_is_2048_pieces_of_8_mib() {
+        let range = active(share_of(256_000_000_000, 100), 16 * GIB, 2048, 1);
+        assert_eq!((range.segments, range.segment_bytes), (2048, 8 * MIB));
+        assert_eq!(range.stride_bytes, 119 * MIB);
+        assert!(range.span().end_bytes() <= 256_000_000_000);
+    }
+
+    #[test]
+    fn a_scaled_drive_keeps_the_segment_size() {
+        let range = active(share_of(16_000_000_000, 100), 16 * GIB, 2048, 16);
+        assert_eq!((range.segments, range.segment_bytes), (128, 8 * MIB));
+    }
+
+    #[test]
+    fn a_small_device_is_used_whole() {
+        let whole = share_of(8 * GIB, 100);
+        assert_eq!(active(whole, 16 * GIB, 2048, 1), whole);
+    }
+
+    #[test]
+    fn shares_are_whole_mebibytes() {
+        assert_eq!(share_of(100_000_000_000, 75).segment_bytes % MIB, 0);
+        assert_eq!(share_of(100_000_000_000, 100).segment_bytes, 100_000_000_000);
+    }
+}

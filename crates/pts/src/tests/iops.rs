@@ -1,0 +1,134 @@
+//! IOPS (PTS 1.0 clause 8, PTS 2.0 clause 7): random I/O over seven R/W mixes and eight block sizes,
+//! repeated until the tracking variables are steady.
+
+mod pages;
+
+use record::{Note, Purged, Segment};
+use stdx::units::KIB;
+
+use crate::profile::Cell;
+use crate::rounds::{History, gap_at};
+use crate::{Bench, Context, Outcome, Stop, Test};
+
+/// Read shares in percent, outer loop, from reads to writes.
+const MIXES: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
+/// Block sizes in bytes, inner loop, from large to small.
+const BLOCK_SIZES: [u32; 8] = [
+    1024 * KIB as u32,
+    128 * KIB as u32,
+    64 * KIB as u32,
+    32 * KIB as u32,
+    16 * KIB as u32,
+    8 * KIB as u32,
+    4 * KIB as u32,
+    512,
+];
+
+/// The IOPS test.
+pub const TEST: Test = Test {
+    name: "iops",
+    title: "IOPS",
+    about: "random IOPS, 7 R/W mixes x 8 block sizes, rounds to steady state",
+    run,
+    cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,
+};
+
+/// Everything that the test was told, whether it came to its end or not.
+struct Seen {
+    purge: Option<Purged>,
+    precondition: Option<Segment>,
+    skipped: Vec<u32>,
+    rounds: Vec<Round>,
+    history: History,
+    converged: bool,
+}
+
+/// One finished round: a segment per cell, in the order of the loop.
+struct Round {
+    number: u32,
+    segments: Vec<Segment>,
+}
+
+fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
+    let mut seen = Seen {
+        purge: None,
+        precondition: None,
+        skipped: BLOCK_SIZES
+            .into_iter()
+            .filter(|bytes| !bytes.is_multiple_of(context.target.logical_block_bytes))
+            .collect(),
+        rounds: Vec::new(),
+        history: History::of(context.profile.iops_tracking.iter().map(name_of).collect()),
+        converged: false,
+    };
+    let stop = measure(context, bench, &mut seen).err();
+    pages::outcome(context, &seen, stop)
+}
+
+fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    let cells = cells(&seen.skipped);
+    for bytes in &seen.skipped {
+        bench.note(pages::skip_note(*bytes, context.target.logical_block_bytes))?;
+    }
+    seen.purge = Some(bench.purge()?);
+    seen.precondition = Some(bench.write(&context.precondition())?);
+    for number in 1.. {
+        bench.note(Note::RoundStarted { round: number, cells: cells.len() as u32 })?;
+        let mut segments = Vec::with_capacity(cells.len());
+        for (step, cell) in cells.iter().enumerate() {
+            let workload = context.cell(number, step as u32, cell.read_percent, cell.block_bytes);
+            segments.push(bench.run(&workload)?);
+        }
+        let gap = gap_at(&segments);
+        let tracked = context.profile.iops_tracking.iter().map(|cell| iops_of(&segments, *cell)).collect();
+        seen.rounds.push(Round { number, segments });
+        if let Some(step) = gap {
+            // A round that begins right after the gap is whole; one with the gap inside is not.
+            let first_round = if step == 0 { number } else { number + 1 };
+            seen.history.restart();
+            bench.note(Note::WindowRestarted { first_round })?;
+            if step > 0 {
+                continue;
+            }
+        }
+        let judgement = seen.history.judge(number, tracked);
+        seen.converged = judgement.steady;
+        bench.note(Note::Judged(judgement))?;
+        if seen.converged || seen.history.len() >= context.settings.max_rounds {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The cells of a round in the order of the specification, without those the device cannot do.
+fn cells(skipped: &[u32]) -> Vec<Cell> {
+    MIXES
+        .into_iter()
+        .flat_map(|read_percent| BLOCK_SIZES.map(|block_bytes| Cell { block_bytes, read_percent }))
+        .filter(|cell| !skipped.contains(&cell.block_bytes))
+        .collect()
+}
+
+fn iops_of(segments: &[Segment], cell: Cell) -> f64 {
+    find(segments, cell).map_or(0.0, Segment::iops)
+}
+
+fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
+    segments
+        .iter()
+        .find(|s| s.workload.block_bytes == cell.block_bytes && s.workload.read_percent == cell.read_percent)
+}
+
+fn name_of(cell: &Cell) -> String {
+    let size = stdx::units::block_size(u64::from(cell.block_bytes));
+    match cell.read_percent {
+        0 => format!("RND {size} W"),
+        100 => format!("RND {size} R"),
+        read => format!("RND {size} {}", mix_name(read)),
+    }
+}
+
+fn mix_name(read_percent: u8) -> String {
+    format!("{read_percent}/{}", 100 - read_percent)
+}

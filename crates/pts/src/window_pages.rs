@@ -1,0 +1,89 @@
+//! The steady-state pages that every round-based test has: history, and window with its determination box.
+
+use stdx::units::grouped;
+
+use crate::Context;
+use crate::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
+use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness};
+
+/// The tracking variable over all rounds, with the window marked.
+pub fn history(name: &str, unit: &str, points: Vec<(f64, f64)>, window: Option<&Steadiness>) -> Page {
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        y: Axis { label: unit.into(), scale: Scale::LinearFromZero },
+        series: vec![Series { name: name.into(), points }],
+        guides: window.map(guides_of).unwrap_or_default(),
+        marked: window
+            .map(|w| (f64::from(w.first_round), f64::from(w.last_round), "Measurement window".into())),
+    };
+    let title = "Steady State Measurement Window".into();
+    Page { title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
+}
+
+/// The five rounds of the window, zoomed, and the five values that decided.
+pub fn determination(
+    short_name: &str,
+    unit: &str,
+    points: Vec<(f64, f64)>,
+    window: Option<&Steadiness>,
+    context: &Context<'_>,
+) -> Page {
+    let inside = |w: &Steadiness, x: f64| x >= f64::from(w.first_round) && x <= f64::from(w.last_round);
+    let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        y: Axis { label: unit.into(), scale: Scale::LinearZoomed },
+        series: vec![Series { name: short_name.into(), points }],
+        guides: window.map(guides_of).unwrap_or_default(),
+        marked: None,
+    };
+    let mut exhibits = vec![Exhibit::Lines(lines)];
+    exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
+    let title = format!("Steady State Measurement Window - {short_name}");
+    Page { title, exhibits, remarks: no_window(window) }
+}
+
+fn no_window(window: Option<&Steadiness>) -> Vec<String> {
+    match window {
+        Some(_) => Vec::new(),
+        None => vec!["Fewer than five rounds are finished: there is no measurement window yet.".into()],
+    }
+}
+
+fn guides_of(window: &Steadiness) -> Vec<Guide> {
+    let (first, last) = (f64::from(window.first_round), f64::from(window.last_round));
+    let flat = |name: &str, y: f64, role| Guide { name: name.into(), from: (first, y), to: (last, y), role };
+    let mean = window.mean;
+    let (data, slope) = (RANGE_LIMIT / 2.0 * mean, SLOPE_LIMIT / 2.0 * mean);
+    vec![
+        flat("Average", mean, GuideRole::Mean),
+        flat("110% x Average", mean + data, GuideRole::DataBound),
+        flat("90% x Average", mean - data, GuideRole::DataBound),
+        flat("105% x Average", mean + slope, GuideRole::SlopeBound),
+        flat("95% x Average", mean - slope, GuideRole::SlopeBound),
+        Guide {
+            name: "Least squares fit".into(),
+            from: (first, window.fit_at(first)),
+            to: (last, window.fit_at(last)),
+            role: GuideRole::Fit,
+        },
+    ]
+}
+
+fn determination_box(window: &Steadiness, unit: &str, context: &Context<'_>) -> Facts {
+    let amount = |value: f64| format!("{} {unit}", grouped(value, 1));
+    let mut items = vec![
+        ("Average".to_owned(), amount(window.mean)),
+        ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),
+        ("Measured Maximum Data Excursion".to_owned(), amount(window.range)),
+        ("Allowed Maximum Slope Excursion".to_owned(), amount(window.slope_allowed)),
+        ("Measured Maximum Slope Excursion".to_owned(), amount(window.slope_excursion)),
+        ("Least Squares Linear Fit Formula".to_owned(), window.formula()),
+    ];
+    if context.profile.reports_correlation {
+        let text = window.correlation.map_or_else(|| "n/a".into(), |r| format!("{r:.3}"));
+        items.push(("Correlation Coefficient".to_owned(), text));
+    }
+    items.push(("Steady State".to_owned(), if window.steady { "YES" } else { "NO" }.to_owned()));
+    Facts { heading: "Steady State Determination Data".into(), items }
+}
