@@ -1,0 +1,278 @@
+//! The IOPS test against a fake bench: order of the loop, end conditions, gaps, what is shown.
+
+use pts::exhibit::{Cell, Exhibit};
+use pts::{Bench, Context, Outcome, Profile, Stop, Test};
+use record::{
+    Direction, Gap, Note, Purged, Segment, Series, Settings, TargetFacts, TargetKind, Until, Workload,
+};
+use stdx::Histogram;
+
+type IopsOf = Box<dyn Fn(u32, &Workload) -> u64>;
+
+/// Answers every cell with the IOPS that a function of round and workload says.
+struct Fake {
+    iops: IopsOf,
+    round: u32,
+    clock_ns: u64,
+    log: Vec<String>,
+    notes: Vec<Note>,
+    /// Round and step before which the run was interrupted.
+    gap: Option<(u32, usize)>,
+    step: usize,
+    fail_after_cells: Option<usize>,
+    cells: usize,
+}
+
+impl Fake {
+    fn new(iops: impl Fn(u32, &Workload) -> u64 + 'static) -> Self {
+        Self {
+            iops: Box::new(iops),
+            round: 0,
+            clock_ns: 0,
+            log: Vec::new(),
+            notes: Vec::new(),
+            gap: None,
+            step: 0,
+            fail_after_cells: None,
+            cells: 0,
+        }
+    }
+
+    fn answer(&mut self, workload: &Workload, ios: u64) -> Segment {
+        let start_ns = self.clock_ns;
+        let Until::DurationNs(length_ns) = workload.until else {
+            unreachable!("only cells are answered here")
+        };
+        self.clock_ns += length_ns;
+        let mut latency = Histogram::new();
+        latency.record(100_000);
+        let done = Direction { ios, bytes: ios * u64::from(workload.block_bytes), latency };
+        Segment {
+            workload: workload.clone(),
+            start_ns,
+            end_ns: self.clock_ns,
+            read: Direction::default(),
+            write: done,
+            series: Series::default(),
+            errors: Vec::new(),
+            engine: "fake".into(),
+            gap_before: None,
+        }
+    }
+}
+
+impl Bench for Fake {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        self.log.push("purge".into());
+        Ok(Purged { method: "Format Unit".into(), pts_purge: true, start_ns: 0, end_ns: 1 })
+    }
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.log.push(format!("write {workload} {:?}", workload.until));
+        let timed = Workload { until: Until::DurationNs(1_000_000_000), ..workload.clone() };
+        Ok(Segment { workload: workload.clone(), ..self.answer(&timed, 1000) })
+    }
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        if self.fail_after_cells == Some(self.cells) {
+            return Err(Stop::Failed("EIO".into()));
+        }
+        self.cells += 1;
+        self.log.push(format!("{} TC{} QD{}", workload, workload.threads, workload.queue_depth));
+        let ios = (self.iops)(self.round, workload) * 60;
+        let mut segment = self.answer(workload, ios);
+        if self.gap == Some((self.round, self.step)) {
+            segment.gap_before = Some(Gap { length_ns: 3_600_000_000_000 });
+        }
+        self.step += 1;
+        Ok(segment)
+    }
+    fn idle(&mut self, _: u64) -> Result<(), Stop> {
+        unreachable!("the IOPS test never idles")
+    }
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if let Note::RoundStarted { round, .. } = note {
+            (self.round, self.step) = (round, 0);
+        }
+        self.notes.push(note);
+        Ok(())
+    }
+}
+
+fn target(logical_block_bytes: u32) -> TargetFacts {
+    TargetFacts {
+        kind: TargetKind::Block,
+        path: "/dev/fake".into(),
+        identity: "S1".into(),
+        vendor: None,
+        model: None,
+        serial: Some("S1".into()),
+        firmware: None,
+        interface: None,
+        nand: None,
+        capacity_bytes: 100_000_000_000,
+        logical_block_bytes,
+        physical_block_bytes: 4096,
+        rotational: Some(false),
+        simulated: None,
+    }
+}
+
+fn run_on(profile: &str, target: &TargetFacts, bench: &mut Fake) -> Outcome {
+    let profile = Profile::named(profile).unwrap();
+    let settings: Settings = profile.settings(1);
+    (Test::named("iops").unwrap().run)(&Context { profile, settings: &settings, target }, bench)
+}
+
+fn figures(outcome: &Outcome) -> &pts::exhibit::Table {
+    let tables = outcome.pages.iter().flat_map(|p| &p.exhibits);
+    tables
+        .filter_map(|e| if let Exhibit::Table(t) = e { Some(t) } else { None })
+        .next()
+        .expect("a page with the table")
+}
+
+#[test]
+fn the_loop_is_the_one_of_the_specification() {
+    let mut bench = Fake::new(|_, _| 1000);
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.converged, Some(true));
+    assert_eq!(bench.log[0], "purge");
+    // 200 GB are 1,525,878.9 blocks of 128 KiB; the part of a block at the end is not written.
+    assert_eq!(bench.log[1], "write SEQ 128KiB W AmountBytes(199999881216)");
+    assert_eq!(bench.log.len(), 2 + 5 * 56, "five rounds of 56 cells");
+    let mut expected = Vec::new();
+    for mix in ["R", "95/5", "65/35", "50/50", "35/65", "5/95", "W"] {
+        for size in ["1024", "128", "64", "32", "16", "8", "4", "0.5"] {
+            expected.push(format!("RND {size}KiB {mix} TC2 QD16"));
+        }
+    }
+    for round in 0..5 {
+        assert_eq!(bench.log[2 + round * 56..][..56], expected[..], "round {}", round + 1);
+    }
+}
+
+#[test]
+fn never_steady_stops_after_25_rounds_and_says_so() {
+    let mut bench = Fake::new(|round, _| 1000 * u64::from(1 + round % 2));
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!((outcome.converged, outcome.rounds), (Some(false), 25));
+    assert_eq!(outcome.header.rounds, "21-25");
+    assert_eq!(outcome.header.convergence, "NO");
+    assert!(outcome.notes[0].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
+    assert_eq!(bench.log.len(), 2 + 25 * 56);
+}
+
+#[test]
+fn results_are_the_mean_of_the_window() {
+    // Starts at 5000, steady at 1000 to 1002 from round 4 on: the window is rounds 4-8.
+    let mut bench =
+        Fake::new(
+            |round, w| if round < 4 { 5000 } else { 994 + u64::from(round) + u64::from(w.read_percent) },
+        );
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!((outcome.rounds, outcome.header.rounds.as_str()), (8, "4-8"));
+    let table = figures(&outcome);
+    assert_eq!(table.columns, ["0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0"]);
+    assert_eq!(
+        table.rows.iter().map(|r| r.name.as_str()).collect::<Vec<_>>(),
+        ["0.5", "4", "8", "16", "32", "64", "128", "1024"]
+    );
+    assert_eq!(table.rows[1].cells[0], Cell::Value(1000.0));
+    assert_eq!(table.rows[1].cells[6], Cell::Value(1100.0));
+    assert_eq!(outcome.pages.len(), 6);
+}
+
+#[test]
+fn version_2_wants_three_variables_steady_at_once() {
+    let mut bench = Fake::new(|round, w| match (w.block_bytes, w.read_percent) {
+        (65_536, 65) if round < 6 => 100 * u64::from(round),
+        _ => 1000,
+    });
+    let outcome = run_on("pts-e-2.0", &target(512), &mut bench);
+    // 64 KiB 65/35 is 100..500 in rounds 1-5, then 1000: steady from the window 6-10.
+    assert_eq!(outcome.header.rounds, "6-10");
+    assert_eq!(
+        outcome.window.iter().map(|w| w.0.as_str()).collect::<Vec<_>>(),
+        ["RND 4KiB W", "RND 64KiB 65/35", "RND 1024KiB R"]
+    );
+    assert_eq!(outcome.pages.len(), 8, "one window page per tracking variable");
+}
+
+#[test]
+fn client_profile_touches_2048_segments() {
+    let mut bench = Fake::new(|_, w| {
+        assert_eq!((w.range.segments, w.range.segment_bytes), (2048, 8 << 20));
+        1000
+    });
+    let outcome = run_on("pts-c-1.0", &target(512), &mut bench);
+    assert_eq!((outcome.header.ar_amount.as_str(), outcome.header.ar_segments.as_str()), ("16 GiB", "2048"));
+}
+
+#[test]
+fn no_512_byte_cells_on_4kn() {
+    let mut bench = Fake::new(|_, _| 1000);
+    let outcome = run_on("pts-e-1.0", &target(4096), &mut bench);
+    assert_eq!(bench.log.len(), 2 + 5 * 49);
+    assert!(matches!(&bench.notes[0], Note::Skipped { what, .. } if what == "all 0.5KiB cells"));
+    assert_eq!(outcome.modified, ["all 0.5KiB cells skipped: the device's sectors are 4096 B"]);
+    assert_eq!(figures(&outcome).rows[0].cells[0], Cell::Absent("n/a (4Kn)".into()));
+    assert_eq!(outcome.window[0].0, "RND 4KiB W", "the tracking variable stays");
+}
+
+#[test]
+fn a_gap_inside_a_round_starts_the_window_behind_it() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.gap = Some((3, 20));
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.header.rounds, "4-8");
+    assert!(bench.notes.contains(&Note::WindowRestarted { first_round: 4 }));
+    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 16KiB 65/35"]);
+}
+
+#[test]
+fn a_gap_between_rounds_keeps_the_round_behind_it() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.gap = Some((3, 0));
+    assert_eq!(run_on("pts-e-1.0", &target(512), &mut bench).header.rounds, "3-7");
+}
+
+#[test]
+fn a_gap_gives_25_new_rounds() {
+    let mut bench = Fake::new(|round, _| 1000 * u64::from(1 + round % 2));
+    bench.gap = Some((3, 20));
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!((outcome.rounds, outcome.header.rounds.as_str()), (28, "24-28"));
+}
+
+#[test]
+fn a_failing_device_stops_exactly_there_and_keeps_the_rest() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.fail_after_cells = Some(2 * 56 + 7);
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.stop, Some(Stop::Failed("EIO".into())));
+    assert_eq!((outcome.converged, outcome.rounds), (None, 2));
+    assert_eq!(outcome.header.convergence, "not complete");
+    assert_eq!(figures(&outcome).rows[1].cells[0], Cell::Value(1000.0));
+    assert!(outcome.window.is_empty());
+}
+
+#[test]
+fn nothing_measured_is_not_steady() {
+    let mut bench = Fake::new(|_, _| 0);
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.converged, Some(false));
+}
+
+#[test]
+fn determination_box_is_on_page_three() {
+    let values = [3185.0, 3091.0, 3456.0, 3091.0, 2913.0];
+    let mut bench = Fake::new(move |round, w| {
+        if w.read_percent == 0 && w.block_bytes == 4096 { values[round as usize - 1] as u64 } else { 1000 }
+    });
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    let Exhibit::Facts(facts) = &outcome.pages[2].exhibits[1] else { panic!("no box on page 3") };
+    let value = |label: &str| facts.items.iter().find(|i| i.0 == label).unwrap().1.clone();
+    assert_eq!(value("Average"), "3,147.2 IOPS");
+    assert_eq!(value("Measured Maximum Data Excursion"), "543.0 IOPS");
+    assert_eq!(value("Allowed Maximum Data Excursion"), "629.4 IOPS");
+    assert_eq!(value("Least Squares Linear Fit Formula"), "-54.400 * R + 3310.400");
+}
