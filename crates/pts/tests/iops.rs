@@ -102,6 +102,7 @@ fn target(logical_block_bytes: u32) -> TargetFacts {
         kind: TargetKind::Block,
         path: "/dev/fake".into(),
         identity: "S1".into(),
+        attachment: None,
         vendor: None,
         model: None,
         serial: Some("S1".into()),

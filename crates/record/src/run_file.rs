@@ -79,6 +79,9 @@ pub struct TargetFacts {
     pub path: String,
     /// What has to be typed to erase it, and what a resumed run must find again.
     pub identity: String,
+    /// What tells this attachment of the device from any later one: boot id and the kernel's disk sequence
+    /// number, where known.
+    pub attachment: Option<String>,
     /// Vendor, where known.
     pub vendor: Option<String>,
     /// Model, where known.
