@@ -1,1 +1,49 @@
-fn main() {}
+//! The project's own chores: `cargo xtask ci`, `cargo xtask tidy`.
+#![forbid(unsafe_code)]
+
+mod ci;
+mod source;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// One chore.
+struct Command {
+    /// As typed.
+    name: &'static str,
+    /// What it does, in a line.
+    about: &'static str,
+    /// Does it; the arguments are those behind its name.
+    run: fn(&Path, &[String]) -> anyhow::Result<()>,
+}
+
+/// Every chore.
+const COMMANDS: &[Command] = &[
+    Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
+    Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = arguments
+        .split_first()
+        .and_then(|(name, rest)| Some((COMMANDS.iter().find(|c| c.name == name)?, rest)))
+    else {
+        eprintln!("usage: cargo xtask COMMAND");
+        COMMANDS.iter().for_each(|c| eprintln!("  {:6} {}", c.name, c.about));
+        return ExitCode::from(2);
+    };
+    match (command.run)(&root(), rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").into()
+}

@@ -1,0 +1,100 @@
+//! Which crate may know which.
+
+use super::{Check, Complaint, tree::Tree};
+
+/// The rule.
+pub const CHECK: Check = Check { name: "arrows", run, bless: None };
+
+/// Crate and the crates of this workspace that it may depend on.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("stdx", &[]),
+    ("record", &["stdx"]),
+    ("nandsim", &["stdx"]),
+    ("drive", &["record", "stdx", "nandsim"]),
+    ("pts", &["record", "stdx"]),
+    ("report", &["pts", "record", "stdx"]),
+    ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "report"]),
+    ("xtask", &["drive", "pts", "record", "stdx", "nandsim"]),
+];
+
+const SECTIONS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
+
+fn run(tree: &Tree) -> Vec<Complaint> {
+    tree.crates().into_iter().flat_map(|folder| complaints_of(tree, folder)).collect()
+}
+
+fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
+    let path = format!("{folder}/Cargo.toml");
+    let complain = |text: String| vec![Complaint::file(&path, text)];
+    let manifest: toml::Table = match tree.text(&path).unwrap_or_default().parse() {
+        Ok(manifest) => manifest,
+        Err(error) => return complain(format!("cannot be read: {}", error.message())),
+    };
+    let name = folder.rsplit('/').next().unwrap_or(folder);
+    let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
+    if package != Some(name) {
+        return complain(format!("package and folder have one name: '{name}'"));
+    }
+    let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+        return complain(
+            "a new crate; add it to ARROWS in xtask/src/tidy/arrows.rs and to ARCHITECTURE.md".into(),
+        );
+    };
+    dependencies(&manifest)
+        .into_iter()
+        .filter(|wanted| {
+            ARROWS.iter().any(|(known, _)| known == wanted) && !allowed.contains(&wanted.as_str())
+        })
+        .map(|wanted| {
+            Complaint::file(
+                &path,
+                format!("{name} must not know {wanted}; see the arrows in ARCHITECTURE.md"),
+            )
+        })
+        .collect()
+}
+
+/// Names of all packages that a manifest asks for, whatever they are called inside.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let per_target = targets.into_iter().flat_map(|t| t.values().filter_map(toml::Value::as_table));
+    let tables = std::iter::once(manifest).chain(per_target);
+    let sections = tables.flat_map(|table| SECTIONS.iter().filter_map(|s| table.get(*s)?.as_table()));
+    let real_name = |(name, value): (&String, &toml::Value)| {
+        value.get("package").and_then(toml::Value::as_str).unwrap_or(name).to_owned()
+    };
+    sections.flat_map(|section| section.iter().map(real_name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(path: &str, manifest: &str) -> Vec<String> {
+        run(&Tree::of(&[(path, manifest)])).into_iter().map(|c| c.text).collect()
+    }
+
+    #[test]
+    fn allowed_arrows_pass() {
+        let manifest = "[package]\nname = \"pts\"\n[dependencies]\nrecord.workspace = true\nserde = \"1\"";
+        assert_eq!(texts("crates/pts/Cargo.toml", manifest), [""; 0]);
+    }
+
+    #[test]
+    fn a_forbidden_arrow_is_found_wherever_it_hides() {
+        for dependency in [
+            "[dependencies]\ndrive.workspace = true",
+            "[dev-dependencies]\ndrive = { path = \"../drive\" }",
+            "[target.'cfg(unix)'.dependencies]\nd = { package = \"drive\", path = \"../drive\" }",
+        ] {
+            let found = texts("crates/pts/Cargo.toml", &format!("[package]\nname = \"pts\"\n{dependency}"));
+            assert_eq!(found, ["pts must not know drive; see the arrows in ARCHITECTURE.md"], "{dependency}");
+        }
+    }
+
+    #[test]
+    fn unknown_and_misnamed_crates_are_found() {
+        assert!(texts("crates/web/Cargo.toml", "[package]\nname = \"web\"")[0].contains("a new crate"));
+        assert!(texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0].contains("one name"));
+    }
+}

@@ -1,0 +1,44 @@
+//! The backend owns the clock: who may read time or sleep.
+
+use super::{Check, Complaint, tree::Tree};
+
+/// The rule.
+pub const CHECK: Check = Check { name: "clock", run, bless: None };
+
+const NEEDLES: &[&str] = &["Instant::now", "SystemTime::now", "thread::sleep"];
+const ALLOWED: &[&str] = &["crates/drive/", "crates/plateau/", "xtask/"];
+
+fn run(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for (path, source) in tree.sources() {
+        if ALLOWED.iter().any(|allowed| path.starts_with(allowed)) || tree.is_test(path) {
+            continue;
+        }
+        for needle in NEEDLES {
+            for place in source.code_places(needle).into_iter().filter(|&place| !source.in_test(place)) {
+                let text =
+                    format!("`{needle}`: time comes from the target's clock, through drive or a Segment");
+                complaints.push(Complaint::line(path, source.line_of(place), text));
+            }
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_time_is_for_drive_plateau_xtask_and_tests() {
+        let text = "fn a() { std::thread::sleep(x); }";
+        let tree = Tree::of(&[
+            ("crates/pts/src/lib.rs", text),
+            ("crates/pts/tests/x.rs", text),
+            ("crates/drive/src/lib.rs", text),
+            ("crates/stdx/src/lib.rs", "#[cfg(test)]\nmod tests { fn a() { Instant::now(); } }"),
+        ]);
+        let paths: Vec<_> = run(&tree).into_iter().map(|c| (c.path, c.line)).collect();
+        assert_eq!(paths, [("crates/pts/src/lib.rs".to_owned(), Some(1))]);
+    }
+}

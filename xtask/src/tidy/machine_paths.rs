@@ -1,0 +1,49 @@
+//! Nothing in the repository knows on whose machine it was written.
+
+use super::{Check, Complaint, tree::Tree};
+
+/// The rule.
+pub const CHECK: Check = Check { name: "machine_paths", run, bless: None };
+
+/// Beginnings of paths that exist on one machine only; written in pieces, so that this file passes.
+const NEEDLES: &[&str] =
+    &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
+
+fn run(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for (path, text) in tree.texts() {
+        for (i, line) in text.lines().enumerate() {
+            for needle in NEEDLES.iter().filter(|needle| begins_path(line, needle)) {
+                let text = format!("`{needle}`: a path of one machine; write one that every reader has");
+                complaints.push(Complaint::line(path, i + 1, text));
+            }
+        }
+    }
+    complaints
+}
+
+/// Whether `needle` stands at the beginning of a path, not in the middle of one.
+fn begins_path(line: &str, needle: &str) -> bool {
+    let before = |place: usize| line[..place].chars().next_back();
+    let inside = |c: char| c.is_alphanumeric() || "._-~}".contains(c);
+    line.match_indices(needle).any(|(place, _)| before(place).is_none_or(|c| !inside(c)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_one_machine_are_found_in_any_text() {
+        for needle in NEEDLES {
+            for path in ["README.md", "crates/a/src/lib.rs", "crates/a/tests/x.json"] {
+                assert_eq!(
+                    run(&Tree::of(&[(path, &format!("a\n\"{needle}x\""))])).len(),
+                    1,
+                    "{needle} {path}"
+                );
+            }
+            assert_eq!(run(&Tree::of(&[("a.md", &format!("https://a.b{needle}x crates{needle}y"))])), []);
+        }
+    }
+}

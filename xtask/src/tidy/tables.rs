@@ -1,0 +1,162 @@
+//! Every table lists every file of its folder.
+
+use super::{Check, Complaint, tree::Tree};
+
+/// The rule.
+pub const CHECK: Check = Check { name: "tables", run, bless: None };
+
+/// A folder of things, one file each, and the table that lists them.
+struct Listed {
+    folder: &'static str,
+    extension: &'static str,
+    /// Files of the folder that are no such thing.
+    helpers: &'static [&'static str],
+    /// File of the table.
+    file: &'static str,
+    /// Name of the constant; none when the whole file is the table (a match over a closed set).
+    table: Option<&'static str>,
+    /// How a file is named in the table.
+    entry: fn(&str) -> String,
+}
+
+const LISTED: &[Listed] = &[
+    Listed {
+        folder: "crates/pts/src/tests",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/pts/src/tests.rs",
+        table: Some("TESTS"),
+        entry: module,
+    },
+    Listed {
+        folder: "crates/pts/src/profiles",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/pts/src/profiles.rs",
+        table: Some("PROFILES"),
+        entry: module,
+    },
+    Listed {
+        folder: "crates/nandsim/models",
+        extension: "toml",
+        helpers: &[],
+        file: "crates/nandsim/src/model.rs",
+        table: Some("MODELS"),
+        entry: model,
+    },
+    Listed {
+        folder: "crates/report/src/chart",
+        extension: "rs",
+        helpers: &["canvas", "marker", "ruler"],
+        file: "crates/report/src/chart.rs",
+        table: None,
+        entry: module,
+    },
+    Listed {
+        folder: "crates/plateau/src/commands",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/plateau/src/commands.rs",
+        table: None,
+        entry: module,
+    },
+    Listed {
+        folder: "xtask/src/tidy",
+        extension: "rs",
+        helpers: &["tree"],
+        file: "xtask/src/tidy.rs",
+        table: Some("CHECKS"),
+        entry: module,
+    },
+];
+
+fn module(stem: &str) -> String {
+    format!("{stem}::")
+}
+
+fn model(stem: &str) -> String {
+    format!("models/{stem}.toml")
+}
+
+fn run(tree: &Tree) -> Vec<Complaint> {
+    LISTED.iter().flat_map(|listed| listed.complaints(tree)).collect()
+}
+
+impl Listed {
+    fn complaints(&self, tree: &Tree) -> Vec<Complaint> {
+        let files = tree.files_in(self.folder, self.extension);
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let table = match (tree.source(self.file), self.table) {
+            (None, _) => None,
+            (Some(source), None) => Some(source.code()),
+            (Some(source), Some(name)) => source.constant(name),
+        };
+        let named = self.table.unwrap_or("a list");
+        let Some(table) = table else {
+            return vec![Complaint::file(self.file, format!("no {named} of the files in {}", self.folder))];
+        };
+        files
+            .into_iter()
+            .filter(|(_, stem)| !self.helpers.contains(stem) && !self.lists(table, stem))
+            .map(|(path, _)| Complaint::file(path, format!("not in {named} of {}", self.file)))
+            .collect()
+    }
+
+    /// Whether the table names the file; `list::` is not named by `blocklist::`.
+    fn lists(&self, table: &str, stem: &str) -> bool {
+        let entry = (self.entry)(stem);
+        let joined = |place: usize| table[..place].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        table.match_indices(&entry).any(|(place, _)| !joined(place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(files: &[(&str, &str)]) -> Vec<String> {
+        run(&Tree::of(files)).into_iter().map(|c| c.path).collect()
+    }
+
+    #[test]
+    fn a_file_outside_the_table_is_found() {
+        let table = "mod iops;\nmod lat;\npub const TESTS: &[Test] = &[iops::TEST];\nfn f() { lat::TEST; }";
+        let files = [
+            ("crates/pts/src/tests.rs", table),
+            ("crates/pts/src/tests/iops.rs", ""),
+            ("crates/pts/src/tests/lat.rs", ""),
+            ("crates/pts/src/tests/iops/pages.rs", ""),
+        ];
+        assert_eq!(paths(&files), ["crates/pts/src/tests/lat.rs"]);
+    }
+
+    #[test]
+    fn models_are_listed_by_their_file() {
+        let table = "const MODELS: &[M] = &[M(include_str!(\"../models/a-1.toml\"))];";
+        let files = [
+            ("crates/nandsim/src/model.rs", table),
+            ("crates/nandsim/models/a-1.toml", ""),
+            ("crates/nandsim/models/a-2.toml", ""),
+        ];
+        assert_eq!(paths(&files), ["crates/nandsim/models/a-2.toml"]);
+    }
+
+    #[test]
+    fn a_folder_without_a_table_is_found_and_no_folder_is_fine() {
+        assert_eq!(paths(&[]), [""; 0]);
+        assert_eq!(paths(&[("crates/report/src/chart/lines.rs", "")]), ["crates/report/src/chart.rs"]);
+        let without = [("crates/pts/src/tests.rs", "mod iops;"), ("crates/pts/src/tests/iops.rs", "")];
+        assert_eq!(paths(&without), ["crates/pts/src/tests.rs"]);
+    }
+
+    #[test]
+    fn names_are_whole() {
+        let files = [
+            ("crates/plateau/src/commands.rs", "mod list;\nuse blocklist::X;"),
+            ("crates/plateau/src/commands/list.rs", ""),
+        ];
+        assert_eq!(paths(&files), ["crates/plateau/src/commands/list.rs"]);
+    }
+}
