@@ -1,1 +1,17 @@
-//! .
+//! Journal in, document out.
+//!
+//! A report is a function of a run and its journal: same journal, same bytes. This crate does no I/O,
+//! reads no clock, and knows kinds of exhibits but no test by name; [`fold`] judges the journal with
+//! [`pts::replay()`], [`html`] lays the outcomes out as the report pages of the PTS, [`chart`] draws.
+#![forbid(unsafe_code)]
+
+pub mod chart;
+
+mod document;
+mod markup;
+mod page;
+mod text;
+
+pub use document::{Document, fold};
+pub use page::html;
+pub use text::text_table;

@@ -1,0 +1,47 @@
+//! Charts as SVG: data in, picture out.
+//!
+//! A chart decides nothing about the data. It does decide everything about the picture, so that every
+//! test gets the same axes, legends, colours and markers. Pictures carry no identifiers, so any number
+//! of them can share a document, and no style sheet, so each one can be taken out and published alone.
+
+mod canvas;
+mod columns3d;
+mod lines;
+mod marker;
+mod ruler;
+
+pub use columns3d::columns3d;
+pub use lines::lines;
+
+/// Size of a picture in user units; a page scales it to the room it has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// From left to right.
+    pub width: f64,
+    /// From top to bottom.
+    pub height: f64,
+}
+
+impl Size {
+    /// A chart that has a page to itself.
+    pub const PAGE: Self = Self { width: 1060.0, height: 440.0 };
+    /// A chart that shares its page with a box of values.
+    pub const SHARED: Self = Self { width: 1060.0, height: 350.0 };
+}
+
+/// Colours of series, told apart by people with colour blindness and in grey print by their order of
+/// lightness and their markers. No red: that is the fitted line.
+const PALETTE: [&str; 8] =
+    ["#1f6fb5", "#e08214", "#2a9461", "#7b52ab", "#12a5b8", "#b5457f", "#8a6a2f", "#56636f"];
+
+const INK: &str = "#1c2430";
+const SOFT_INK: &str = "#55606e";
+const GRID: &str = "#e3e7ec";
+const FAINT_GRID: &str = "#f0f2f5";
+const FRAME: &str = "#8b95a1";
+const BAND: &str = "#dceaf7";
+const FIT: &str = "#d3202f";
+
+fn colour(index: usize) -> &'static str {
+    PALETTE[index % PALETTE.len()]
+}

@@ -1,0 +1,194 @@
+//! The few SVG elements that charts are made of.
+
+use std::fmt::Write as _;
+
+use super::{INK, Size};
+use crate::markup::escape;
+
+/// A point in user units.
+pub(super) type Point = (f64, f64);
+
+const FONT: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
+
+/// An SVG under construction.
+pub(super) struct Canvas {
+    out: String,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy)]
+pub(super) struct Stroke {
+    pub colour: &'static str,
+    pub width: f64,
+    /// As in `stroke-dasharray`; empty for a solid line.
+    pub dash: &'static str,
+}
+
+impl Stroke {
+    pub const fn solid(colour: &'static str, width: f64) -> Self {
+        Self { colour, width, dash: "" }
+    }
+
+    fn attributes(self) -> String {
+        let dash = match self.dash {
+            "" => String::new(),
+            dash => format!(r#" stroke-dasharray="{dash}""#),
+        };
+        format!(r#" stroke="{}" stroke-width="{}"{dash}"#, self.colour, number(self.width))
+    }
+}
+
+/// Where a text lies relative to its point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a text is set.
+#[derive(Clone, Copy)]
+pub(super) struct Lettering {
+    pub size: f64,
+    pub anchor: Anchor,
+    pub bold: bool,
+    pub colour: &'static str,
+    /// Degrees, clockwise about the point.
+    pub turned: f64,
+}
+
+impl Lettering {
+    pub const fn new(size: f64, anchor: Anchor) -> Self {
+        Self { size, anchor, bold: false, colour: INK, turned: 0.0 }
+    }
+
+    pub const fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    pub const fn colour(self, colour: &'static str) -> Self {
+        Self { colour, ..self }
+    }
+
+    pub const fn turned(self, degrees: f64) -> Self {
+        Self { turned: degrees, ..self }
+    }
+}
+
+impl Canvas {
+    /// An empty picture; `label` is its name and `description` its content for those who cannot see it.
+    pub fn new(size: Size, label: &str, description: &str) -> Self {
+        let (width, height) = (number(size.width), number(size.height));
+        let mut out = format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{}" font-family="{FONT}" font-variant-numeric="tabular-nums">"#,
+            escape(label)
+        );
+        let _ = write!(out, "\n<desc>{}</desc>", escape(description));
+        let _ = write!(out, "\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+        Self { out }
+    }
+
+    pub fn line(&mut self, a: Point, b: Point, stroke: Stroke) {
+        let _ = write!(
+            self.out,
+            "\n<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"{}/>",
+            number(a.0),
+            number(a.1),
+            number(b.0),
+            number(b.1),
+            stroke.attributes()
+        );
+    }
+
+    /// Joined points; nothing for fewer than two.
+    pub fn polyline(&mut self, points: &[Point], stroke: Stroke) {
+        if points.len() > 1 {
+            let _ = write!(
+                self.out,
+                "\n<polyline points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"{}/>",
+                joined(points),
+                stroke.attributes()
+            );
+        }
+    }
+
+    pub fn polygon(&mut self, points: &[Point], fill: &str, stroke: Stroke) {
+        let _ = write!(
+            self.out,
+            "\n<polygon points=\"{}\" fill=\"{fill}\" stroke-linejoin=\"round\"{}/>",
+            joined(points),
+            stroke.attributes()
+        );
+    }
+
+    pub fn rect(&mut self, corner: Point, width: f64, height: f64, fill: &str) {
+        let _ = write!(
+            self.out,
+            "\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{fill}\"/>",
+            number(corner.0),
+            number(corner.1),
+            number(width.max(0.0)),
+            number(height.max(0.0))
+        );
+    }
+
+    pub fn circle(&mut self, centre: Point, radius: f64, fill: &str, stroke: Stroke) {
+        let _ = write!(
+            self.out,
+            "\n<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{fill}\"{}/>",
+            number(centre.0),
+            number(centre.1),
+            number(radius),
+            stroke.attributes()
+        );
+    }
+
+    pub fn text(&mut self, at: Point, content: &str, lettering: Lettering) {
+        let (x, y) = (number(at.0), number(at.1));
+        let anchor = match lettering.anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let weight = if lettering.bold { r#" font-weight="600""# } else { "" };
+        let turned = match lettering.turned {
+            0.0 => String::new(),
+            degrees => format!(r#" transform="rotate({} {x} {y})""#, number(degrees)),
+        };
+        let _ = write!(
+            self.out,
+            "\n<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{weight}{turned}>{}</text>",
+            number(lettering.size),
+            lettering.colour,
+            escape(content)
+        );
+    }
+
+    /// Draws a group that tells `hint` to a pointer that rests on it.
+    pub fn hinted(&mut self, hint: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = write!(self.out, "\n<g><title>{}</title>", escape(hint));
+        draw(self);
+        self.out.push_str("</g>");
+    }
+
+    pub fn finish(mut self) -> String {
+        self.out.push_str("\n</svg>\n");
+        self.out
+    }
+}
+
+fn joined(points: &[Point]) -> String {
+    points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ")
+}
+
+/// A coordinate to a tenth of a unit: finer is invisible, and golden pictures stay small.
+fn number(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    // `+ 0.0` turns a negative zero into a plain one.
+    format!("{}", rounded + 0.0)
+}
+
+/// Rough width of `text` in user units: enough to reserve room, and the same on every machine.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * 0.58
+}

@@ -1,0 +1,212 @@
+//! Points joined by lines.
+
+use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
+use stdx::units::grouped;
+
+use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use super::ruler::Ruler;
+use super::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, marker};
+use crate::markup::shortened;
+
+const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
+const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
+const LEGEND_SIZE: f64 = 12.0;
+const LEGEND_CHARACTERS: usize = 26;
+const LEGEND_SWATCH: f64 = 30.0;
+/// Beyond this many points only some have a marker, or the line drowns in them.
+const MARKERS: usize = 60;
+
+/// The room for data: pixels of the edges and the two axes.
+struct Plot {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+    x: Ruler,
+    y: Ruler,
+}
+
+/// `lines` as an SVG; `title` is what assistive technology calls it.
+#[must_use]
+pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
+    let legend = legend_width(lines);
+    let plot = lay_out(lines, size, legend);
+    let mut canvas = Canvas::new(size, title, &describe(lines));
+    draw_band(&mut canvas, lines, &plot);
+    draw_axes(&mut canvas, lines, &plot);
+    for guide in &lines.guides {
+        let ends: Vec<Point> = [guide.from, guide.to].iter().filter_map(|p| plot.place(*p)).collect();
+        canvas.hinted(&guide.name, |canvas| canvas.polyline(&ends, stroke_of(guide.role)));
+    }
+    let mut homeless = 0;
+    for (index, series) in lines.series.iter().enumerate() {
+        let name = |p: &(f64, f64)| {
+            format!(
+                "{}: {} {}, {} {}",
+                series.name,
+                lines.x.label,
+                compact(p.0),
+                grouped(p.1, 1),
+                lines.y.label
+            )
+        };
+        let shown: Vec<(Point, String)> =
+            series.points.iter().filter_map(|p| Some((plot.place(*p)?, name(p)))).collect();
+        homeless += series.points.len() - shown.len();
+        let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
+        canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
+        for (at, hint) in shown.iter().step_by(shown.len() / MARKERS + 1) {
+            canvas.hinted(hint, |canvas| marker::draw(canvas, index, *at, 4.2));
+        }
+    }
+    draw_legend(&mut canvas, lines, &plot, size);
+    let nothing = lines.series.iter().all(|s| s.points.is_empty());
+    draw_remark(&mut canvas, &plot, nothing, homeless);
+    canvas.finish()
+}
+
+impl Plot {
+    fn place(&self, (x, y): (f64, f64)) -> Option<Point> {
+        Some((self.at_x(x)?, self.at_y(y)?))
+    }
+
+    fn at_x(&self, x: f64) -> Option<f64> {
+        Some(self.left + self.x.place(x)? * (self.right - self.left))
+    }
+
+    fn at_y(&self, y: f64) -> Option<f64> {
+        Some(self.bottom - self.y.place(y)? * (self.bottom - self.top))
+    }
+}
+
+fn lay_out(lines: &Lines, size: Size, legend: f64) -> Plot {
+    let points = || {
+        let series = lines.series.iter().flat_map(|s| s.points.iter().copied());
+        series.chain(lines.guides.iter().flat_map(|g| [g.from, g.to]))
+    };
+    let marked = lines.marked.iter().flat_map(|(from, to, _)| [*from, *to]);
+    let (top, bottom) = (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0);
+    let y = Ruler::of(lines.y.scale, points().map(|p| p.1), ((bottom - top) / 62.0) as usize);
+    let labels = y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
+    let (left, right) = (44.0 + labels, size.width - legend);
+    let x = Ruler::of(lines.x.scale, points().map(|p| p.0).chain(marked), ((right - left) / 30.0) as usize);
+    Plot { left, top, right, bottom, x, y }
+}
+
+fn describe(lines: &Lines) -> String {
+    let names: Vec<&str> = lines.series.iter().map(|s| s.name.as_str()).collect();
+    format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "))
+}
+
+fn compact(value: f64) -> String {
+    format!("{}", (value * 1000.0).round() / 1000.0)
+}
+
+fn stroke_of(role: GuideRole) -> Stroke {
+    let (colour, width, dash) = match role {
+        GuideRole::Mean => (INK, 1.6, ""),
+        GuideRole::DataBound => (INK, 1.6, "1.6 4"),
+        GuideRole::Fit => (FIT, 2.0, ""),
+        GuideRole::SlopeBound => (INK, 1.3, "8 5"),
+    };
+    Stroke { colour, width, dash }
+}
+
+fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
+    let Some((from, to, label)) = &lines.marked else { return };
+    let (Some(a), Some(b)) = (plot.at_x(*from), plot.at_x(*to)) else { return };
+    let (a, b) = (a.min(b), a.max(b));
+    canvas.rect((a, plot.top), b - a, plot.bottom - plot.top, BAND);
+    let half = text_width(label, TICK.size) / 2.0;
+    let middle = ((a + b) / 2.0).clamp(plot.left + half, (plot.right - half).max(plot.left + half));
+    canvas.text((middle, plot.top - 9.0), label, Lettering { bold: true, colour: "#2a5f94", ..TICK });
+}
+
+fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
+    let horizontal = |canvas: &mut Canvas, value: f64, stroke: Stroke| {
+        if let Some(y) = plot.at_y(value) {
+            canvas.line((plot.left, y), (plot.right, y), stroke);
+        }
+    };
+    for value in &plot.y.minor {
+        horizontal(canvas, *value, Stroke::solid(FAINT_GRID, 1.0));
+    }
+    for tick in &plot.y.ticks {
+        horizontal(canvas, tick.value, Stroke::solid(GRID, 1.0));
+        if let Some(y) = plot.at_y(tick.value) {
+            let lettering = Lettering { anchor: Anchor::End, ..TICK };
+            canvas.text((plot.left - 9.0, y + 4.2), &tick.label, lettering);
+        }
+    }
+    let mut free_from = f64::NEG_INFINITY;
+    for tick in &plot.x.ticks {
+        let Some(x) = plot.at_x(tick.value) else { continue };
+        if lines.x.scale != Scale::Integer {
+            canvas.line((x, plot.top), (x, plot.bottom), Stroke::solid(GRID, 1.0));
+        }
+        canvas.line((x, plot.bottom), (x, plot.bottom + 5.0), Stroke::solid(FRAME, 1.0));
+        let half = text_width(&tick.label, TICK.size) / 2.0;
+        if x - half > free_from {
+            canvas.text((x, plot.bottom + 19.0), &tick.label, TICK);
+            free_from = x + half + 4.0;
+        }
+    }
+    let frame = Stroke::solid(FRAME, 1.2);
+    canvas.line((plot.left, plot.top), (plot.left, plot.bottom), frame);
+    canvas.line((plot.left, plot.bottom), (plot.right, plot.bottom), frame);
+    draw_axis_titles(canvas, &lines.x, &lines.y, plot);
+}
+
+fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &Plot) {
+    let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
+    let room = |pixels: f64| (pixels / (TITLE.size * 0.58)) as usize;
+    let across = shortened(&x.label, room(plot.right - plot.left));
+    let up = shortened(&y.label, room(plot.bottom - plot.top));
+    canvas.text((middle.0, plot.bottom + 43.0), &across, TITLE);
+    canvas.text((18.0, middle.1), &up, TITLE.turned(-90.0));
+}
+
+fn legend_width(lines: &Lines) -> f64 {
+    let names = lines.series.iter().map(|s| &s.name).chain(lines.guides.iter().map(|g| &g.name));
+    let widest = names.map(|n| text_width(&shortened(n, LEGEND_CHARACTERS), LEGEND_SIZE)).fold(0.0, f64::max);
+    if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
+}
+
+/// Right of the plot, never over it. Rows shrink when there are many.
+fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
+    let entries = lines.series.len() + lines.guides.len();
+    let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
+    let lettering = Lettering::new(LEGEND_SIZE.min(row * 0.8), Anchor::Start);
+    let left = plot.right + 20.0;
+    let (from, to) = (left, left + LEGEND_SWATCH);
+    let mut y = plot.top + row / 2.0;
+    let mut entry = |canvas: &mut Canvas, name: &str, sample: &dyn Fn(&mut Canvas, f64)| {
+        canvas.hinted(name, |canvas| {
+            sample(canvas, y);
+            let text = shortened(name, LEGEND_CHARACTERS);
+            canvas.text((to + 8.0, y + lettering.size * 0.35), &text, lettering);
+        });
+        y += row;
+    };
+    for (index, series) in lines.series.iter().enumerate() {
+        entry(canvas, &series.name, &|canvas, y| {
+            canvas.line((from, y), (to, y), Stroke::solid(colour(index), 2.0));
+            marker::draw(canvas, index, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+        });
+    }
+    for Guide { name, role, .. } in &lines.guides {
+        entry(canvas, name, &|canvas, y| canvas.line((from, y), (to, y), stroke_of(*role)));
+    }
+}
+
+/// Says so when there is nothing to see, or not everything.
+fn draw_remark(canvas: &mut Canvas, plot: &Plot, nothing: bool, homeless: usize) {
+    if nothing {
+        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
+        canvas.text(middle, "Nothing measured yet", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
+    } else if homeless > 0 {
+        let text = format!("{homeless} values of zero have no place on a logarithmic axis");
+        let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
+        canvas.text((plot.right - 6.0, plot.top + 12.0), &text, lettering);
+    }
+}

@@ -1,0 +1,216 @@
+//! From values to places on an axis, and the ticks between.
+
+use pts::exhibit::Scale;
+
+/// One mark on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tick {
+    pub value: f64,
+    /// Empty for a minor tick.
+    pub label: String,
+}
+
+/// An axis laid out for its values.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ruler {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+    pub ticks: Vec<Tick>,
+    pub minor: Vec<f64>,
+}
+
+impl Ruler {
+    /// An axis of about `wanted` ticks that holds all of `values`; what a scale has no place for
+    /// (not finite, or not above zero on a logarithmic one) is left out.
+    pub fn of(scale: Scale, values: impl Iterator<Item = f64>, wanted: usize) -> Self {
+        let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2);
+        let mut values: Vec<f64> = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0)).collect();
+        values.sort_by(f64::total_cmp);
+        let ends = values.first().copied().zip(values.last().copied());
+        match scale {
+            Scale::LinearFromZero => {
+                let (low, high) = ends.unwrap_or((0.0, 0.0));
+                Self::linear(low.min(0.0), high.max(0.0), wanted)
+            }
+            Scale::LinearZoomed => {
+                let (low, high) = ends.unwrap_or((0.0, 1.0));
+                let margin = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
+                Self::linear(low - margin, high + margin, wanted)
+            }
+            Scale::Integer => Self::whole(ends.unwrap_or((1.0, 5.0)), wanted),
+            Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0))),
+            Scale::Log2 => Self::of_each(values),
+        }
+    }
+
+    fn linear(low: f64, high: f64, wanted: usize) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        let step = nice_step((high - low) / wanted.max(1) as f64);
+        let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
+        // Bounded by construction: a nice step fits at most some twenty times.
+        let ticks: Vec<f64> =
+            (0..=((last - first) as usize).min(40)).map(|i| (first + i as f64) * step).collect();
+        let largest = ticks.iter().fold(0.0f64, |max, v| max.max(v.abs()));
+        let ticks = ticks.into_iter().map(|value| Tick { value, label: linear_label(value, step, largest) });
+        Self {
+            low: first * step,
+            high: last * step,
+            logarithmic: false,
+            ticks: ticks.collect(),
+            minor: Vec::new(),
+        }
+    }
+
+    fn whole((low, high): (f64, f64), wanted: usize) -> Self {
+        let (first, last) = (low.floor(), high.ceil());
+        let margin = ((last - first) * 0.03).max(0.35);
+        let step = whole_step((last - first) / wanted.max(1) as f64);
+        let start = (first / step).ceil() * step;
+        let count = (((last - start) / step).floor().max(0.0) as usize).min(100);
+        let ticks = (0..=count).map(|i| start + i as f64 * step);
+        let ticks = ticks.map(|value| Tick { value, label: plain(value) }).collect();
+        Self { low: first - margin, high: last + margin, logarithmic: false, ticks, minor: Vec::new() }
+    }
+
+    fn decades((low, high): (f64, f64)) -> Self {
+        let steps = |value: f64| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(value));
+        let from = low.log10().floor() - 1.0;
+        let to = high.log10().ceil() + 1.0;
+        let all: Vec<f64> =
+            (0..=((to - from) as usize).min(60)).flat_map(|i| steps(from + i as f64)).collect();
+        let bottom = all.iter().copied().filter(|v| *v <= low * 1.000_001).fold(all[0], f64::max);
+        let top = all.iter().copied().filter(|v| *v >= high * 0.999_999).fold(f64::INFINITY, f64::min);
+        let top = if top.is_finite() && top > bottom { top } else { bottom * 10.0 };
+        let inside = |v: &f64| *v >= bottom * 0.999_999 && *v <= top * 1.000_001;
+        let is_decade = |v: f64| (v.log10() - v.log10().round()).abs() < 1e-6;
+        let many = (top / bottom).log10() > 3.2;
+        let (ticks, minor): (Vec<f64>, Vec<f64>) =
+            all.into_iter().filter(inside).partition(|v| !many || is_decade(*v));
+        let ticks = ticks.into_iter().map(|value| Tick { value, label: short(value) }).collect();
+        Self { low: bottom, high: top, logarithmic: true, ticks, minor }
+    }
+
+    fn of_each(mut values: Vec<f64>) -> Self {
+        values.dedup();
+        let (low, high) = (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(2.0));
+        let ticks = values.into_iter().map(|value| Tick { value, label: plain(value) }).collect();
+        let margin = (high / low).powf(0.025).max(1.1);
+        Self { low: low / margin, high: high * margin, logarithmic: true, ticks, minor: Vec::new() }
+    }
+
+    /// Place of `value` from 0 to 1; none where the axis has no place for it.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        let spread = |v: f64| if self.logarithmic { v.ln() } else { v };
+        if !value.is_finite() || (self.logarithmic && value <= 0.0) {
+            return None;
+        }
+        let (low, high) = (spread(self.low), spread(self.high));
+        Some((spread(value) - low) / (high - low))
+    }
+}
+
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `rough`.
+fn nice_step(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
+    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|f| f * power >= rough * 0.999_999).unwrap_or(10.0);
+    factor * power
+}
+
+/// The same for whole numbers.
+fn whole_step(rough: f64) -> f64 {
+    if rough <= 1.0 {
+        return 1.0;
+    }
+    let step = nice_step(rough);
+    if step == 2.5 { 5.0 } else { step }
+}
+
+/// All labels of an axis have the same unit and as many decimals as its step needs.
+fn linear_label(value: f64, step: f64, largest: f64) -> String {
+    let (unit, suffix) = unit_of(largest);
+    let decimals = (0..4).find(|d| is_whole(step / unit * 10f64.powi(*d))).unwrap_or(4) as usize;
+    if value == 0.0 { "0".into() } else { format!("{:.decimals$}{suffix}", value / unit) }
+}
+
+fn is_whole(value: f64) -> bool {
+    (value - value.round()).abs() < 1e-6
+}
+
+fn unit_of(largest: f64) -> (f64, &'static str) {
+    match largest {
+        v if v >= 1e9 => (1e9, "G"),
+        v if v >= 1e6 => (1e6, "M"),
+        v if v >= 1e4 => (1e3, "k"),
+        _ => (1.0, ""),
+    }
+}
+
+/// A value with its own unit: `500`, `20k`, `1M`.
+fn short(value: f64) -> String {
+    let (unit, suffix) =
+        if (1e3..1e6).contains(&(value * 1.000_001)) { (1e3, "k") } else { unit_of(value * 1.000_001) };
+    let scaled = value / unit;
+    // Powers of ten are not exact below one: seven digits hide that.
+    let text = format!("{scaled:.7}");
+    format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn plain(value: f64) -> String {
+    format!("{}", value + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale, values: &[f64], wanted: usize) -> Vec<String> {
+        Ruler::of(scale, values.iter().copied(), wanted).ticks.into_iter().map(|t| t.label).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_share_a_unit() {
+        assert_eq!(
+            labels(Scale::LinearFromZero, &[3000.0, 95_924.3], 5),
+            ["0", "20k", "40k", "60k", "80k", "100k"]
+        );
+        assert_eq!(labels(Scale::LinearFromZero, &[100.0], 5), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(
+            labels(Scale::LinearZoomed, &[16_400.0, 16_900.0], 5),
+            ["16.2k", "16.4k", "16.6k", "16.8k", "17.0k"]
+        );
+        assert_eq!(labels(Scale::LinearFromZero, &[], 4), ["0", "0.25", "0.50", "0.75", "1.00"]);
+    }
+
+    #[test]
+    fn rounds_have_whole_ticks_only() {
+        assert_eq!(labels(Scale::Integer, &[1.0, 5.0], 25), ["1", "2", "3", "4", "5"]);
+        assert_eq!(labels(Scale::Integer, &[1.0], 25), ["1"]);
+        assert_eq!(labels(Scale::Integer, &[1.0, 25.0], 10), ["5", "10", "15", "20", "25"]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_1_2_5_or_decades() {
+        assert_eq!(labels(Scale::Log10, &[60.0, 900.0], 5), ["50", "100", "200", "500", "1k"]);
+        assert_eq!(labels(Scale::Log10, &[0.5, 1e6], 5), ["1", "10", "100", "1k", "10k", "100k", "1M"]);
+        assert_eq!(labels(Scale::Log10, &[0.0, 7.0], 5), ["5", "10"]);
+        assert_eq!(labels(Scale::Log2, &[0.5, 4.0, 1024.0, 4.0], 5), ["0.5", "4", "1024"]);
+    }
+
+    #[test]
+    fn every_value_lies_on_its_axis() {
+        for scale in [Scale::LinearFromZero, Scale::LinearZoomed, Scale::Integer, Scale::Log10, Scale::Log2] {
+            for values in
+                [&[1.0, 2.0, 3.0][..], &[5.0], &[1e-9, 1e12], &[99_999.9, 100_000.1], &[f64::MAX / 1e10]]
+            {
+                let ruler = Ruler::of(scale, values.iter().copied(), 6);
+                for value in values {
+                    let place = ruler.place(*value).unwrap();
+                    assert!((-1e-6..=1.000_001).contains(&place), "{scale:?} {values:?}: {place}");
+                }
+            }
+        }
+        let ruler = Ruler::of(Scale::Log10, [0.0, f64::NAN, -1.0].into_iter(), 6);
+        assert_eq!((ruler.place(0.0), ruler.place(f64::NAN)), (None, None));
+    }
+}

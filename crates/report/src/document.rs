@@ -1,0 +1,213 @@
+//! What a report needs to know, folded from a run and its journal.
+
+use pts::{Outcome, Profile};
+use record::{Entry, Event, Loaded, RunFile};
+use stdx::units::span;
+
+/// Everything that a report says.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub(crate) run: RunFile,
+    pub(crate) profile: &'static Profile,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Tests that were asked for but never begun, by title.
+    pub(crate) not_begun: Vec<String>,
+    pub(crate) modified: Vec<String>,
+    pub(crate) interruptions: Vec<Interruption>,
+    /// The journal says that all tests came to their end.
+    pub(crate) closed: bool,
+    /// Bytes of an unfinished last record that was left out.
+    pub(crate) torn_bytes: Option<u64>,
+    pub(crate) test_run_date: Option<jiff::Timestamp>,
+    pub(crate) report_run_date: Option<jiff::Timestamp>,
+    /// How the load was driven, each way once, in order of appearance.
+    pub(crate) engines: Vec<String>,
+    pub(crate) digest: String,
+}
+
+/// One time that the run stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Interruption {
+    pub at: jiff::Timestamp,
+    /// In words; none when the machine stopped without a word.
+    pub reason: Option<String>,
+    /// Time until the run went on; none if it did not.
+    pub gap_ns: Option<u64>,
+    /// A test that began again behind it, by name.
+    pub restarted: Option<String>,
+}
+
+/// Folds a run and its journal into a document, judged by this build.
+///
+/// # Errors
+/// When the profile or a test is unknown here, or the journal does not fit this version of a test.
+pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
+    let replayed = pts::replay(run, &loaded.entries)?;
+    let not_begun = run
+        .tests
+        .iter()
+        .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
+        .map(|name| pts::Test::named(name).map(|test| test.title.to_owned()))
+        .collect::<Result<_, _>>()?;
+    let first_test = loaded.entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
+    Ok(Document {
+        run: run.clone(),
+        profile: Profile::named(&run.profile)?,
+        outcomes: replayed.outcomes,
+        not_begun,
+        modified: replayed.modified,
+        interruptions: interruptions(&loaded.entries),
+        closed: loaded.entries.iter().any(|e| e.event == Event::Closed),
+        torn_bytes: loaded.torn.map(|torn| torn.bytes),
+        test_run_date: first_test.map(|e| e.wall),
+        report_run_date: loaded.entries.last().map(|e| e.wall),
+        engines: engines(&loaded.entries),
+        digest: loaded.digest.to_string(),
+    })
+}
+
+fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
+    let mut all: Vec<Interruption> = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        match &entry.event {
+            Event::Interrupted { reason } => all.push(Interruption {
+                at: entry.wall,
+                reason: Some(reason.clone()),
+                gap_ns: None,
+                restarted: None,
+            }),
+            Event::Resumed { gap_ns } => match all.last_mut().filter(|last| last.gap_ns.is_none()) {
+                Some(last) => last.gap_ns = Some(*gap_ns),
+                None => all.push(Interruption {
+                    at: entries[i.saturating_sub(1)].wall,
+                    reason: None,
+                    gap_ns: Some(*gap_ns),
+                    restarted: None,
+                }),
+            },
+            Event::Restarted { test } => {
+                if let Some(last) = all.last_mut() {
+                    last.restarted = Some(test.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn engines(entries: &[Entry]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for entry in entries {
+        if let Event::Measured(segment) | Event::Preconditioned(segment) = &entry.event
+            && !all.contains(&segment.engine)
+        {
+            all.push(segment.engine.clone());
+        }
+    }
+    all
+}
+
+impl Interruption {
+    pub fn describe(&self) -> String {
+        let reason = self.reason.as_deref().unwrap_or("the run ended without a word");
+        let end = match (self.gap_ns, &self.restarted) {
+            (Some(gap), Some(test)) => {
+                format!("resumed after {}; the {test} test began again at its purge", span(gap))
+            }
+            (Some(gap), None) => format!("resumed after {}", span(gap)),
+            (None, _) => "not resumed".to_owned(),
+        };
+        format!("{}: {reason}; {end}", date(Some(self.at)))
+    }
+}
+
+/// A date as the PTS prints it, and its zone: `11/21/2026 06:09 AM UTC`.
+pub(crate) fn date(at: Option<jiff::Timestamp>) -> String {
+    at.map_or_else(
+        || "n/a".to_owned(),
+        |at| at.to_zoned(jiff::tz::TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string(),
+    )
+}
+
+/// What a reader must know before a number, strongest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub kind: MarkKind,
+    /// As the banner prints it, in capitals.
+    pub title: String,
+    /// One text each; many only for modifications.
+    pub details: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    Simulated,
+    NotAchieved,
+    NotComplete,
+    Interrupted,
+    Modified,
+}
+
+impl Document {
+    /// The marks of the pages of `outcome`, or of the whole run.
+    pub(crate) fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        let mut mark = |kind, title: &str, details: Vec<String>| {
+            marks.push(Mark { kind, title: title.to_owned(), details });
+        };
+        if let Some(sim) = &self.run.target.simulated {
+            let text = format!(
+                "not a real device: model {} version {}, scale 1/{}, seed {}",
+                sim.model, sim.model_version, sim.scale_divisor, sim.seed
+            );
+            mark(MarkKind::Simulated, "SIMULATED", vec![text]);
+        }
+        let concerned: Vec<&Outcome> =
+            outcome.map_or_else(|| self.outcomes.iter().collect(), |one| vec![one]);
+        let name =
+            |o: &Outcome, text: String| if outcome.is_some() { text } else { format!("{}: {text}", o.title) };
+        let not_achieved: Vec<String> = concerned
+            .iter()
+            .filter(|o| o.converged == Some(false))
+            .map(|o| name(o, format!("no steady state in {} rounds", o.rounds)))
+            .collect();
+        if !not_achieved.is_empty() {
+            mark(MarkKind::NotAchieved, "SS NOT ACHIEVED", not_achieved);
+        }
+        let mut cut: Vec<String> = concerned
+            .iter()
+            .filter_map(|o| Some((o, o.stop.as_ref()?)))
+            .map(|(o, stop)| name(o, format!("{stop} after {} finished {}", o.rounds, rounds(o.rounds))))
+            .collect();
+        if outcome.is_none() {
+            cut.extend(self.not_begun.iter().map(|title| format!("{title}: not begun")));
+            if cut.is_empty() && !self.closed {
+                cut.push("the journal has no end yet".to_owned());
+            }
+        }
+        if !cut.is_empty() {
+            mark(MarkKind::NotComplete, "NOT COMPLETE", cut);
+        }
+        if !self.interruptions.is_empty() {
+            mark(MarkKind::Interrupted, "INTERRUPTED", vec![self.interrupted_in_short()]);
+        }
+        if !self.modified.is_empty() {
+            mark(MarkKind::Modified, "MODIFIED", self.modified.clone());
+        }
+        marks
+    }
+
+    fn interrupted_in_short(&self) -> String {
+        let resumed: Vec<u64> = self.interruptions.iter().filter_map(|i| i.gap_ns).collect();
+        match (self.interruptions.len(), resumed.as_slice()) {
+            (1, []) => "once, not resumed".to_owned(),
+            (1, [gap]) => format!("once, for {}", span(*gap)),
+            (times, gaps) => format!("{times} times, for {} together", span(gaps.iter().sum())),
+        }
+    }
+}
+
+fn rounds(count: u32) -> &'static str {
+    if count == 1 { "round" } else { "rounds" }
+}

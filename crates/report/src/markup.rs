@@ -1,0 +1,45 @@
+//! Text that came from elsewhere, made harmless in markup.
+
+/// `text` for element content and quoted attributes. Model names and command lines are untrusted:
+/// besides the five special characters, control characters and those that reverse the reading
+/// direction are replaced.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// At most `limit` characters of `text`; what is cut shows as an ellipsis.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    text.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_and_direction_tricks_are_disarmed() {
+        assert_eq!(escape("<b a=\"1\">&'\u{202e}\n\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;\u{fffd}  ");
+    }
+
+    #[test]
+    fn shortening_counts_characters() {
+        assert_eq!(shortened("ääää", 4), "ääää");
+        assert_eq!(shortened("äääää", 4), "äää…");
+    }
+}

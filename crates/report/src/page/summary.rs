@@ -1,0 +1,135 @@
+//! The first page: device, machine, software, dates, all tests, special notes.
+
+use stdx::units::{amount_base2, amount_base10, grouped};
+
+use super::frame::{NoteRow, Place, banners, facts, notes_table, or_na, set_up_table, sheet, summary_top};
+use super::frame::{report_run_date, test_run_date};
+use crate::Document;
+use crate::document::MarkKind;
+use crate::markup::escape;
+
+/// The all-tests summary.
+pub(super) fn page(document: &Document, place: Place) -> String {
+    let blocks = [
+        ("DEVICE INFORMATION", device(document)),
+        ("TEST HARDWARE PLATFORM", platform(document)),
+        ("TEST SOFTWARE", software(document)),
+        ("REPORT DATE", dates(document)),
+    ];
+    let blocks: String = blocks
+        .iter()
+        .map(|(heading, items)| format!("<div><h3>{heading}</h3>{}</div>\n", facts("block", items)))
+        .collect();
+    let body = format!(
+        "{}<div class=\"blocks\">{blocks}</div>\n<h2>Testing Summary: Tests Run</h2>\n{}\
+         <h2>Test Sponsor - Special Notes</h2>\n{}{}",
+        summary_top(document, place, "SNIA SSS PTS Summary Report"),
+        set_up_table(document, &document.outcomes, &document.not_begun),
+        notes_table(&notes(document)),
+        origin(document)
+    );
+    sheet(document, place, "summary", &banners(document, None), &body)
+}
+
+fn device(document: &Document) -> Vec<(&'static str, String)> {
+    let target = &document.run.target;
+    vec![
+        ("SERIAL NO.", or_na(target.serial.as_deref())),
+        ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
+        (
+            "USER CAPACITY",
+            format!(
+                "{} ({} B)",
+                amount_base10(target.capacity_bytes),
+                grouped(target.capacity_bytes as f64, 0)
+            ),
+        ),
+        ("DEVICE INTERFACE", or_na(target.interface.as_deref())),
+        ("NAND TYPE", or_na(target.nand.as_deref())),
+        (
+            "SECTOR SIZE",
+            format!("{} B / {} B physical", target.logical_block_bytes, target.physical_block_bytes),
+        ),
+    ]
+}
+
+fn platform(document: &Document) -> Vec<(&'static str, String)> {
+    let host = &document.run.host;
+    let cpu = match (&host.cpu, host.cpus) {
+        (Some(cpu), Some(count)) => Some(format!("{count} x {cpu}")),
+        (cpu, _) => cpu.clone(),
+    };
+    vec![
+        ("SYSTEM", or_na(host.board.as_deref())),
+        ("MOTHERBOARD/CPU", or_na(cpu.as_deref())),
+        ("RAM", or_na(host.memory_bytes.map(amount_base2).as_deref())),
+        ("DEVICE INTERFACE", or_na(host.pcie_link.as_deref())),
+        ("CPU GOVERNOR", or_na(host.governor.as_deref())),
+        ("I/O SCHEDULER", or_na(host.scheduler.as_deref())),
+    ]
+}
+
+fn software(document: &Document) -> Vec<(&'static str, String)> {
+    let (run, host) = (&document.run, &document.run.host);
+    let system = match (&host.os, &host.kernel) {
+        (Some(os), Some(kernel)) => Some(format!("{os}, {kernel}")),
+        (os, kernel) => os.clone().or_else(|| kernel.clone()),
+    };
+    vec![
+        ("SYS OS", or_na(system.as_deref())),
+        ("SW TOOL", "Plateau".to_owned()),
+        ("SW REV", format!("{} (test run)", escape(&run.plateau_version))),
+        ("RELEASE", format!("{} (report)", env!("CARGO_PKG_VERSION"))),
+        ("LOAD ENGINE", or_na(Some(&document.engines.join("; ")))),
+        ("PROFILE", escape(&run.profile)),
+    ]
+}
+
+fn dates(document: &Document) -> Vec<(&'static str, String)> {
+    vec![
+        ("REPORT", report_run_date(document)),
+        ("TEST RUN", format!("{} to {}", test_run_date(document), report_run_date(document))),
+        ("TEST SPONSOR", "n/a".to_owned()),
+        ("AUDITOR", "n/a".to_owned()),
+    ]
+}
+
+fn notes(document: &Document) -> Vec<NoteRow> {
+    let mut rows = Vec::new();
+    for mark in document.marks(None) {
+        let comments = match mark.kind {
+            MarkKind::Interrupted => {
+                document.interruptions.iter().map(super::super::document::Interruption::describe).collect()
+            }
+            _ => mark.details,
+        };
+        rows.push(NoteRow { item: "Run".into(), notation: mark.title, comments });
+    }
+    for outcome in document.outcomes.iter().filter(|outcome| !outcome.notes.is_empty()) {
+        rows.push(NoteRow {
+            item: outcome.title.into(),
+            notation: "NOTE".into(),
+            comments: outcome.notes.clone(),
+        });
+    }
+    if let Some(bytes) = document.torn_bytes {
+        rows.push(NoteRow {
+            item: "Journal".into(),
+            notation: "NOTE".into(),
+            comments: vec![format!("an unfinished last record of {bytes} B was left out")],
+        });
+    }
+    rows
+}
+
+/// What it takes to find the run again, to repeat it, and to check this report.
+fn origin(document: &Document) -> String {
+    let run = &document.run;
+    let items = [
+        ("Run", escape(&run.id)),
+        ("Command", or_na(Some(&run.command.join(" ")))),
+        ("Seed", run.settings.seed.to_string()),
+        ("Journal SHA-256", document.digest.clone()),
+    ];
+    facts("origin", &items)
+}
