@@ -1,0 +1,74 @@
+//! The rules that hold whatever a drive was asked to do.
+
+use crate::map::NONE;
+use crate::ssd::{Ssd, Use};
+
+impl Ssd {
+    /// Checks that both directions of the mapping, the validity bits, the counts, the free list and the
+    /// write buffer agree. Takes time in proportion to the capacity.
+    ///
+    /// # Errors
+    /// Says which rule is broken and where.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_map()?;
+        self.check_superblocks()?;
+        let held = u64::from(self.host.filled) + self.flash.buffered();
+        if u64::from(self.buffer_used) != held {
+            return Err(format!("the buffer counts {} slots, but {held} are in it", self.buffer_used));
+        }
+        if self.buffer_used > self.plan.buffer_slots {
+            return Err(format!("{} of {} buffer slots used", self.buffer_used, self.plan.buffer_slots));
+        }
+        if !self.flash.consistent() {
+            return Err("a die's queue waits for nothing, or the count of operations is wrong".to_owned());
+        }
+        if !self.blocked.is_empty() {
+            return Err(format!("{} writes wait although nothing runs", self.blocked.len()));
+        }
+        Ok(())
+    }
+
+    fn check_map(&self) -> Result<(), String> {
+        let mut mapped = 0u64;
+        for (unit, &slot) in self.map.l2p.iter().enumerate().filter(|&(_, &slot)| slot != NONE) {
+            mapped += 1;
+            let back = self.map.p2l[slot as usize];
+            if back as usize != unit {
+                return Err(format!("map unit {unit} is in slot {slot}, which holds {back}"));
+            }
+            if !self.map.is_valid(slot) {
+                return Err(format!("map unit {unit} is in slot {slot}, which is garbage"));
+            }
+        }
+        let counted: u64 = self.map.valid.iter().map(|&n| u64::from(n)).sum();
+        if mapped != counted {
+            return Err(format!("{mapped} map units are mapped, but {counted} slots count as valid"));
+        }
+        Ok(())
+    }
+
+    fn check_superblocks(&self) -> Result<(), String> {
+        let size = self.plan.superblock_slots;
+        for (superblock, &count) in self.map.valid.iter().enumerate() {
+            let first = superblock as u32 * size;
+            let bits = (first..first + size).filter(|&slot| self.map.is_valid(slot)).count();
+            if bits != count as usize {
+                return Err(format!("superblock {superblock} counts {count} valid slots, but has {bits}"));
+            }
+            if self.uses[superblock] == Use::Free && count > 0 {
+                return Err(format!("superblock {superblock} is free, but has {count} valid slots"));
+            }
+        }
+        let free = self.uses.iter().filter(|&&used| used == Use::Free).count();
+        let listed = self.free.iter().all(|&superblock| self.uses[superblock as usize] == Use::Free);
+        if free != self.free.len() || !listed {
+            return Err(format!("{free} superblocks are free, {} are listed", self.free.len()));
+        }
+        let of = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
+        let open = [&self.host, &self.copies].iter().filter(|open| open.end > 0).count();
+        if of(Use::Open) != open || of(Use::Victim) != usize::from(self.victim.is_some()) {
+            return Err("the open superblocks or the victim are not marked as such".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Which physical slot holds which map unit: both directions, a validity bit per slot and a count per
+//! superblock.
+
+/// No map unit, or no slot.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Exact division of 32-bit numbers by a number that does not change, by multiplication.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Divisor {
+    by: u32,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    pub(crate) fn new(by: u32) -> Self {
+        assert!(by > 0, "a division by zero");
+        Self { by, reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1) }
+    }
+
+    #[inline]
+    pub(crate) fn quotient(self, n: u32) -> u32 {
+        if self.by == 1 {
+            return n;
+        }
+        ((u128::from(n) * u128::from(self.reciprocal)) >> 64) as u32
+    }
+
+    #[inline]
+    pub(crate) fn remainder(self, n: u32) -> u32 {
+        n - self.quotient(n) * self.by
+    }
+}
+
+pub(crate) struct Map {
+    /// Physical slot of each map unit.
+    pub(crate) l2p: Vec<u32>,
+    /// Map unit that was last put into each slot; only meaningful where the slot is valid.
+    pub(crate) p2l: Vec<u32>,
+    bits: Vec<u64>,
+    /// Valid slots per superblock.
+    pub(crate) valid: Vec<u32>,
+    superblock: Divisor,
+}
+
+impl Map {
+    pub(crate) fn new(map_units: u32, superblocks: u32, slots_per_superblock: u32) -> Self {
+        let slots = superblocks as usize * slots_per_superblock as usize;
+        Self {
+            l2p: vec![NONE; map_units as usize],
+            p2l: vec![NONE; slots],
+            bits: vec![0; slots.div_ceil(64)],
+            valid: vec![0; superblocks as usize],
+            superblock: Divisor::new(slots_per_superblock),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.l2p.fill(NONE);
+        self.p2l.fill(NONE);
+        self.bits.fill(0);
+        self.valid.fill(0);
+    }
+
+    #[inline]
+    pub(crate) fn is_valid(&self, slot: u32) -> bool {
+        self.bits[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn invalidate(&mut self, slot: u32) {
+        self.bits[slot as usize / 64] &= !(1 << (slot % 64));
+        self.valid[self.superblock.quotient(slot) as usize] -= 1;
+    }
+
+    /// Puts `unit` into `slot`, a fresh one; what the unit held before becomes garbage.
+    #[inline]
+    pub(crate) fn bind(&mut self, unit: u32, slot: u32) {
+        let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
+        if old != NONE {
+            self.invalidate(old);
+        }
+        self.p2l[slot as usize] = unit;
+        self.bits[slot as usize / 64] |= 1 << (slot % 64);
+        self.valid[self.superblock.quotient(slot) as usize] += 1;
+    }
+
+    pub(crate) fn unmap(&mut self, unit: u32) {
+        let old = std::mem::replace(&mut self.l2p[unit as usize], NONE);
+        if old != NONE {
+            self.invalidate(old);
+        }
+    }
+
+    /// First valid slot in `from..end`.
+    #[inline]
+    pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<u32> {
+        let mut word = from as usize / 64;
+        let mut bits = *self.bits.get(word)? & (u64::MAX << (from % 64));
+        while bits == 0 {
+            word += 1;
+            if word * 64 >= end as usize {
+                return None;
+            }
+            bits = self.bits[word];
+        }
+        let slot = (word * 64) as u32 + bits.trailing_zeros();
+        (slot < end).then_some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn division_is_exact(n: u32, by in 1u32..) {
+            let divisor = Divisor::new(by);
+            prop_assert_eq!((divisor.quotient(n), divisor.remainder(n)), (n / by, n % by));
+        }
+
+        #[test]
+        fn next_valid_finds_what_a_scan_finds(set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..300, length in 0u32..300) {
+            let mut map = Map::new(300, 3, 100);
+            for &slot in &set {
+                map.bind(slot, slot);
+            }
+            let end = (from + length).min(300);
+            prop_assert_eq!(map.next_valid(from, end), set.range(from..end.max(from)).next().copied());
+        }
+    }
+}

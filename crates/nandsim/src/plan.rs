@@ -1,0 +1,134 @@
+//! A model at a scale, in the whole numbers that the running simulator needs.
+
+use crate::map::Divisor;
+use crate::{Model, Scale};
+
+/// Superblocks that never hold data for long: the two open ones and the pool that keeps the collector
+/// going. They are on top of the effective over-provisioning.
+pub(crate) const RESERVE: u32 = 4;
+
+/// All times in ns, all sizes in map units unless named otherwise.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) capacity_bytes: u64,
+    pub(crate) logical_block_bytes: u32,
+    pub(crate) map_unit_shift: u32,
+    pub(crate) map_units: u32,
+    /// Map units per program unit as a shift.
+    pub(crate) unit_shift: u32,
+    pub(crate) dies: u32,
+    pub(crate) dies_per_channel: u32,
+    pub(crate) by_die: Divisor,
+    pub(crate) superblock_slots: u32,
+    pub(crate) superblocks: u32,
+    pub(crate) buffer_slots: u32,
+    pub(crate) burst: u32,
+    pub(crate) idle_delay_ns: u64,
+    pub(crate) idle_free_superblocks: u32,
+    pub(crate) read_command_ns: u64,
+    pub(crate) write_command_ns: u64,
+    pub(crate) map_unit_ns: u64,
+    pub(crate) read_latency_ns: u64,
+    pub(crate) write_latency_ns: u64,
+    pub(crate) modify_ns: u64,
+    pub(crate) link_ns_per_64k: u64,
+    pub(crate) link_full_duplex: bool,
+    pub(crate) purge_ns: u64,
+    pub(crate) flash: FlashPlan,
+}
+
+/// Times of dies and channels in ns.
+#[derive(Debug, Clone)]
+pub(crate) struct FlashPlan {
+    pub(crate) sense_ns: u64,
+    pub(crate) slot_transfer_ns: u64,
+    pub(crate) unit_transfer_ns: u64,
+    pub(crate) program_least_ns: u64,
+    pub(crate) program_spread_ns: u64,
+    pub(crate) erase_ns: u64,
+    /// Erases of one superblock on each die.
+    pub(crate) erases: u32,
+    pub(crate) held: bool,
+}
+
+fn ns(us: f64) -> u64 {
+    (us * 1000.0).round() as u64
+}
+
+impl Plan {
+    pub(crate) fn new(model: &Model, scale: Scale) -> Self {
+        let (geometry, timing, firmware) = (&model.geometry, &model.timing, &model.firmware);
+        let n = u64::from(scale.divisor());
+        let capacity_bytes = (geometry.capacity_bytes / n) >> 20 << 20;
+        let map_unit = geometry.map_unit_bytes;
+        let map_units = (capacity_bytes / u64::from(map_unit)) as u32;
+        let unit_slots = geometry.program_unit_bytes / map_unit;
+        let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
+        let row = unit_slots * dies;
+
+        let slots = f64::from(map_units) * (1.0 + geometry.effective_op_percent / 100.0);
+        let rows = ((slots / f64::from(geometry.superblocks) / f64::from(row)) as u32).max(1);
+        let superblock_slots = rows * row;
+        let data_superblocks = (slots / f64::from(superblock_slots)).ceil() as u32;
+        let spare = data_superblocks - map_units.div_ceil(superblock_slots);
+        let buffer = firmware.write_buffer_bytes / n / u64::from(map_unit);
+
+        Self {
+            capacity_bytes,
+            logical_block_bytes: geometry.logical_block_bytes,
+            map_unit_shift: map_unit.trailing_zeros(),
+            map_units,
+            unit_shift: unit_slots.trailing_zeros(),
+            dies,
+            dies_per_channel: geometry.dies_per_channel.into(),
+            by_die: Divisor::new(dies),
+            superblock_slots,
+            superblocks: data_superblocks + RESERVE,
+            buffer_slots: (buffer as u32).max(2 * row),
+            burst: firmware.collect_burst_map_units,
+            idle_delay_ns: ns(firmware.idle_delay_ms * 1000.0) / n,
+            idle_free_superblocks: (f64::from(spare) * firmware.idle_free_percent / 100.0) as u32,
+            read_command_ns: ns(timing.read_command_us),
+            write_command_ns: ns(timing.write_command_us),
+            map_unit_ns: ns(timing.map_unit_us),
+            read_latency_ns: ns(timing.read_latency_us),
+            write_latency_ns: ns(timing.write_latency_us),
+            modify_ns: ns(timing.modify_us),
+            link_ns_per_64k: ns(65_536.0 / timing.link_mb_per_s),
+            link_full_duplex: timing.link_full_duplex,
+            purge_ns: ns(timing.purge_ms * 1000.0) / n,
+            flash: FlashPlan::new(model, rows),
+        }
+    }
+
+    /// Time that `bytes` take on the host link in ns.
+    #[inline]
+    pub(crate) fn link_ns(&self, bytes: u32) -> u64 {
+        (u64::from(bytes) * self.link_ns_per_64k) >> 16
+    }
+
+    #[inline]
+    pub(crate) fn die_of(&self, slot: u32) -> usize {
+        self.by_die.remainder(slot >> self.unit_shift) as usize
+    }
+}
+
+impl FlashPlan {
+    fn new(model: &Model, rows: u32) -> Self {
+        let (geometry, timing) = (&model.geometry, &model.timing);
+        let transfer = |bytes: u32| ns(f64::from(bytes) / timing.channel_mb_per_s);
+        let spread = timing.program_us * timing.program_spread_percent / 100.0;
+        let erase_us = timing.erase_us * f64::from(rows) / f64::from(geometry.program_units_per_erase);
+        let erases = (rows / geometry.program_units_per_erase).max(1);
+        Self {
+            sense_ns: ns(timing.read_us),
+            slot_transfer_ns: transfer(geometry.map_unit_bytes),
+            unit_transfer_ns: transfer(geometry.program_unit_bytes),
+            program_least_ns: ns(timing.program_us - spread),
+            program_spread_ns: ns(2.0 * spread),
+            erase_ns: ns(erase_us / f64::from(erases)),
+            erases,
+            held: timing.die_held_through_transfer,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! How much smaller than the modelled drive the simulated one is.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+/// One n-th of the modelled drive: capacity, pages per superblock, write buffer and idle delay shrink
+/// together, times per operation, dies, channels and over-provisioning stay.
+///
+/// A test on a scaled drive shows the same curve when its times and amounts are divided by n too.
+/// Latency maxima do not keep: a smaller superblock makes a smaller burst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Scale(NonZeroU32);
+
+/// A text that is not a scale.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a scale; write 1 or 1/n with n from 1 to {max}, such as 1/16", max = Scale::MAX)]
+pub struct ScaleError(String);
+
+impl Scale {
+    /// The drive as it is modelled.
+    pub const FULL: Self = Self(NonZeroU32::MIN);
+    /// Largest n; beyond it a superblock would be smaller than one page on every die.
+    pub const MAX: u32 = 1024;
+
+    /// One n-th; none when `n` is 0 or above [`MAX`](Self::MAX).
+    #[must_use]
+    pub fn one_over(n: u32) -> Option<Self> {
+        NonZeroU32::new(n).filter(|n| n.get() <= Self::MAX).map(Self)
+    }
+
+    /// The n of 1/n.
+    #[must_use]
+    pub const fn divisor(self) -> u32 {
+        self.0.get()
+    }
+}
+
+impl FromStr for Scale {
+    type Err = ScaleError;
+
+    fn from_str(text: &str) -> Result<Self, ScaleError> {
+        let trimmed = text.trim();
+        let n = match trimmed.split_once('/') {
+            Some((one, n)) if one.trim() == "1" => n.trim().parse().ok(),
+            None if trimmed == "1" => Some(1),
+            _ => None,
+        };
+        n.and_then(Self::one_over).ok_or_else(|| ScaleError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.divisor() {
+            1 => f.write_str("1"),
+            n => write!(f, "1/{n}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_back() {
+        for (text, n) in [("1", 1), ("1/1", 1), ("1/16", 16), (" 1 / 64 ", 64), ("1/1024", 1024)] {
+            assert_eq!(text.parse::<Scale>().map(Scale::divisor), Ok(n), "{text}");
+        }
+        for wrong in ["", "0", "2", "1/0", "1/1025", "2/3", "1/-1", "0.5", "1/x"] {
+            assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
+        }
+        assert_eq!(Scale::one_over(16).unwrap().to_string(), "1/16");
+        assert_eq!(Scale::FULL.to_string(), "1");
+    }
+}

@@ -1,0 +1,141 @@
+//! The write path: buffer, read-modify-write and where a map unit goes.
+
+use crate::map::NONE;
+use crate::ssd::{Ssd, Use};
+
+/// A superblock that is being filled: slots up to `next` are taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Open {
+    pub(crate) next: u32,
+    /// First slot behind the superblock; equal to `next` when a new one is due.
+    pub(crate) end: u32,
+    /// Taken slots of the program unit that is not yet on its way to a die.
+    pub(crate) filled: u32,
+    /// When the data of that unit has all arrived.
+    pub(crate) ready_ns: u64,
+}
+
+/// A write command, or what the buffer had no room for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pending {
+    /// Event leaf of the command.
+    pub(crate) leaf: u32,
+    pub(crate) next_unit: u32,
+    pub(crate) end_unit: u32,
+    /// Whether the next unit is only partly written.
+    pub(crate) partial_head: bool,
+    /// Whether the last unit is only partly written.
+    pub(crate) partial_tail: bool,
+    /// When the data that is in so far has arrived and been merged.
+    pub(crate) ready_ns: u64,
+    pub(crate) bytes: u32,
+}
+
+impl Ssd {
+    /// Takes a write: the completion time, or none when it has to wait for the buffer.
+    #[inline]
+    pub(crate) fn write(&mut self, mut pending: Pending) -> Option<u64> {
+        if !self.blocked.is_empty() || !self.admit(&mut pending) {
+            self.blocked.push_back(pending);
+            return None;
+        }
+        Some(self.accepted(&pending))
+    }
+
+    fn accepted(&mut self, pending: &Pending) -> u64 {
+        let need = self.plan.link_ns(pending.bytes);
+        let lane = if self.plan.link_full_duplex { &mut self.link_down } else { &mut self.link_up };
+        lane.book(pending.ready_ns, need) + self.plan.write_latency_ns
+    }
+
+    /// Gives the waiting writes, in order, the room there is now.
+    pub(crate) fn admit_blocked(&mut self) {
+        while let Some(mut pending) = self.blocked.pop_front() {
+            pending.ready_ns = pending.ready_ns.max(self.now_ns);
+            if !self.admit(&mut pending) {
+                self.blocked.push_front(pending);
+                return;
+            }
+            let end = self.accepted(&pending);
+            self.events.set(pending.leaf as usize, end);
+        }
+    }
+
+    /// Takes as many map units as the buffer has room for; whether that was all.
+    #[inline]
+    fn admit(&mut self, pending: &mut Pending) -> bool {
+        let start_ns = pending.ready_ns;
+        while pending.next_unit < pending.end_unit {
+            let unit = pending.next_unit;
+            let tail = unit + 1 == pending.end_unit;
+            let partial = pending.partial_head || (tail && pending.partial_tail);
+            let old = self.map.l2p[unit as usize];
+            if !self.in_buffer(old) {
+                if self.buffer_used == self.plan.buffer_slots {
+                    return false;
+                }
+                let mut ready_ns = start_ns;
+                if partial && old != NONE {
+                    let held = self.plan.modify_ns;
+                    ready_ns = self.flash.read(self.plan.die_of(old), start_ns, 1, held);
+                    pending.ready_ns = pending.ready_ns.max(ready_ns);
+                }
+                self.place(unit, ready_ns);
+            }
+            pending.partial_head = false;
+            pending.next_unit += 1;
+        }
+        true
+    }
+
+    /// Whether `slot` belongs to the program unit that is still being filled by the host: a write to it
+    /// merges, a read of it is a hit.
+    #[inline]
+    pub(crate) fn in_buffer(&self, slot: u32) -> bool {
+        slot.wrapping_sub(self.host.next - self.host.filled) < self.host.filled
+    }
+
+    /// Puts one map unit into the host's open superblock.
+    #[inline]
+    fn place(&mut self, unit: u32, ready_ns: u64) {
+        // A full unit stays until the next slot is needed: small sequential writes merge into it.
+        if self.host.filled >> self.plan.unit_shift != 0 {
+            self.seal_host_unit();
+        }
+        if self.host.next == self.host.end {
+            self.open_host_superblock();
+        }
+        self.map.bind(unit, self.host.next);
+        self.host.next += 1;
+        self.host.filled += 1;
+        self.host.ready_ns = self.host.ready_ns.max(ready_ns);
+        self.buffer_used += 1;
+        self.pay_collector();
+    }
+
+    fn seal_host_unit(&mut self) {
+        let die = self.plan.die_of(self.host.next - 1);
+        self.flash.program(die, self.host.ready_ns, self.host.filled, &mut self.events);
+        self.health.nand_written_bytes += u64::from(self.host.filled) << self.plan.map_unit_shift;
+        self.host.filled = 0;
+    }
+
+    fn open_host_superblock(&mut self) {
+        // The last free superblock belongs to the collector, or it could never free another.
+        while self.free.len() < 2 {
+            self.collect_now();
+        }
+        self.host = self.open_next(self.host);
+    }
+
+    /// Seals a full superblock and opens the next free one.
+    pub(crate) fn open_next(&mut self, full: Open) -> Open {
+        if full.end > 0 {
+            self.uses[(full.end / self.plan.superblock_slots - 1) as usize] = Use::Sealed;
+        }
+        let superblock = self.free.pop_front().expect("the collector keeps a superblock free");
+        self.uses[superblock as usize] = Use::Open;
+        let next = superblock * self.plan.superblock_slots;
+        Open { next, end: next + self.plan.superblock_slots, filled: 0, ready_ns: 0 }
+    }
+}
