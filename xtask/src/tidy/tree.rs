@@ -86,11 +86,11 @@ impl Tree {
         self.texts.keys().filter_map(|path| Some((path.as_str(), &path[stem_of(path)?]))).collect()
     }
 
-    /// Whether a Rust file is compiled for tests only: it lies in a `tests` folder beside `src`, or the
+    /// Whether a Rust file is no part of the program: it lies in a folder of tests beside `src`, or the
     /// file above declares it so.
     pub fn is_test(&self, path: &str) -> bool {
         if !path.contains("/src/") {
-            return path.contains("/tests/") || path.contains("/benches/");
+            return ["/tests/", "/benches/", "/examples/"].iter().any(|folder| path.contains(folder));
         }
         let Some((parent, name)) = self.declared_by(path) else { return false };
         let declares = |(_, source): &(String, &Source)| {

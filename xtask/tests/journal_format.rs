@@ -1,0 +1,72 @@
+//! The examples in `docs/journal-format.md` are real: they parse, chain up, and no event is missing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use record::{Digest, Entry, Event, Note, RunFile, read_journal};
+
+/// Content of the code blocks of the document.
+fn blocks() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/journal-format.md");
+    let text = std::fs::read_to_string(path).expect("the document is there");
+    let fenced = text.split("```").skip(1).step_by(2);
+    fenced.filter_map(|block| Some(block.split_once('\n')?.1.trim_end().to_owned())).collect()
+}
+
+fn run_file() -> (RunFile, String) {
+    let text = blocks().into_iter().find(|b| b.starts_with("{\n")).expect("run.json is shown");
+    (serde_json::from_str(&text).expect("run.json parses"), text)
+}
+
+/// Every name here needs an example: a new event fails to compile until it has its line.
+fn name_of(event: &Event) -> &'static str {
+    match event {
+        Event::Opened { .. } => "opened",
+        Event::TestStarted { .. } => "test_started",
+        Event::Purged(_) => "purged",
+        Event::Preconditioned(_) => "preconditioned",
+        Event::Measured(_) => "measured",
+        Event::Idled { .. } => "idled",
+        Event::Noted(Note::RoundStarted { .. }) => "round_started",
+        Event::Noted(Note::Judged(_)) => "judged",
+        Event::Noted(Note::Skipped { .. }) => "skipped",
+        Event::Noted(Note::WindowRestarted { .. }) => "window_restarted",
+        Event::Interrupted { .. } => "interrupted",
+        Event::Resumed { .. } => "resumed",
+        Event::Restarted { .. } => "restarted",
+        Event::TestEnded { .. } => "test_ended",
+        Event::Closed => "closed",
+    }
+}
+const EVENTS: usize = 15;
+
+#[test]
+fn every_event_has_an_example_that_is_written_like_that() {
+    let mut seen = BTreeSet::new();
+    for line in blocks().iter().filter(|b| b.starts_with("{\"seq\"")) {
+        let entry: Entry = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e} in {line}"));
+        let again = serde_json::to_string(&entry).expect("can be written");
+        assert_eq!(&again, line);
+        seen.insert(name_of(&entry.event));
+    }
+    assert_eq!(seen.len(), EVENTS, "{seen:?}");
+}
+
+#[test]
+fn run_json_is_written_as_shown() {
+    let (file, text) = run_file();
+    assert_eq!(serde_json::to_string_pretty(&file).expect("can be written"), text);
+}
+
+#[test]
+fn the_example_journal_chains_up_and_belongs_to_the_example_run() {
+    let journal = blocks().into_iter().find(|b| b.starts_with("plateau-journal")).expect("is shown");
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("journal");
+    std::fs::write(&path, journal + "\n").expect("can be written");
+    let loaded = read_journal(&path).expect("is a journal");
+    assert_eq!((loaded.entries.len(), loaded.torn), (3, None));
+    let (_, text) = run_file();
+    let digest = Digest::of(text.as_bytes()).to_string();
+    assert_eq!(loaded.entries[0].event, Event::Opened { run_sha256: digest });
+}
