@@ -1,1 +1,283 @@
-//! .
+//! The device under test: identify, arm, purge, load.
+//!
+//! [`open`] looks and never writes. [`Drive::arm`] refuses whatever anybody uses, asks for the
+//! identity of what would be erased, opens it exclusively, and gives an [`Armed`]: the only value with
+//! methods that write. The clock that results are measured with belongs to the target, because a
+//! simulated drive has its own.
+//!
+//! This is the only crate of the project that contains `unsafe`, makes ioctls, or opens devices.
+
+mod clock;
+mod error;
+mod host;
+mod ioctl;
+mod load;
+mod queue;
+mod refusal;
+mod signature;
+mod sim;
+mod target;
+
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use record::{Purged, Segment, TargetFacts, Workload};
+
+use clock::Clock;
+pub use error::{DriveError, ErrorKind};
+pub use refusal::Refusal;
+use sim::{Simulated, SimulatedPlan};
+use target::{Held, Real};
+
+/// How a target is opened.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// Size of a file; needed for one that does not exist yet.
+    pub size_bytes: Option<u64>,
+    /// Scale of a simulated drive, such as `1/16`; full size when none.
+    pub scale: Option<String>,
+    /// Seed of a simulated drive.
+    pub sim_seed: u64,
+    /// How I/Os get into the kernel.
+    pub engine: Engine,
+}
+
+/// How I/Os get into the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// io_uring, and threads where that cannot be set up; the segment says which and why.
+    #[default]
+    Auto,
+    /// io_uring or an error.
+    IoUring,
+    /// `pread` and `pwrite` in one thread per outstanding I/O.
+    Threads,
+}
+
+/// How a running workload is doing; what happened since the tick before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tick {
+    /// Time since the start of the workload.
+    pub elapsed_ns: u64,
+    /// Time since the tick before; rates are the following sums divided by this.
+    pub interval_ns: u64,
+    /// Reads completed.
+    pub read_ios: u64,
+    /// Writes completed.
+    pub write_ios: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+    /// Their mean response time, 0 without I/O.
+    pub latency_mean_ns: u64,
+    /// Their largest response time.
+    pub latency_max_ns: u64,
+    /// How much of this workload is done, 0 to 1.
+    pub share_done: f64,
+}
+
+/// What a tick's receiver wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// End the workload as soon as the I/Os in flight are back.
+    Stop,
+}
+
+/// How a workload ended.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one value per workload")]
+pub enum Outcome {
+    /// It ran to its end.
+    Finished(Segment),
+    /// The receiver of the ticks stopped it; what was measured is incomplete and not kept.
+    Stopped,
+}
+
+/// A target that was looked at and not touched.
+#[derive(Debug)]
+pub struct Drive {
+    facts: TargetFacts,
+    kind: Kind,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Real(Real),
+    Simulated(SimulatedPlan),
+}
+
+/// A target that may be written: held exclusively, and its owner has said that its content may go.
+pub struct Armed {
+    facts: TargetFacts,
+    inner: Inner,
+}
+
+#[expect(clippy::large_enum_variant, reason = "one value per run")]
+enum Inner {
+    Real { real: Real, held: Held, clock: Clock, engine: Engine },
+    Simulated(Simulated),
+}
+
+impl std::fmt::Debug for Armed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Armed").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+/// Looks at a target: `/dev/…`, the path of a regular file, or `sim:MODEL`. Creates and writes nothing.
+///
+/// # Errors
+/// [`ErrorKind::Unusable`] when the target is nothing that can be tested.
+pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
+    let engine = options.engine;
+    if let Some(model) = target.strip_prefix("sim:") {
+        let plan = SimulatedPlan::new(target, model, options)?;
+        return Ok(Drive { facts: plan.facts(), kind: Kind::Simulated(plan), engine });
+    }
+    let real = Real::open(target, options, host::Roots::default())?;
+    Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(real), engine })
+}
+
+impl Drive {
+    /// What is known about it.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Everything that forbids writing to it, looked up now.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<Refusal> {
+        match &self.kind {
+            Kind::Real(real) => real.refusals(),
+            Kind::Simulated(_) => Vec::new(),
+        }
+    }
+
+    /// Whether [`arm`](Self::arm) needs to be told its identity: block devices always, files that hold
+    /// data, nothing else.
+    #[must_use]
+    pub fn needs_erase_confirmation(&self) -> bool {
+        match &self.kind {
+            Kind::Real(real) => real.needs_erase_confirmation(),
+            Kind::Simulated(_) => false,
+        }
+    }
+
+    /// Takes it for writing. `erase` is the identity of what may be erased. Checks everything anew; a file
+    /// that does not exist is made here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] when it is in use, holds something known, or `erase` is not its identity.
+    pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
+        let Self { mut facts, kind, engine } = self;
+        let real = match kind {
+            Kind::Simulated(plan) => {
+                return Ok(Armed { facts, inner: Inner::Simulated(plan.build()) });
+            }
+            Kind::Real(real) => real,
+        };
+        let refusals = real.refusals();
+        if !refusals.is_empty() {
+            return Err(DriveError::Refused { target: facts.path, refusals });
+        }
+        let given = erase.map(str::to_owned);
+        // A wrong name is a mistake even where no name is needed: somebody meant another target.
+        if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
+            return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
+        }
+        let held = real.hold()?;
+        if let Real::File(_) = real {
+            // Where a file was just made, this could not be known before.
+            facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
+            facts.physical_block_bytes = facts.logical_block_bytes;
+        }
+        Ok(Armed { facts, inner: Inner::Real { real, held, clock: Clock::start(), engine } })
+    }
+}
+
+impl Armed {
+    /// What is known about it.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// The target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        match &self.inner {
+            Inner::Real { clock, .. } => clock.now_ns(),
+            Inner::Simulated(sim) => sim.now_ns(),
+        }
+    }
+
+    /// Puts it into the state that is nearest to new.
+    ///
+    /// # Errors
+    /// [`DriveError::NoPurge`] when it knows no way; [`ErrorKind::Device`] when the way failed.
+    pub fn purge(&mut self) -> Result<Purged, DriveError> {
+        let (real, held, clock) = match &mut self.inner {
+            Inner::Simulated(sim) => return Ok(sim.purge()),
+            Inner::Real { real, held, clock, .. } => (real, held, clock),
+        };
+        let start_ns = clock.now_ns();
+        let method = match real {
+            Real::Block(block) => block.discard(held).map(|()| "discard (not a PTS purge)"),
+            Real::File(file) => file.punch(held).map(|()| "hole punched in the file (not a PTS purge)"),
+        }?;
+        Ok(Purged { method: method.into(), pts_purge: false, start_ns, end_ns: clock.now_ns() })
+    }
+
+    /// Runs a workload to its end, and tells `on_tick` about once per second how it goes.
+    ///
+    /// The first I/O that fails ends the run: a drive that loses I/Os has no performance to measure.
+    /// Amounts are done in whole blocks; a rest below one block is not done.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] before anything was done, [`ErrorKind::Device`] when an I/O failed,
+    /// [`ErrorKind::Unusable`] when the host cannot offer that many threads or that much memory.
+    pub fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        workload
+            .validate(self.facts.capacity_bytes, self.facts.logical_block_bytes)
+            .map_err(|e| DriveError::Invalid(format!("{}: {e}", self.facts.path)))?;
+        if workload.queue_depth > load::MAX_QUEUE_DEPTH {
+            return Err(DriveError::Invalid(format!(
+                "workload {workload}: a queue depth of {} per thread; at most {} is possible, use more threads",
+                workload.queue_depth,
+                load::MAX_QUEUE_DEPTH
+            )));
+        }
+        match &mut self.inner {
+            Inner::Simulated(sim) => Ok(sim.run(workload, on_tick)),
+            Inner::Real { held, clock, engine, .. } => {
+                let device = load::Device {
+                    name: &self.facts.path,
+                    fd: held.fd.as_raw_fd(),
+                    buffered: held.buffered.as_deref(),
+                    clock: *clock,
+                    engine: *engine,
+                };
+                load::run(&device, workload, on_tick)
+            }
+        }
+    }
+
+    /// Leaves it alone for this long (a scaled simulated drive: for that part of it).
+    ///
+    /// # Errors
+    /// None at present; a device may come to fail this.
+    pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
+        match &mut self.inner {
+            Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),
+            Inner::Simulated(sim) => sim.idle(ns),
+        }
+        Ok(())
+    }
+}

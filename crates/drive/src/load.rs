@@ -1,0 +1,418 @@
+//! Runs one workload on a real target: a thread per TC, each with its own queue, and this thread, which
+//! watches.
+//!
+//! Every way out joins every thread, and every thread takes back every I/O it gave the kernel. How long
+//! that takes after a stop is up to the device; a device that never answers is timed out by its driver.
+
+pub(crate) mod fill;
+pub(crate) mod recorder;
+pub(crate) mod worker;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use record::{ErrorCount, Segment, Until, Workload};
+use stdx::access::{Stream, share};
+use stdx::units::SECOND_NS;
+
+use crate::clock::Clock;
+use crate::error::{DriveError, errno_cause, errno_name, reason};
+use crate::queue::threads::Threads;
+use crate::queue::uring::Uring;
+use crate::queue::{Queue, Shape};
+use crate::{Engine, Flow, Outcome, Tick};
+use fill::Fill;
+use recorder::{Interval, Notes, Recorder, merge};
+use worker::{Failure, Worker};
+
+/// Ring entries and registered buffers have limits in the kernel; this is within all of them.
+pub(crate) const MAX_QUEUE_DEPTH: u16 = 4096;
+const INTERVAL_NS: u64 = SECOND_NS;
+/// Workers hand over an interval with their first completion after it; the display waits this long for it.
+const TICK_GRACE_NS: u64 = 50_000_000;
+const MESSAGES_PER_WORKER: usize = 8;
+
+/// A real target, armed.
+pub(crate) struct Device<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) fd: std::os::fd::RawFd,
+    pub(crate) buffered: Option<&'a str>,
+    pub(crate) clock: Clock,
+    pub(crate) engine: Engine,
+}
+
+/// From the workers to the watcher.
+pub(crate) enum Message {
+    /// Set-up went well; with a remark for the engine text, or did not.
+    Ready(io::Result<Option<String>>),
+    /// One more interval is over.
+    Interval(Interval),
+    /// The worker has ended.
+    Gone,
+}
+
+/// Sends [`Message::Gone`] however the worker ends.
+struct Farewell(SyncSender<Message>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        // Without a watcher nobody waits for it.
+        let _ = self.0.send(Message::Gone);
+    }
+}
+
+/// Where workers wait for the common start.
+#[derive(Default)]
+struct Gate {
+    start: Mutex<Option<Option<u64>>>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Opens for a start at this time, or for going home.
+    fn open(&self, start_ns: Option<u64>) {
+        *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start_ns);
+        self.changed.notify_all();
+    }
+
+    fn pass(&self) -> Option<u64> {
+        let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match *start {
+                Some(answer) => return answer,
+                None => start = self.changed.wait(start).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+/// What workers and watcher share.
+#[derive(Default)]
+struct Control {
+    gate: Gate,
+    stop: AtomicBool,
+}
+
+/// Opens the gate and stops the workers when the watcher ends, also by a panic in the caller's tick.
+struct Release<'a>(&'a Control);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+        let closed = self.0.gate.start.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        if closed {
+            self.0.gate.open(None);
+        }
+    }
+}
+
+/// How a worker ended.
+struct Ended {
+    notes: Notes,
+    failure: Option<Failure>,
+    queue_error: Option<io::Error>,
+}
+
+/// What came of one attempt with one way of submitting.
+enum Attempt {
+    /// It could not be set up; nothing was read or written.
+    NotStarted(io::Error),
+    Ran {
+        start_ns: u64,
+        stopped: bool,
+        note: Option<String>,
+        workers: Vec<Ended>,
+    },
+}
+
+/// Runs a workload to its end.
+pub(crate) fn run(
+    device: &Device<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> Result<Outcome, DriveError> {
+    let cannot_start = |e: &io::Error| {
+        DriveError::Unusable(format!(
+            "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer",
+            workload.threads,
+            workload.queue_depth,
+            workload.block_bytes,
+            reason(e)
+        ))
+    };
+    let mut engine = String::from("io_uring");
+    if device.engine != Engine::Threads {
+        match attempt(device, workload, on_tick, Uring::new) {
+            Attempt::NotStarted(error) if device.engine == Engine::IoUring => {
+                return Err(cannot_start(&error));
+            }
+            Attempt::NotStarted(error) => engine = format!("threads (io_uring: {})", reason(&error)),
+            ran => return conclude(device, workload, engine, ran),
+        }
+    } else {
+        engine = "threads".into();
+    }
+    match attempt(device, workload, on_tick, |shape| Ok((Threads::new(shape)?, None))) {
+        Attempt::NotStarted(error) => Err(cannot_start(&error)),
+        ran => conclude(device, workload, engine, ran),
+    }
+}
+
+fn attempt<Q: Queue>(
+    device: &Device<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
+) -> Attempt {
+    let control = Control::default();
+    std::thread::scope(|scope| {
+        let release = Release(&control);
+        let (sender, messages) = sync_channel(usize::from(workload.threads) * MESSAGES_PER_WORKER);
+        let mut handles = Vec::with_capacity(usize::from(workload.threads));
+        for thread in 0..workload.threads {
+            let (sender, control, new_queue) = (sender.clone(), &control, &new_queue);
+            let builder = std::thread::Builder::new().name(format!("load-{thread}"));
+            match builder
+                .spawn_scoped(scope, move || work(device, workload, thread, control, sender, new_queue))
+            {
+                Ok(handle) => handles.push(handle),
+                Err(error) => return Attempt::NotStarted(error),
+            }
+        }
+        drop(sender);
+        let note = match gather(&messages, handles.len()) {
+            Ok(note) => note,
+            Err(error) => return Attempt::NotStarted(error),
+        };
+        let start_ns = device.clock.now_ns();
+        control.gate.open(Some(start_ns));
+        let stopped = watch(device, workload, start_ns, handles.len(), &messages, &control.stop, on_tick);
+        drop(release);
+        let workers = handles
+            .into_iter()
+            .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect();
+        Attempt::Ran { start_ns, stopped, note, workers }
+    })
+}
+
+/// Waits until every worker is ready.
+fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Option<String>> {
+    let mut note = None;
+    for _ in 0..workers {
+        match messages.recv() {
+            Ok(Message::Ready(answer)) => note = answer?.or(note),
+            _ => return Err(io::Error::other("a worker ended while it was set up")),
+        }
+    }
+    Ok(note)
+}
+
+/// One worker from set-up to end; none when the run was called off before its start.
+fn work<Q: Queue>(
+    device: &Device<'_>,
+    workload: &Workload,
+    thread: u16,
+    control: &Control,
+    sender: SyncSender<Message>,
+    new_queue: &impl Fn(Shape) -> io::Result<(Q, Option<String>)>,
+) -> Option<Ended> {
+    let _farewell = Farewell(sender.clone());
+    let shape = Shape {
+        fd: device.fd,
+        depth: workload.queue_depth,
+        block_bytes: workload.block_bytes,
+        clock: device.clock,
+    };
+    let duration_ns = match workload.until {
+        Until::DurationNs(ns) => Some(ns),
+        Until::AmountBytes(_) => None,
+    };
+    let (queue, ready) = match new_queue(shape) {
+        Ok((queue, note)) => (Some(queue), Ok(note)),
+        Err(error) => (None, Err(error)),
+    };
+    let recorder = Recorder::new(INTERVAL_NS, duration_ns, sender.clone());
+    let mut worker = queue.map(|queue| new_worker(workload, thread, queue, recorder, &control.stop));
+    // Without a watcher the gate says so as well.
+    let _ = sender.send(Message::Ready(ready));
+    let start_ns = control.gate.pass()?;
+    let worker = worker.as_mut()?;
+    worker.recorder.start(start_ns);
+    worker.deadline_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
+    let queue_error = worker.run().err();
+    if queue_error.is_some() {
+        control.stop.store(true, Ordering::Relaxed);
+    }
+    let recorder = std::mem::replace(&mut worker.recorder, Recorder::new(INTERVAL_NS, Some(0), sender));
+    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error })
+}
+
+fn new_worker<'a, Q: Queue>(
+    workload: &Workload,
+    thread: u16,
+    queue: Q,
+    recorder: Recorder,
+    stop: &'a AtomicBool,
+) -> Worker<'a, Q> {
+    let ios = match workload.until {
+        Until::DurationNs(_) => u64::MAX,
+        Until::AmountBytes(bytes) => {
+            let part = share(bytes / u64::from(workload.block_bytes), thread, workload.threads);
+            part.end - part.start
+        }
+    };
+    Worker {
+        queue,
+        stream: Stream::new(
+            workload.seed,
+            thread,
+            workload.threads,
+            workload.access.into(),
+            workload.read_percent,
+            workload.block_bytes,
+            workload.range.span(),
+        ),
+        fill: Fill::new(workload.data_pattern, workload.seed, thread),
+        recorder,
+        block_bytes: workload.block_bytes,
+        depth: workload.queue_depth,
+        ios,
+        deadline_ns: u64::MAX,
+        stop,
+        requests: vec![(false, 0); usize::from(workload.queue_depth)],
+        failure: None,
+        repeats: 0,
+    }
+}
+
+/// Tells the caller about once a second how it goes; whether the caller stopped the run.
+fn watch(
+    device: &Device<'_>,
+    workload: &Workload,
+    start_ns: u64,
+    mut workers: usize,
+    messages: &Receiver<Message>,
+    stop: &AtomicBool,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> bool {
+    let (mut sums, mut total_ios) = (Interval::default(), 0u64);
+    let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
+    let mut stopped = false;
+    while workers > 0 {
+        let wait = Duration::from_nanos(next_ns.saturating_sub(device.clock.now_ns()));
+        match messages.recv_timeout(wait) {
+            Ok(Message::Interval(interval)) => sums.add(&interval),
+            Ok(Message::Gone) => workers -= 1,
+            Ok(Message::Ready(_)) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let now_ns = device.clock.now_ns();
+                total_ios += sums.ios();
+                let tick = Tick {
+                    elapsed_ns: now_ns - start_ns,
+                    interval_ns: now_ns - told_ns,
+                    read_ios: sums.read_ios,
+                    write_ios: sums.write_ios,
+                    bytes: sums.ios() * u64::from(workload.block_bytes),
+                    latency_mean_ns: sums.latency_mean_ns(),
+                    latency_max_ns: sums.latency_max_ns,
+                    share_done: share_done(workload, now_ns - start_ns, total_ios),
+                };
+                if !stopped && on_tick(&tick) == Flow::Stop {
+                    stopped = true;
+                    stop.store(true, Ordering::Relaxed);
+                }
+                sums = Interval::default();
+                told_ns = now_ns;
+                // Keeps to the grid of seconds, and skips what a slow caller slept through.
+                let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
+                next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
+            }
+        }
+    }
+    stopped
+}
+
+fn share_done(workload: &Workload, elapsed_ns: u64, ios: u64) -> f64 {
+    let (done, all) = match workload.until {
+        Until::DurationNs(ns) => (elapsed_ns, ns),
+        Until::AmountBytes(bytes) => (ios * u64::from(workload.block_bytes), bytes),
+    };
+    (done as f64 / all as f64).min(1.0)
+}
+
+fn conclude(
+    device: &Device<'_>,
+    workload: &Workload,
+    mut engine: String,
+    attempt: Attempt,
+) -> Result<Outcome, DriveError> {
+    let Attempt::Ran { start_ns, stopped, note, workers } = attempt else {
+        unreachable!("attempts that were not started do not come here")
+    };
+    let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
+    if let Some(failure) = first {
+        return Err(device_error(device, workload, failure, &workers));
+    }
+    if let Some(error) = workers.iter().find_map(|w| w.queue_error.as_ref()) {
+        return Err(DriveError::device(format!(
+            "{}: waiting for I/Os failed: {}; see the kernel log",
+            device.name,
+            reason(error)
+        )));
+    }
+    if stopped {
+        return Ok(Outcome::Stopped);
+    }
+    for text in [note.as_deref(), device.buffered].into_iter().flatten() {
+        engine = format!("{engine}; {text}");
+    }
+    let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
+    let end_ns = match workload.until {
+        Until::DurationNs(ns) => start_ns + ns,
+        Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
+    };
+    let (read, write, series) = merge(&notes, workload.block_bytes, INTERVAL_NS, end_ns - start_ns);
+    Ok(Outcome::Finished(Segment {
+        workload: workload.clone(),
+        start_ns,
+        end_ns,
+        read,
+        write,
+        series,
+        errors: Vec::new(),
+        engine,
+        gap_before: None,
+    }))
+}
+
+/// The first failed I/O in words, and the number of all failed ones.
+fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, workers: &[Ended]) -> DriveError {
+    let name = |errno: i32| if errno == 0 { "short".to_owned() } else { errno_name(errno) };
+    let mut errors: Vec<ErrorCount> = Vec::new();
+    for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
+        let kind = name(errno);
+        match errors.iter_mut().find(|e| e.kind == kind) {
+            Some(known) => known.count += count,
+            None => errors.push(ErrorCount { kind, count }),
+        }
+    }
+    let verb = if first.read { "read" } else { "write" };
+    let problem = match first.errno {
+        0 => format!("only {} B were transferred; did it shrink?", first.transferred_bytes),
+        errno => format!("{}: {}", errno_name(errno), errno_cause(errno)),
+    };
+    let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;
+    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    DriveError::Device {
+        what: format!(
+            "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
+            device.name, workload.block_bytes, first.offset_bytes
+        ),
+        errors,
+    }
+}

@@ -1,0 +1,183 @@
+//! What one worker notes about its I/Os. Nothing here is shared, locks, or allocates while recording.
+
+use std::sync::mpsc::SyncSender;
+
+use record::{Direction, Series};
+use stdx::Histogram;
+
+use super::Message;
+
+/// Seconds for which room is reserved in runs without a known end; address space only until it is used.
+const RESERVED_INTERVALS: u64 = 100_000;
+
+/// Sums of one interval of the series.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) read_ios: u64,
+    pub(crate) write_ios: u64,
+    pub(crate) latency_sum_ns: u64,
+    pub(crate) latency_max_ns: u64,
+}
+
+impl Interval {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.read_ios += other.read_ios;
+        self.write_ios += other.write_ios;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+    }
+
+    pub(crate) fn ios(&self) -> u64 {
+        self.read_ios + self.write_ios
+    }
+
+    pub(crate) fn latency_mean_ns(&self) -> u64 {
+        self.latency_sum_ns.checked_div(self.ios()).unwrap_or(0)
+    }
+}
+
+/// The notes of one worker.
+pub(crate) struct Recorder {
+    read: Histogram,
+    write: Histogram,
+    finished: Vec<Interval>,
+    current: Interval,
+    current_end_ns: u64,
+    interval_ns: u64,
+    last_done_ns: u64,
+    display: SyncSender<Message>,
+}
+
+/// The notes of one worker after its end.
+pub(crate) struct Notes {
+    pub(crate) read: Histogram,
+    pub(crate) write: Histogram,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) last_done_ns: u64,
+}
+
+impl Recorder {
+    /// Reserves all memory that recording needs; `duration_ns` where it is known.
+    pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
+        let intervals = duration_ns.map_or(RESERVED_INTERVALS, |ns| ns / interval_ns + 2);
+        Self {
+            read: Histogram::new(),
+            write: Histogram::new(),
+            finished: Vec::with_capacity(intervals.min(RESERVED_INTERVALS) as usize),
+            current: Interval::default(),
+            current_end_ns: 0,
+            interval_ns,
+            last_done_ns: 0,
+            display,
+        }
+    }
+
+    /// Begins at this time.
+    pub(crate) fn start(&mut self, start_ns: u64) {
+        self.current_end_ns = start_ns + self.interval_ns;
+        self.last_done_ns = start_ns;
+    }
+
+    /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
+    /// noted after its interval was closed counts in the next one.
+    #[inline]
+    pub(crate) fn record(&mut self, read: bool, started_ns: u64, done_ns: u64) {
+        if done_ns >= self.current_end_ns {
+            self.advance(done_ns);
+        }
+        let latency_ns = done_ns.saturating_sub(started_ns);
+        if read {
+            self.read.record(latency_ns);
+            self.current.read_ios += 1;
+        } else {
+            self.write.record(latency_ns);
+            self.current.write_ios += 1;
+        }
+        self.current.latency_sum_ns += latency_ns;
+        self.current.latency_max_ns = self.current.latency_max_ns.max(latency_ns);
+        self.last_done_ns = self.last_done_ns.max(done_ns);
+    }
+
+    #[cold]
+    fn advance(&mut self, now_ns: u64) {
+        // A late reader loses display, never data.
+        let _ = self.display.try_send(Message::Interval(self.current));
+        while now_ns >= self.current_end_ns {
+            self.finished.push(std::mem::take(&mut self.current));
+            self.current_end_ns += self.interval_ns;
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Notes {
+        self.finished.push(self.current);
+        Notes {
+            read: self.read,
+            write: self.write,
+            intervals: self.finished,
+            last_done_ns: self.last_done_ns,
+        }
+    }
+}
+
+/// The sums of all workers: reads, writes, and the series over `elapsed_ns`.
+pub(crate) fn merge(
+    notes: &[Notes],
+    block_bytes: u32,
+    interval_ns: u64,
+    elapsed_ns: u64,
+) -> (Direction, Direction, Series) {
+    let (mut read, mut write) = (Histogram::new(), Histogram::new());
+    let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
+    let last = rows.len() - 1;
+    for note in notes {
+        read.merge(&note.read);
+        write.merge(&note.write);
+        for (i, interval) in note.intervals.iter().enumerate() {
+            // The I/O that ends an amount run may be done exactly at the end of the last interval.
+            rows[i.min(last)].add(interval);
+        }
+    }
+    let direction = |latency: Histogram| {
+        let ios = latency.count();
+        Direction { ios, bytes: ios * u64::from(block_bytes), latency }
+    };
+    let series = Series {
+        interval_ns,
+        read_ios: rows.iter().map(|r| r.read_ios).collect(),
+        write_ios: rows.iter().map(|r| r.write_ios).collect(),
+        latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
+        latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
+    };
+    (direction(read), direction(write), series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn series_sums_equal_totals(ios in prop::collection::vec((any::<bool>(), 0u64..10_000, 0u64..5_000), 0..300), workers in 1usize..4) {
+            let notes: Vec<Notes> = (0..workers).map(|_| {
+                let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
+                let mut recorder = Recorder::new(1000, None, sender);
+                recorder.start(50);
+                for &(read, done, latency) in &ios {
+                    recorder.record(read, (50 + done).saturating_sub(latency), 50 + done);
+                }
+                recorder.finish()
+            }).collect();
+            let end = notes.iter().map(|n| n.last_done_ns).max().unwrap_or(50);
+            let (read, write, series) = merge(&notes, 512, 1000, end - 50);
+            prop_assert_eq!(series.read_ios.iter().sum::<u64>(), read.ios);
+            prop_assert_eq!(series.write_ios.iter().sum::<u64>(), write.ios);
+            prop_assert_eq!(read.ios + write.ios, (ios.len() * workers) as u64);
+            prop_assert_eq!(read.bytes, read.ios * 512);
+            let max = read.latency.max().max(write.latency.max()).unwrap_or(0);
+            prop_assert_eq!(series.latency_max_ns.iter().copied().max(), Some(max));
+            let lengths = [series.write_ios.len(), series.latency_mean_ns.len(), series.latency_max_ns.len()];
+            prop_assert_eq!(lengths, [series.read_ios.len(); 3]);
+        }
+    }
+}

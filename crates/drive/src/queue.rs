@@ -1,0 +1,49 @@
+//! How I/Os get into the kernel and back: one private trait, one file per way.
+//!
+//! The worker loop is generic over [`Queue`], so each way gets its own compiled loop. A queue owns its
+//! buffers, one per slot, and hands one out only while its slot is idle; that makes every I/O's memory
+//! its own until the kernel is done with it.
+
+pub(crate) mod buffers;
+pub(crate) mod threads;
+pub(crate) mod uring;
+
+use std::io;
+
+/// Position of an I/O in the queue, below the queue depth.
+pub(crate) type Slot = u16;
+
+/// A finished I/O.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Completion {
+    pub(crate) slot: Slot,
+    /// Bytes transferred, or a negative error number.
+    pub(crate) result: i32,
+    /// Stamp before the system call that submitted it.
+    pub(crate) started_ns: u64,
+    /// Stamp after the system call that brought it back.
+    pub(crate) done_ns: u64,
+}
+
+/// A queue of fixed depth. Every slot takes one I/O of the queue's block size at a time.
+pub(crate) trait Queue {
+    /// The buffer of an idle slot.
+    fn buffer(&mut self, slot: Slot) -> &mut [u8];
+    /// Takes an I/O on an idle slot; it may wait for [`flush`](Self::flush) to be submitted.
+    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64);
+    /// Submits what was pushed.
+    fn flush(&mut self) -> io::Result<()>;
+    /// Submits what was pushed and waits until at least one I/O is finished.
+    fn wait(&mut self) -> io::Result<()>;
+    /// The next finished I/O of those that the last `wait` saw.
+    fn reap(&mut self) -> Option<Completion>;
+}
+
+/// What a queue needs to know of its target.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) fd: std::os::fd::RawFd,
+    pub(crate) depth: u16,
+    pub(crate) block_bytes: u32,
+    pub(crate) clock: crate::clock::Clock,
+}

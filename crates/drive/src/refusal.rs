@@ -1,0 +1,142 @@
+//! Everything that forbids writing to a target, as data.
+//!
+//! Refusals are gathered, never overridden: an option that would override one would sooner or later be
+//! in somebody's script.
+
+use std::fmt;
+
+use stdx::units::amount_base2;
+
+/// One thing that forbids writing to a target. Shown as: what, likely cause, next step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It, or a partition of it, is mounted.
+    Mounted {
+        /// Device or partition, by kernel name.
+        device: String,
+        /// Where.
+        at: String,
+    },
+    /// It, or a partition of it, is used as swap space.
+    Swap {
+        /// Device, partition or file.
+        device: String,
+    },
+    /// Another block device is built on it: device mapper, RAID, LVM, bcache.
+    Held {
+        /// Device or partition, by kernel name.
+        device: String,
+        /// The devices on top of it.
+        by: String,
+    },
+    /// A loop device is backed by it.
+    LoopBacking {
+        /// The loop device, by kernel name.
+        by: String,
+    },
+    /// It has partitions.
+    Partitions {
+        /// Their kernel names.
+        names: String,
+    },
+    /// It is a partition and not a drive.
+    IsPartition {
+        /// Kernel name of the drive.
+        of: String,
+    },
+    /// It carries the signature of a file system, a volume manager or a partition table.
+    Signature {
+        /// Of which.
+        of: &'static str,
+        /// Byte position of the signature.
+        at_bytes: u64,
+    },
+    /// Another program has it open for itself.
+    Busy,
+    /// It is write-protected.
+    ReadOnly,
+    /// Writing needs a permission that this process does not have.
+    NoPermission,
+    /// The file system has no room for the file.
+    NoSpace {
+        /// Bytes that the file needs beyond what it occupies.
+        needed_bytes: u64,
+        /// Bytes that the file system has.
+        free_bytes: u64,
+    },
+    /// Whether it is in use cannot be found out.
+    Unknown {
+        /// What could not be read, and why.
+        what: String,
+    },
+}
+
+impl Refusal {
+    /// Whether it protects somebody's data; otherwise the target simply cannot be written.
+    #[must_use]
+    pub fn protects_data(&self) -> bool {
+        !matches!(self, Self::ReadOnly | Self::NoPermission | Self::NoSpace { .. })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mounted { device, at } => {
+                write!(f, "{device} is mounted at {at}; it is in use, choose another drive or unmount it")
+            }
+            Self::Swap { device } => {
+                write!(f, "{device} is swap space in use; choose another drive or run swapoff")
+            }
+            Self::Held { device, by } => write!(
+                f,
+                "{device} is part of {by} (RAID, LVM, encryption or a cache); choose another drive or take \
+                 {by} apart first"
+            ),
+            Self::LoopBacking { by } => {
+                write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
+            }
+            Self::Partitions { names } => write!(
+                f,
+                "it has partitions ({names}), so it probably holds data; if it does not, remove them with \
+                 wipefs -a"
+            ),
+            Self::IsPartition { of } => {
+                write!(f, "it is a partition; a test needs the whole drive, which is /dev/{of}")
+            }
+            Self::Signature { of, at_bytes } => write!(
+                f,
+                "it carries the signature of {of} at byte {at_bytes}, so it probably holds data; if it \
+                 does not, remove it with wipefs -a"
+            ),
+            Self::Busy => f.write_str(
+                "another program has opened it for itself (EBUSY): a mounted file system, RAID, LVM or \
+                 another test; find it with lsblk and fuser, and stop it",
+            ),
+            Self::ReadOnly => f.write_str(
+                "it is read-only; the drive is write-protected, or set so by blockdev --setro or its file \
+                 system",
+            ),
+            Self::NoPermission => {
+                f.write_str("there is no permission to write to it; run as root or change its owner")
+            }
+            Self::NoSpace { needed_bytes, free_bytes } => write!(
+                f,
+                "its file system has {} free and the file needs {} more; make room or choose a smaller --size",
+                amount_base2(*free_bytes),
+                amount_base2(*needed_bytes)
+            ),
+            Self::Unknown { what } => {
+                write!(
+                    f,
+                    "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+                )
+            }
+        }
+    }
+}
+
+/// Refusals in one line.
+pub(crate) fn list(refusals: &[Refusal]) -> String {
+    refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
+}

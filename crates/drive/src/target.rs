@@ -1,0 +1,153 @@
+//! Real targets: block devices and regular files, looked at without touching them.
+
+pub(crate) mod block;
+pub(crate) mod file;
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use record::TargetFacts;
+use rustix::fs::{Access, Mode, OFlags};
+use stdx::units::{MIB, amount_base2};
+
+use crate::OpenOptions;
+use crate::error::{DriveError, reason};
+use crate::host::Roots;
+use crate::refusal::Refusal;
+
+/// Anything smaller is a mistake, an empty card reader or a loop device without a file.
+const SMALLEST_BYTES: u64 = 16 * MIB;
+
+/// A real target that may be written, held exclusively.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) fd: OwnedFd,
+    /// Why I/Os go through the page cache, if they do.
+    pub(crate) buffered: Option<String>,
+}
+
+/// A real target as it was found.
+#[derive(Debug, Clone)]
+pub(crate) enum Real {
+    Block(block::Block),
+    File(file::RegularFile),
+}
+
+impl Real {
+    /// Looks at what is at `target`.
+    pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
+        let unusable = |problem: String| Err(DriveError::Unusable(format!("{target}: {problem}")));
+        if options.scale.is_some() {
+            return unusable("--scale is only for simulated drives (sim:MODEL)".into());
+        }
+        let kind = match fs::metadata(target) {
+            Ok(meta) => meta.file_type(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return file::RegularFile::planned(target, options).map(Self::File);
+            }
+            Err(error) => return unusable(format!("{}{}", reason(&error), hint(&error))),
+        };
+        if kind.is_block_device() {
+            if options.size_bytes.is_some() {
+                return unusable("--size is only for files; a drive is tested whole".into());
+            }
+            return block::Block::open(target, roots).map(Self::Block);
+        }
+        if kind.is_file() {
+            return file::RegularFile::existing(target, options, roots).map(Self::File);
+        }
+        unusable(if kind.is_dir() {
+            "it is a directory; name a block device or a file".into()
+        } else if kind.is_char_device() {
+            character_device(target)
+        } else if kind.is_fifo() {
+            "it is a pipe; name a block device or a file".into()
+        } else {
+            "it is a socket; name a block device or a file".into()
+        })
+    }
+
+    pub(crate) fn facts(&self) -> &TargetFacts {
+        match self {
+            Self::Block(block) => &block.facts,
+            Self::File(file) => &file.facts,
+        }
+    }
+
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        match self {
+            Self::Block(block) => block.refusals(),
+            Self::File(file) => file.refusals(),
+        }
+    }
+
+    pub(crate) fn needs_erase_confirmation(&self) -> bool {
+        match self {
+            Self::Block(_) => true,
+            Self::File(file) => file.holds_data(),
+        }
+    }
+
+    /// Opens it for writing and for itself.
+    pub(crate) fn hold(&self) -> Result<Held, DriveError> {
+        match self {
+            Self::Block(block) => block.hold(),
+            Self::File(file) => file.hold(),
+        }
+    }
+}
+
+fn character_device(target: &str) -> String {
+    let nvme = target.strip_prefix("/dev/nvme").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
+    if nvme {
+        format!("it is an NVMe controller; name its namespace, such as {target}n1")
+    } else {
+        "it is a character device; name a block device or a file".into()
+    }
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; run as root, or as a member of the group that owns it",
+        _ => "",
+    }
+}
+
+fn check_capacity(target: &str, bytes: u64, empty: &str) -> Result<(), DriveError> {
+    if bytes == 0 {
+        return Err(DriveError::Unusable(format!("{target}: it has no capacity; {empty}")));
+    }
+    if bytes < SMALLEST_BYTES {
+        return Err(DriveError::Unusable(format!(
+            "{target}: {} is too small; the smallest target is {}",
+            amount_base2(bytes),
+            amount_base2(SMALLEST_BYTES)
+        )));
+    }
+    Ok(())
+}
+
+/// Whether this process may write there; root always may, except on a read-only file system.
+fn write_permission(path: &Path) -> Option<Refusal> {
+    match rustix::fs::access(path, Access::WRITE_OK) {
+        Ok(()) => None,
+        Err(rustix::io::Errno::ROFS) => Some(Refusal::ReadOnly),
+        Err(_) => Some(Refusal::NoPermission),
+    }
+}
+
+/// Opens with direct I/O where that is possible, and says why not otherwise.
+fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
+    let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    match open(flags | OFlags::DIRECT) {
+        Ok(fd) => Ok(Held { fd, buffered: None }),
+        Err(rustix::io::Errno::INVAL) => Ok(Held {
+            fd: open(flags)?,
+            buffered: Some("buffered: the file system has no direct I/O".into()),
+        }),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,253 @@
+//! A block device: its facts, what forbids writing to it, holding it, discarding it.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use record::{TargetFacts, TargetKind};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Held, check_capacity, hint, open_direct, write_permission};
+use crate::error::{DriveError, reason};
+use crate::host::{DeviceNumber, Roots, SysDevice};
+use crate::refusal::Refusal;
+use crate::{ioctl, signature};
+
+/// A block device as it was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) facts: TargetFacts,
+    /// The node without symbolic links, so that it cannot come to mean another one unnoticed.
+    node: PathBuf,
+    number: DeviceNumber,
+    roots: Roots,
+}
+
+impl Block {
+    pub(crate) fn open(target: &str, roots: Roots) -> Result<Self, DriveError> {
+        let unusable =
+            |e: std::io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
+        let node = std::fs::canonicalize(target).map_err(unusable)?;
+        let device = File::open(&node).map_err(unusable)?;
+        let number = DeviceNumber::from_raw(device.metadata().map_err(unusable)?.rdev());
+        let capacity_bytes = ioctl::capacity_bytes(device.as_fd()).map_err(unusable)?;
+        check_capacity(target, capacity_bytes, "an empty slot, or a loop or zram device not set up")?;
+        let (logical, physical) = ioctl::block_bytes(device.as_fd()).map_err(unusable)?;
+        let mut facts = TargetFacts {
+            kind: TargetKind::Block,
+            path: target.to_owned(),
+            identity: format!("{number}:{capacity_bytes}"),
+            attachment: None,
+            vendor: None,
+            model: None,
+            serial: None,
+            firmware: None,
+            interface: None,
+            nand: None,
+            capacity_bytes,
+            logical_block_bytes: logical,
+            physical_block_bytes: physical.max(logical),
+            rotational: None,
+            simulated: None,
+        };
+        if let Ok(sys) = SysDevice::find(&roots, number) {
+            describe(&mut facts, &sys, &roots);
+        }
+        Ok(Self { facts, node, number, roots })
+    }
+
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        let mut found = users(&self.roots, self.number);
+        found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));
+        let unknown =
+            |e: std::io::Error| Refusal::Unknown { what: format!("{}: {}", self.node.display(), reason(&e)) };
+        match self.open_to_read() {
+            Ok(device) => {
+                match signature::probe(&device, self.facts.capacity_bytes) {
+                    Ok(marks) => found.extend(
+                        marks.into_iter().map(|m| Refusal::Signature { of: m.name, at_bytes: m.at_bytes }),
+                    ),
+                    Err(error) => found.push(unknown(error)),
+                }
+                match ioctl::is_read_only(device.as_fd()) {
+                    Ok(true) => found.push(Refusal::ReadOnly),
+                    Ok(false) => found.extend(write_permission(&self.node)),
+                    Err(error) => found.push(unknown(error)),
+                }
+            }
+            Err(error) => found.push(unknown(error)),
+        }
+        // Reading exclusively changes nothing, and fails when anybody else has claimed the device, even
+        // in another mount namespace. Said only where no better reason was found.
+        let exclusive =
+            rustix::fs::open(&self.node, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty());
+        if exclusive.is_err_and(|e| e == Errno::BUSY) && !found.iter().any(Refusal::protects_data) {
+            found.push(Refusal::Busy);
+        }
+        found
+    }
+
+    /// Opens it again and makes sure that it is still the same.
+    fn open_to_read(&self) -> std::io::Result<File> {
+        let device = File::open(&self.node)?;
+        self.check_same(&device).map(|()| device)
+    }
+
+    fn check_same(&self, device: &File) -> std::io::Result<()> {
+        let number = DeviceNumber::from_raw(device.metadata()?.rdev());
+        let now_bytes = ioctl::capacity_bytes(device.as_fd())?;
+        let mut now = TargetFacts { identity: format!("{number}:{now_bytes}"), ..self.facts.clone() };
+        (now.capacity_bytes, now.attachment) = (now_bytes, None);
+        if let Ok(sys) = SysDevice::find(&self.roots, number) {
+            describe(&mut now, &sys, &self.roots);
+        }
+        let same =
+            |facts: &TargetFacts| (facts.capacity_bytes, facts.identity.clone(), facts.attachment.clone());
+        if number == self.number && same(&now) == same(&self.facts) {
+            return Ok(());
+        }
+        Err(std::io::Error::other(format!(
+            "it is no longer the device that was found: {} then, {} now; it was exchanged, resized or attached \
+             anew",
+            shown(&self.facts),
+            shown(&now)
+        )))
+    }
+
+    pub(crate) fn hold(&self) -> Result<Held, DriveError> {
+        let refused =
+            |refusal| DriveError::Refused { target: self.facts.path.clone(), refusals: vec![refusal] };
+        let held = open_direct(&self.node, OFlags::RDWR | OFlags::EXCL).map_err(|errno| match errno {
+            Errno::BUSY => refused(Refusal::Busy),
+            Errno::ROFS => refused(Refusal::ReadOnly),
+            Errno::ACCESS | Errno::PERM => refused(Refusal::NoPermission),
+            other => DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&other.into()))),
+        })?;
+        self.check_held(&held)?;
+        Ok(held)
+    }
+
+    fn check_held(&self, held: &Held) -> Result<(), DriveError> {
+        let problem =
+            |e: std::io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
+        let device = File::from(held.fd.try_clone().map_err(problem)?);
+        self.check_same(&device).map_err(problem)
+    }
+
+    /// Discards the whole device, after looking once more that it is the one and that nobody uses it.
+    pub(crate) fn discard(&self, held: &Held) -> Result<(), DriveError> {
+        self.check_held(held)?;
+        let users = users(&self.roots, self.number);
+        if !users.is_empty() {
+            return Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users });
+        }
+        let supported = SysDevice::find(&self.roots, self.number)
+            .ok()
+            .and_then(|sys| sys.attribute("queue/discard_max_bytes"))
+            .is_some_and(|limit| limit != "0");
+        let none = || {
+            DriveError::NoPurge(format!(
+                "{} does not support discard; purge it with its maker's tool and run without a purge step",
+                self.facts.path
+            ))
+        };
+        if !supported {
+            return Err(none());
+        }
+        ioctl::discard(held.fd.as_fd(), self.facts.capacity_bytes).map_err(|error| {
+            match error.raw_os_error() {
+                Some(libc::EOPNOTSUPP) => none(),
+                errno => DriveError::device(format!(
+                    "discard of {} failed: {}; {}",
+                    self.facts.path,
+                    reason(&error),
+                    errno.map_or("", crate::error::errno_cause)
+                )),
+            }
+        })
+    }
+}
+
+/// Everything in `/sys` and `/proc` that says that somebody uses the device or a partition of it.
+fn users(roots: &Roots, number: DeviceNumber) -> Vec<Refusal> {
+    find_users(roots, number).unwrap_or_else(|error| vec![Refusal::Unknown { what: reason(&error) }])
+}
+
+fn find_users(roots: &Roots, number: DeviceNumber) -> std::io::Result<Vec<Refusal>> {
+    let device = SysDevice::find(roots, number)?;
+    let partitions = device.partitions()?;
+    let mut found = Vec::new();
+    if let Some(of) = device.drive_of_partition() {
+        found.push(Refusal::IsPartition { of });
+    }
+    for part in std::iter::once(&device).chain(&partitions) {
+        let name = || part.kname.clone();
+        found.extend(roots.mounts_of(part)?.into_iter().map(|at| Refusal::Mounted { device: name(), at }));
+        if roots.is_swap(part)? {
+            found.push(Refusal::Swap { device: name() });
+        }
+        found.extend(part.holders()?.into_iter().map(|by| Refusal::Held { device: name(), by }));
+    }
+    if !partitions.is_empty() {
+        let names: Vec<String> = partitions.into_iter().map(|p| p.kname).collect();
+        found.push(Refusal::Partitions { names: names.join(", ") });
+    }
+    Ok(found)
+}
+
+/// What tells one device from another, for a message.
+fn shown(facts: &TargetFacts) -> String {
+    format!(
+        "{} of {} B (attachment {})",
+        facts.identity,
+        facts.capacity_bytes,
+        facts.attachment.as_deref().unwrap_or("unknown")
+    )
+}
+
+/// Fills in what sysfs knows. Absent attributes are normal: a loop device has nearly none.
+fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
+    let (boot, sequence) = (roots.boot_id(), sys.attribute("diskseq"));
+    facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
+    facts.vendor = sys.attribute("device/vendor").filter(|v| !v.starts_with("0x") && v != "ATA");
+    facts.model = sys.attribute("device/model");
+    facts.serial = sys
+        .attribute("device/serial")
+        .or_else(|| sys.attribute("serial"))
+        .or_else(|| sys.attribute_bytes("device/vpd_pg80").and_then(|page| unit_serial(&page)));
+    facts.firmware = sys.attribute("device/firmware_rev").or_else(|| sys.attribute("device/rev"));
+    facts.rotational = sys.attribute("queue/rotational").map(|flag| flag == "1");
+    facts.interface = interface(sys.position(), &sys.kname).map(str::to_owned);
+    let wwn = ["wwid", "device/wwid"].iter().find_map(|name| sys.attribute(name));
+    facts.identity =
+        facts.serial.clone().or(wwn).unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
+}
+
+/// The serial number in SCSI's vital product data page 80h (SPC-4, 7.8.15).
+fn unit_serial(page: &[u8]) -> Option<String> {
+    let length = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
+    let text = String::from_utf8_lossy(page.get(4..4 + length)?).trim().to_owned();
+    (page[1] == 0x80 && !text.is_empty()).then_some(text)
+}
+
+fn interface(position: &Path, kname: &str) -> Option<&'static str> {
+    let text = position.to_string_lossy();
+    let ata = text.split('/').any(|part| {
+        part.strip_prefix("ata").is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+    });
+    match () {
+        () if kname.starts_with("nvme") => Some("NVMe"),
+        () if text.contains("/usb") => Some("USB"),
+        () if ata => Some("SATA"),
+        () if text.contains("/end_device-") => Some("SAS"),
+        () if text.contains("/virtio") => Some("virtio"),
+        () if kname.starts_with("mmcblk") => Some("MMC"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "block_tests.rs"]
+mod tests;

@@ -1,0 +1,166 @@
+//! Facts and refusals from trees like those in `/sys` and `/proc`, for hosts that are not at hand.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
+
+/// A host with one SATA drive `sdb` without partitions that nobody uses.
+struct Host {
+    dir: tempfile::TempDir,
+    roots: Roots,
+}
+
+impl Host {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let roots = Roots { sys: dir.path().join("sys"), proc: dir.path().join("proc") };
+        let host = Self { dir, roots };
+        host.write("sys/devices/pci0/ata2/block/sdb/dev", "8:16\n");
+        host.write("sys/devices/pci0/ata2/block/sdb/queue/rotational", "0\n");
+        fs::create_dir_all(host.disk().join("holders")).expect("a directory");
+        host.link(DISK, "sdb");
+        host.write("proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+        host.write("proc/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n");
+        host
+    }
+
+    fn disk(&self) -> std::path::PathBuf {
+        self.roots.sys.join("devices/pci0/ata2/block/sdb")
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+
+    fn link(&self, number: DeviceNumber, below: &str) {
+        let link = self.roots.sys.join(format!("dev/block/{number}"));
+        fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
+        symlink(self.disk().parent().expect("a parent").join(below), link).expect("a link");
+    }
+
+    fn partition(&self) -> DeviceNumber {
+        self.write("sys/devices/pci0/ata2/block/sdb/sdb1/partition", "1\n");
+        self.write("sys/devices/pci0/ata2/block/sdb/sdb1/dev", "8:17\n");
+        fs::create_dir_all(self.disk().join("sdb1/holders")).expect("a directory");
+        let number = DeviceNumber { major: 8, minor: 17 };
+        self.link(number, "sdb/sdb1");
+        number
+    }
+
+    fn users(&self) -> Vec<Refusal> {
+        users(&self.roots, DISK)
+    }
+}
+
+#[test]
+fn an_unused_drive_is_not_refused() {
+    assert_eq!(Host::new().users(), []);
+}
+
+#[test]
+fn device_mapper_and_raid_hold_a_drive() {
+    let host = Host::new();
+    host.write("sys/devices/pci0/ata2/block/sdb/holders/dm-0", "");
+    assert_eq!(host.users(), [Refusal::Held { device: "sdb".into(), by: "dm-0".into() }]);
+}
+
+#[test]
+fn a_held_or_mounted_partition_holds_its_drive() {
+    let host = Host::new();
+    let number = host.partition();
+    host.write("sys/devices/pci0/ata2/block/sdb/sdb1/holders/md127", "");
+    host.write("proc/self/mountinfo", "22 1 8:17 / /srv rw - ext4 /dev/elsewhere rw\n");
+    let expected = [
+        Refusal::Mounted { device: "sdb1".into(), at: "/srv".into() },
+        Refusal::Held { device: "sdb1".into(), by: "md127".into() },
+        Refusal::Partitions { names: "sdb1".into() },
+    ];
+    assert_eq!(host.users(), expected);
+    assert!(users(&host.roots, number).contains(&Refusal::IsPartition { of: "sdb".into() }));
+}
+
+#[test]
+fn btrfs_is_found_by_its_source_and_swap_by_its_name() {
+    let host = Host::new();
+    host.write("proc/self/mountinfo", "22 1 0:31 / /data rw - btrfs /dev/sdb rw\n");
+    host.write("proc/swaps", "Filename Type Size Used Priority\n/dev/sdb partition 1 0 -2\n");
+    let expected = [
+        Refusal::Mounted { device: "sdb".into(), at: "/data".into() },
+        Refusal::Swap { device: "sdb".into() },
+    ];
+    assert_eq!(host.users(), expected);
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let cases = ["sys/dev/block/8:16", "proc/self/mountinfo", "sys/devices/pci0/ata2/block/sdb/holders"];
+    for missing in cases {
+        let host = Host::new();
+        let path = host.dir.path().join(missing);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+        assert!(matches!(host.users()[..], [Refusal::Unknown { .. }]), "{missing}: {:?}", host.users());
+    }
+}
+
+#[test]
+fn loop_devices_over_a_drive_are_found() {
+    let host = Host::new();
+    let node = host.dir.path().join("node");
+    fs::write(&node, "").expect("a file");
+    let node = fs::canonicalize(node).expect("a path");
+    host.write("sys/block/loop3/loop/backing_file", format!("{}\n", node.display()));
+    assert_eq!(host.roots.loops_over(&node), ["loop3"]);
+}
+
+fn facts_of(host: &Host) -> TargetFacts {
+    let mut facts = TargetFacts {
+        kind: TargetKind::Block,
+        path: "/dev/sdb".into(),
+        identity: String::new(),
+        attachment: None,
+        vendor: None,
+        model: None,
+        serial: None,
+        firmware: None,
+        interface: None,
+        nand: None,
+        capacity_bytes: 512,
+        logical_block_bytes: 512,
+        physical_block_bytes: 512,
+        rotational: None,
+        simulated: None,
+    };
+    describe(&mut facts, &SysDevice::find(&host.roots, DISK).expect("the disk"), &host.roots);
+    facts
+}
+
+#[test]
+fn identity_is_serial_then_wwn_then_name_and_size() {
+    let host = Host::new();
+    let bare = facts_of(&host);
+    assert_eq!((bare.identity.as_str(), bare.attachment), ("sdb:512", None));
+    assert_eq!((bare.interface.as_deref(), bare.rotational), (Some("SATA"), Some(false)));
+
+    host.write("sys/devices/pci0/ata2/block/sdb/device/wwid", "naa.5000000000000001\n");
+    host.write("sys/devices/pci0/ata2/block/sdb/diskseq", "12\n");
+    host.write("proc/sys/kernel/random/boot_id", "b007\n");
+    let named = facts_of(&host);
+    assert_eq!(
+        (named.identity.as_str(), named.attachment.as_deref()),
+        ("naa.5000000000000001", Some("b007:12"))
+    );
+
+    host.write("sys/devices/pci0/ata2/block/sdb/device/vendor", "ATA     \n");
+    host.write("sys/devices/pci0/ata2/block/sdb/device/model", "SSD 9000        \n");
+    host.write("sys/devices/pci0/ata2/block/sdb/device/rev", "1.0 \n");
+    host.write("sys/devices/pci0/ata2/block/sdb/device/vpd_pg80", b"\0\x80\0\x0c    SN123456");
+    let full = facts_of(&host);
+    assert_eq!((full.vendor, full.model.as_deref()), (None, Some("SSD 9000")));
+    assert_eq!((full.serial.as_deref(), full.firmware.as_deref()), (Some("SN123456"), Some("1.0")));
+    assert_eq!(full.identity, "SN123456");
+}

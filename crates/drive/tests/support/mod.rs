@@ -1,0 +1,117 @@
+//! Loop devices, checks of their content, and reasons to skip. Every device here is made by the test.
+#![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
+
+pub mod storage_daemon;
+
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use drive::{Flow, OpenOptions, Outcome};
+use record::{Access, DataPattern, Range, Segment, Until, Workload};
+
+/// Prints why a test was not done.
+pub fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
+
+/// Runs a program; its output, or what it said when it failed.
+pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|e| format!("{program} cannot be run: {e}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// A loop device over a file of its own; detached when dropped.
+pub struct Loop {
+    pub path: String,
+    pub image: PathBuf,
+    _dir: Option<tempfile::TempDir>,
+}
+
+impl Loop {
+    /// A device of `bytes`, all zero; none, with a printed reason, where that is impossible.
+    pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let image = dir.path().join("image");
+        std::fs::File::create(&image).and_then(|f| f.set_len(bytes)).expect("an image");
+        let mut made = Self::over(&image, options)?;
+        made._dir = Some(dir);
+        Some(made)
+    }
+
+    /// A device over a file that is there.
+    pub fn over(image: &Path, options: &[&str]) -> Option<Self> {
+        let mut arguments = vec!["--find", "--show", "--direct-io=on"];
+        arguments.extend(options);
+        arguments.push(image.to_str().expect("a printable path"));
+        match command("losetup", &arguments) {
+            Ok(path) => Some(Self { path, image: image.to_owned(), _dir: None }),
+            Err(reason) => {
+                skip(&reason);
+                None
+            }
+        }
+    }
+
+    /// `loop3` of `/dev/loop3`.
+    pub fn kname(&self) -> &str {
+        self.path.trim_start_matches("/dev/")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if let Err(problem) = command("losetup", &["--detach", &self.path]) {
+            eprintln!("{problem}");
+        }
+    }
+}
+
+/// A fingerprint of everything in a file or device.
+pub fn fingerprint(path: impl AsRef<Path>) -> u64 {
+    let mut file = std::fs::File::open(path).expect("a readable file");
+    let (mut hasher, mut buffer) = (DefaultHasher::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer).expect("a read") {
+            0 => return hasher.finish(),
+            n => hasher.write(&buffer[..n]),
+        }
+    }
+}
+
+/// Random writes of 4 KiB all over the first `bytes`, one thread, depth 4, for 100 ms.
+pub fn workload(bytes: u64) -> Workload {
+    Workload {
+        access: Access::Random,
+        read_percent: 0,
+        block_bytes: 4096,
+        threads: 1,
+        queue_depth: 4,
+        range: Range::first(bytes),
+        data_pattern: DataPattern::Random,
+        until: Until::DurationNs(100_000_000),
+        seed: 7,
+    }
+}
+
+/// The target, armed with its own identity.
+pub fn armed(path: &str, options: &OpenOptions) -> drive::Armed {
+    let drive = drive::open(path, options).expect("a target");
+    let identity = drive.facts().identity.clone();
+    drive.arm(Some(&identity)).expect("a target that may be written")
+}
+
+/// Runs a workload to its end.
+pub fn finish(armed: &mut drive::Armed, workload: &Workload) -> Segment {
+    match armed.run(workload, &mut |_| Flow::Continue).expect("a run") {
+        Outcome::Finished(segment) => segment,
+        Outcome::Stopped => panic!("nobody stopped it"),
+    }
+}
