@@ -1,1 +1,34 @@
-fn main() {}
+//! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
+//!
+//! Every command is one file in `commands/` and one line in its table. What a command prints to standard
+//! output is its result; progress, warnings and errors go to standard error.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod conduct;
+mod failure;
+mod host;
+mod places;
+mod preflight;
+mod printer;
+mod progress;
+mod rebuild;
+mod session;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print(cli.json);
+            ExitCode::from(failure.exit.code())
+        }
+    }
+}

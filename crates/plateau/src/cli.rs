@@ -1,0 +1,162 @@
+//! The command line; help texts, completions and man pages are made from it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
+/// standard tests to steady state, report.
+#[derive(Debug, Parser)]
+#[command(name = "plateau", version, max_term_width = 110, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// Print one JSON document as the result
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Folder of runs [default: /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
+    #[arg(long, global = true, env = "PLATEAU_LIBRARY", value_name = "DIR")]
+    pub library: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
+for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found or \
+unreadable; 130 interrupted (resume with `plateau resume RUN`).
+
+RUN is an id, a unique beginning of one, or the path of a run's directory.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the PTS IOPS test on a simulated SSD: no drive, no root, under a minute
+    Demo(Demo),
+    /// Run tests on a drive, a file or a simulated drive
+    Run(Run),
+    /// Go on with a run that was interrupted
+    Resume(Resume),
+    /// List the runs in the library
+    Runs,
+    /// Show what a run found
+    Show(Show),
+    /// Write the report of a run
+    Report(Report),
+    /// Say what a target is, what must be typed to erase it, and what forbids it
+    Info(Info),
+    /// Print a shell completion script
+    Completions(Completions),
+    /// Write the man pages
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Simulated drive
+    #[arg(long, default_value = "sas-slc-2011")]
+    pub model: String,
+    /// Divide capacity and minutes by this, such as 1/16
+    #[arg(long, default_value = "1/64")]
+    pub scale: String,
+    /// Version of the specification
+    #[arg(long, default_value = "pts-e-1.0")]
+    pub profile: String,
+    /// Seed of the drive and of every offset
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Test by name: iops
+    #[arg(value_name = "TEST")]
+    pub test: String,
+    /// Block device, regular file, or sim:MODEL
+    pub target: String,
+    /// Version of the specification: pts-c-1.0, pts-e-1.0, pts-e-2.0
+    #[arg(long, default_value = "pts-e-2.0")]
+    pub profile: String,
+    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Option<String>,
+    /// Size of a regular file, such as 1GiB
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Simulated drives: divide capacity and minutes by this, such as 1/16
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
+    /// Seed of every offset, mix and buffer, and of a simulated drive
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// Settings that an operator may change; what departs from the profile is printed on every page.
+#[derive(Debug, Args, Default)]
+pub struct Changes {
+    /// Threads (TC) [default: from the profile]
+    #[arg(long, value_name = "N")]
+    pub tc: Option<u16>,
+    /// Outstanding I/Os per thread (QD) [default: from the profile]
+    #[arg(long, value_name = "N")]
+    pub qd: Option<u16>,
+    /// Seconds per cell, such as 5 or 0.5 [default: 60]
+    #[arg(long, value_name = "S")]
+    pub cell_seconds: Option<f64>,
+    /// Rounds after which a test without steady state ends, 5 to 100 [default: 25]
+    #[arg(long, value_name = "N")]
+    pub max_rounds: Option<u32>,
+    /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
+    #[arg(long, value_name = "N")]
+    pub precondition: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct Resume {
+    /// The run
+    pub run: String,
+    /// Begin the cut test again at its purge, so that it conforms
+    #[arg(long)]
+    pub restart_test: bool,
+    /// Type the identity again; needed when the device cannot be recognised for certain
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The run
+    pub run: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run
+    pub run: String,
+    /// Write one self-contained HTML file [default: report.html in the run's directory]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Info {
+    /// Block device, regular file, or sim:MODEL
+    pub target: String,
+    /// Size of a regular file that does not exist yet
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Simulated drives: divide capacity and minutes by this
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Folder to write plateau.1 and one page per command into
+    pub dir: PathBuf,
+}

@@ -1,0 +1,31 @@
+//! Every command, one file each.
+
+mod completions;
+mod demo;
+mod info;
+mod man;
+mod report;
+mod resume;
+mod run;
+mod runs;
+mod show;
+
+pub use report::write as write_report;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Done;
+
+/// Runs the command that was typed.
+pub fn run(cli: &Cli) -> Done {
+    match &cli.command {
+        Command::Demo(options) => demo::run(cli, options),
+        Command::Run(options) => run::run(cli, options),
+        Command::Resume(options) => resume::run(cli, options),
+        Command::Runs => runs::run(cli),
+        Command::Show(options) => show::run(cli, options),
+        Command::Report(options) => report::run(cli, options),
+        Command::Info(options) => info::run(cli, options),
+        Command::Completions(options) => completions::run(options),
+        Command::Man(options) => man::run(options),
+    }
+}

@@ -1,0 +1,102 @@
+//! `plateau resume RUN`.
+
+use drive::{Drive, OpenOptions};
+use record::{Event, Gap, Loaded, RunFile, TargetKind};
+
+use crate::cli::{Cli, Resume};
+use crate::conduct;
+use crate::failure::{Done, Exit, Failure};
+use crate::session::Begin;
+use crate::{places, rebuild};
+
+pub fn run(cli: &Cli, options: &Resume) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    let stored = library.find(&options.run)?;
+    let id = stored.file.id.clone();
+    let (mut journal, loaded) = stored.reopen()?;
+    if loaded.entries.iter().any(|e| matches!(e.event, Event::Closed)) {
+        drop(journal);
+        eprintln!("run {id} is complete: nothing is left to do");
+        return conduct::finish(cli, stored);
+    }
+    if let Some(torn) = loaded.torn {
+        eprintln!(
+            "the last record was cut off ({} bytes): the step it belonged to is done again",
+            torn.bytes
+        );
+    }
+    let drive = open_again(&stored.file)?;
+    let identity = confirmed(&stored.file, &drive, options.erase.as_deref())?;
+    let mut armed = drive.arm(identity.as_deref())?;
+    let interrupted = conduct::watch_interrupts()?;
+    let gap = gap_since(&loaded);
+    let begin = if options.restart_test { Begin::RestartTest } else { Begin::Continue(gap) };
+    if stored.file.target.kind == TargetKind::Simulated {
+        eprintln!("rebuilding the simulated drive from {} records", loaded.entries.len());
+        rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
+    }
+    journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
+    conduct::execute(&stored, &mut armed, &mut journal, &interrupted, &loaded.entries, begin)?;
+    drop(journal);
+    conduct::finish(cli, stored)
+}
+
+fn gap_since(loaded: &Loaded) -> Gap {
+    let last = loaded.entries.last().map_or_else(jiff::Timestamp::now, |entry| entry.wall);
+    let length = jiff::Timestamp::now().duration_since(last).as_nanos();
+    Gap { length_ns: u64::try_from(length).unwrap_or(0) }
+}
+
+/// Opens the target of the run and checks that it is the same one.
+fn open_again(file: &RunFile) -> Done<Drive> {
+    let sim = file.target.simulated.as_ref();
+    let open = OpenOptions {
+        size_bytes: (file.target.kind == TargetKind::File).then_some(file.target.capacity_bytes),
+        scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
+        sim_seed: sim.map_or(0, |sim| sim.seed),
+        ..OpenOptions::default()
+    };
+    let drive = drive::open(&file.target.path, &open)?;
+    let (was, is) = (&file.target, drive.facts());
+    let same = (&was.identity, was.capacity_bytes, was.logical_block_bytes)
+        == (&is.identity, is.capacity_bytes, is.logical_block_bytes);
+    if same && was.simulated == is.simulated {
+        return Ok(drive);
+    }
+    Err(Failure::text(
+        Exit::Refused,
+        format!(
+            "{} is not the device that run {} was begun on: it was {} ({} B, {} B sectors), it is {} ({} B, \
+             {} B sectors); nothing was written",
+            was.path,
+            file.id,
+            was.identity,
+            was.capacity_bytes,
+            was.logical_block_bytes,
+            is.identity,
+            is.capacity_bytes,
+            is.logical_block_bytes
+        ),
+    ))
+}
+
+/// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
+/// can be recognised for certain: by its serial number, or because it was not detached since.
+fn confirmed(file: &RunFile, drive: &Drive, erase: Option<&str>) -> Done<Option<String>> {
+    let (was, is) = (&file.target, drive.facts());
+    let certain = was.kind != TargetKind::Block
+        || was.serial.is_some()
+        || (was.attachment.is_some() && was.attachment == is.attachment);
+    match erase {
+        Some(typed) => Ok(Some(typed.to_owned())),
+        None if certain => Ok(Some(was.identity.clone())),
+        None => Err(Failure::text(
+            Exit::Refused,
+            format!(
+                "{} has no serial number and was attached anew since the run began, so it may be another \
+                 device; if it is the right one, confirm with --erase '{}'",
+                was.path, was.identity
+            ),
+        )),
+    }
+}

@@ -1,0 +1,43 @@
+//! `plateau runs`.
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::failure::Done;
+use crate::summary::{self, Summary};
+use crate::{places, printer};
+
+pub fn run(cli: &Cli) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    let (runs, unreadable) = library.list()?;
+    unreadable.iter().for_each(|error| eprintln!("plateau: {error}"));
+    let mut rows = Vec::new();
+    for run in runs {
+        let (id, created, tests) = (run.file.id.clone(), run.file.created, run.file.tests.join(","));
+        let (target, profile) = (summary::target(&run.file), run.file.profile.clone());
+        let (verdict, path) = match Summary::of(run.clone()) {
+            Ok(summary) => (summary.verdict().to_owned(), run.dir),
+            Err(failure) => (format!("unreadable: {}", failure.message()), run.dir),
+        };
+        rows.push((id, created, tests, profile, target, verdict, path));
+    }
+    if cli.json {
+        let documents = rows.iter().map(|(id, created, tests, profile, target, verdict, path)| {
+            json!({
+                "run": id, "created": created.to_string(), "tests": tests.split(',').collect::<Vec<_>>(),
+                "profile": profile, "target": target, "verdict": verdict, "path": path,
+            })
+        });
+        return printer::print_json(&documents.collect());
+    }
+    if rows.is_empty() {
+        return printer::print(&format!("no runs in {}; `plateau demo` makes one", library.root().display()));
+    }
+    let widest = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (id, created, tests, profile, target, verdict, _) in &rows {
+        let when = created.strftime("%Y-%m-%d %H:%M");
+        out.push_str(&format!("{id:<widest$}  {when} UTC  {tests}  {profile}  {verdict:<24}  {target}\n"));
+    }
+    printer::print(&out)
+}

@@ -1,0 +1,15 @@
+//! `plateau show RUN`.
+
+use crate::cli::{Cli, Show};
+use crate::failure::Done;
+use crate::summary::Summary;
+use crate::{places, printer};
+
+pub fn run(cli: &Cli, options: &Show) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    let summary = Summary::of(library.find(&options.run)?)?;
+    if cli.json {
+        return printer::print_json(&summary.json());
+    }
+    printer::print(&summary.text())
+}

@@ -1,0 +1,178 @@
+//! A run from its command line to its report, shared by `run`, `demo` and `resume`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drive::{Armed, OpenOptions};
+use pts::{Profile, Test};
+use record::{RUN_FILE_VERSION, Run as StoredRun, RunFile, Settings};
+use stdx::rng::split_mix;
+use stdx::units::{SECOND_NS, parse_size};
+
+use crate::cli::{Changes, Cli, Run};
+use crate::failure::{Done, Exit, Failure};
+use crate::preflight;
+use crate::progress::Progress;
+use crate::session::{Begin, Session};
+use crate::summary::{self, Summary};
+use crate::{host, places, printer};
+
+/// Checks everything, then runs; returns the finished run.
+pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let test = Test::named(&options.test).map_err(usage)?;
+    let profile = Profile::named(&options.profile).map_err(usage)?;
+    let settings = changed(profile.settings(options.seed), &options.changes).map_err(usage)?;
+    let library = places::library(library)?;
+    let size = options.size.as_deref().map(parse_size).transpose();
+    let open = OpenOptions {
+        size_bytes: size.map_err(|text| usage(format!("--size: {text}")))?,
+        scale: options.scale.clone(),
+        sim_seed: options.seed,
+        ..OpenOptions::default()
+    };
+    let drive = drive::open(&options.target, &open)?;
+    let target = drive.facts().clone();
+    let file = RunFile {
+        version: RUN_FILE_VERSION,
+        id: new_id(test.name, &target.path),
+        created: jiff::Timestamp::now(),
+        plateau_version: env!("CARGO_PKG_VERSION").into(),
+        command: std::env::args().collect(),
+        tests: vec![test.name.into()],
+        profile: profile.name.into(),
+        settings,
+        host: host::facts(&target),
+        target,
+    };
+    preflight::check(&file)?;
+    let mut armed = drive.arm(options.erase.as_deref())?;
+    let (run, mut journal) = library.create(file)?;
+    eprintln!("run {} on {}", run.file.id, summary::target(&run.file));
+    let interrupted = watch_interrupts()?;
+    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
+    Ok(run)
+}
+
+/// Runs what is left of `run`.
+pub fn execute(
+    run: &StoredRun,
+    armed: &mut Armed,
+    journal: &mut record::Journal,
+    interrupted: &AtomicBool,
+    entries: &[record::Entry],
+    begin: Begin,
+) -> Done {
+    let mut progress = Progress::of(&run.file);
+    let result = Session::new(armed, journal, &mut progress, interrupted).execute(&run.file, entries, begin);
+    drop(progress);
+    result.map_err(|failure| {
+        eprintln!("run {} is not complete; `plateau resume {}` goes on with it", run.file.id, run.file.id);
+        failure.of_run(&run.file.id)
+    })
+}
+
+/// Writes the report and prints the result.
+pub fn finish(cli: &Cli, run: StoredRun) -> Done {
+    let report = crate::commands::write_report(&run, None)?;
+    let summary = Summary::of(run)?;
+    if cli.json {
+        let mut document = summary.json();
+        document["report"] = serde_json::json!(report);
+        return printer::print_json(&document);
+    }
+    let figures: Vec<_> = summary.replayed.outcomes.iter().map(summary::key_figures).collect();
+    printer::print(&format!(
+        "{}\n{}\n\nrun       {}\nreport    {}\n",
+        summary.text(),
+        figures.join("\n"),
+        summary.run.dir.display(),
+        report.display()
+    ))
+}
+
+/// True once Ctrl-C or SIGTERM came; a second one ends the process at once.
+pub fn watch_interrupts() -> Done<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(
+            signal,
+            i32::from(Exit::Interrupted.code()),
+            Arc::clone(&flag),
+        )?;
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String> {
+    let within = |name: &str, value: u32, range: std::ops::RangeInclusive<u32>| {
+        let (low, high) = (*range.start(), *range.end());
+        if range.contains(&value) {
+            Ok(value)
+        } else {
+            Err(format!("{name} {value}: {low} to {high} is possible"))
+        }
+    };
+    if let Some(tc) = changes.tc {
+        settings.threads = within("--tc", tc.into(), 1..=256)? as u16;
+    }
+    if let Some(qd) = changes.qd {
+        settings.queue_depth = within("--qd", qd.into(), 1..=1024)? as u16;
+    }
+    if let Some(rounds) = changes.max_rounds {
+        settings.max_rounds = within("--max-rounds", rounds, 5..=100)?;
+    }
+    if let Some(capacities) = changes.precondition {
+        settings.precondition_capacities = within("--precondition", capacities, 1..=10)?;
+    }
+    if let Some(seconds) = changes.cell_seconds {
+        if !(0.01..=86_400.0).contains(&seconds) {
+            return Err(format!("--cell-seconds {seconds}: 0.01 to 86400 is possible"));
+        }
+        settings.cell_ns = (seconds * SECOND_NS as f64) as u64;
+    }
+    Ok(settings)
+}
+
+/// Short random beginning, so that a few letters name a run; then what it is.
+fn new_id(test: &str, target: &str) -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
+    let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);
+    let mut bits = split_mix(&mut state);
+    let mut id = String::new();
+    for _ in 0..6 {
+        id.push(LETTERS[(bits & 31) as usize] as char);
+        bits >>= 5;
+    }
+    let name = target.rsplit(['/', ':']).next().unwrap_or(target);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.chars().map(plain).take(32).collect();
+    format!("{id}-{test}-{}", name.trim_matches('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_short_plain_and_different() {
+        let (a, b) = (new_id("iops", "sim:sas-slc-2011"), new_id("iops", "./My File.bin"));
+        assert!(a.ends_with("-iops-sas-slc-2011"), "{a}");
+        assert!(b.ends_with("-iops-my-file-bin"), "{b}");
+        assert_ne!(a[..6], b[..6]);
+    }
+
+    #[test]
+    fn impossible_settings_name_what_is_possible() {
+        let standard = || pts::PROFILES[0].settings(1);
+        let refused = |changes: Changes| changed(standard(), &changes).unwrap_err();
+        assert!(refused(Changes { tc: Some(0), ..Changes::default() }).contains("1 to 256"));
+        assert!(refused(Changes { max_rounds: Some(4), ..Changes::default() }).contains("5 to 100"));
+        assert!(refused(Changes { cell_seconds: Some(f64::NAN), ..Changes::default() }).contains("possible"));
+        let ok = changed(standard(), &Changes { cell_seconds: Some(0.5), ..Changes::default() }).unwrap();
+        assert_eq!(ok.cell_ns, 500_000_000);
+    }
+}

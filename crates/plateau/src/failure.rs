@@ -1,0 +1,123 @@
+//! Errors as the user meets them: a chain of causes and a documented exit code.
+
+use std::io::ErrorKind;
+
+use drive::{DriveError, ErrorKind as DriveKind};
+use record::{JournalError, LibraryError};
+
+/// Every exit code but 0 (success), with what it means. The manual is made from this table.
+pub const EXIT_CODES: &[(Exit, &str)] = &[
+    (Exit::Internal, "something went wrong that should not: a bug, or the system refused an ordinary call"),
+    (Exit::Usage, "the command line is wrong, or asks for an impossible setting; nothing was touched"),
+    (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
+    (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
+    (Exit::Device, "the device failed while it was in use; what was finished is kept"),
+    (Exit::Run, "a run cannot be read or found: unknown id, damaged or newer journal, no space left"),
+    (Exit::Interrupted, "interrupted by Ctrl-C or SIGTERM; `plateau resume` goes on"),
+];
+
+/// Why the program ends without success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Internal,
+    Usage,
+    Refused,
+    Unusable,
+    Device,
+    Run,
+    Interrupted,
+}
+
+impl Exit {
+    /// The process exit code.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Unusable => 4,
+            Self::Device => 5,
+            Self::Run => 6,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// An error with its exit code and, for runs that were begun, the run it belongs to.
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    pub run: Option<String>,
+    error: anyhow::Error,
+}
+
+/// Result of a command.
+pub type Done<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
+        Self { exit, run: None, error: error.into() }
+    }
+
+    pub fn text(exit: Exit, text: impl Into<String>) -> Self {
+        Self::new(exit, anyhow::Error::msg(text.into()))
+    }
+
+    pub fn of_run(mut self, id: &str) -> Self {
+        self.run = Some(id.into());
+        self
+    }
+
+    /// The whole chain of causes on one line.
+    pub fn message(&self) -> String {
+        format!("{:#}", self.error)
+    }
+
+    /// The reader of our output went away (`plateau runs | head -1`): nobody is left to tell.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+    }
+
+    pub fn print(&self, json: bool) {
+        let message = self.message();
+        if json {
+            let document = serde_json::json!({
+                "error": message,
+                "exit_code": self.exit.code(),
+                "run": self.run,
+            });
+            crate::printer::print_last(&document.to_string());
+        }
+        eprintln!("plateau: {message}");
+    }
+}
+
+impl From<DriveError> for Failure {
+    fn from(error: DriveError) -> Self {
+        let exit = match error.kind() {
+            DriveKind::Refused => Exit::Refused,
+            DriveKind::Unusable => Exit::Unusable,
+            DriveKind::Device => Exit::Device,
+            DriveKind::Invalid => Exit::Usage,
+        };
+        Self::new(exit, error)
+    }
+}
+
+impl From<LibraryError> for Failure {
+    fn from(error: LibraryError) -> Self {
+        Self::new(Exit::Run, error)
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::new(Exit::Run, error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Exit::Internal, error)
+    }
+}

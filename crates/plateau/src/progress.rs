@@ -1,0 +1,223 @@
+//! What a running test looks like: one line that is rewritten on a terminal, plain lines elsewhere.
+//!
+//! Reads the wall clock, but only to tell people how long it will take; nothing is decided on it.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use drive::Tick;
+use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
+use record::{Event, Judgement, Note, RunFile, Workload};
+use stdx::units::{SECOND_NS, amount_base10, grouped, span};
+
+/// Without a terminal the state is printed this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(30);
+/// On a terminal the line is rewritten at most this often.
+const LIVE_EVERY: Duration = Duration::from_millis(100);
+
+/// Shows a run while it goes on, on standard error.
+#[derive(Debug)]
+pub struct Progress {
+    live: bool,
+    shown: Instant,
+    line_open: bool,
+    workload: Option<Workload>,
+    part_began: Instant,
+    pace: Pace,
+}
+
+/// Where the test is, and how long its cells take on the wall clock.
+#[derive(Debug, Clone)]
+struct Pace {
+    round: u32,
+    cell: u32,
+    cells: u32,
+    max_rounds: u32,
+    rounds_since_gap: u32,
+    cell_wall: Option<Duration>,
+    measured: u32,
+    measured_wall: Duration,
+}
+
+impl Progress {
+    pub fn of(run: &RunFile) -> Self {
+        let now = Instant::now();
+        let real_time = run.target.simulated.is_none();
+        Self {
+            live: std::io::stderr().is_terminal(),
+            shown: now,
+            line_open: false,
+            workload: None,
+            part_began: now,
+            pace: Pace {
+                round: 0,
+                cell: 0,
+                cells: 0,
+                max_rounds: run.settings.max_rounds,
+                rounds_since_gap: 0,
+                cell_wall: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
+                measured: 0,
+                measured_wall: Duration::ZERO,
+            },
+        }
+    }
+
+    /// A step without ticks begins.
+    pub fn phase(&mut self, what: &str) {
+        self.say(what);
+    }
+
+    /// A load begins.
+    pub fn begin(&mut self, workload: &Workload) {
+        self.part_began = Instant::now();
+        self.workload = Some(workload.clone());
+    }
+
+    /// A load goes on.
+    pub fn tick(&mut self, tick: &Tick) {
+        let every = if self.live { LIVE_EVERY } else { PLAIN_EVERY };
+        if self.shown.elapsed() < every {
+            return;
+        }
+        let Some(workload) = &self.workload else { return };
+        let line = self.pace.line(workload, tick, self.part_began.elapsed());
+        self.shown = Instant::now();
+        if self.live {
+            eprint!("\r\x1b[2K{line}");
+            drop(std::io::stderr().flush());
+            self.line_open = true;
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    /// Something is on disk, or is known again from there.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Purged(purged) => {
+                let took = span(purged.end_ns.saturating_sub(purged.start_ns));
+                self.say(&format!("purged by {} in {took}", purged.method));
+            }
+            Event::Preconditioned(segment) => {
+                let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+                self.say(&format!(
+                    "preconditioned: {} of {} at {} MB/s in {}",
+                    amount_base10(segment.write.bytes),
+                    segment.workload,
+                    grouped(segment.megabytes_per_second(), 1),
+                    span(length_ns)
+                ));
+            }
+            Event::Measured(_) => self.pace.measured_one(self.part_began.elapsed()),
+            Event::Noted(note) => self.note(note),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::RoundStarted { round, cells } => self.pace.round_started(*round, *cells),
+            Note::Judged(judgement) => {
+                self.pace.rounds_since_gap += 1;
+                judgement_lines(judgement).iter().for_each(|line| self.say(line));
+            }
+            Note::Skipped { what, why } => self.say(&format!("skipped {what}: {why}")),
+            Note::WindowRestarted { first_round } => {
+                self.pace.rounds_since_gap = 0;
+                self.say(&format!("interrupted: rounds count anew from round {first_round}"));
+            }
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.clear();
+        eprintln!("{line}");
+    }
+
+    /// Takes the rewritten line off the terminal.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.line_open) {
+            eprint!("\r\x1b[2K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn judgement_lines(judgement: &Judgement) -> Vec<String> {
+    let verdict = |steady: bool| if steady { "steady" } else { "not steady" };
+    let percent = |share: f64, limit: f64| format!("{:.1} % (limit {:.0} %)", share * 100.0, limit * 100.0);
+    let line = |v: &record::VariableJudgement| {
+        let head = format!("round {:>2}  {} {}", judgement.round, v.name, grouped(v.value, 1));
+        match (v.range_share, v.slope_share) {
+            (Some(range), Some(slope)) => format!(
+                "{head}  range {}  slope {}  {}",
+                percent(range, RANGE_LIMIT),
+                percent(slope, SLOPE_LIMIT),
+                verdict(v.steady)
+            ),
+            _ => head,
+        }
+    };
+    judgement.variables.iter().map(line).collect()
+}
+
+impl Pace {
+    fn round_started(&mut self, round: u32, cells: u32) {
+        (self.round, self.cells, self.cell) = (round, cells, 0);
+    }
+
+    fn measured_one(&mut self, wall: Duration) {
+        self.cell += 1;
+        self.measured += 1;
+        self.measured_wall += wall;
+        self.cell_wall = Some(self.measured_wall / self.measured);
+    }
+
+    fn line(&self, workload: &Workload, tick: &Tick, part_wall: Duration) -> String {
+        let seconds = tick.interval_ns.max(1) as f64 / SECOND_NS as f64;
+        let ios = (tick.read_ios + tick.write_ios) as f64;
+        let rate = format!(
+            "{} IOPS  {} MB/s  {:.2} ms",
+            grouped(ios / seconds, 0),
+            grouped(tick.bytes as f64 / seconds / 1e6, 1),
+            tick.latency_mean_ns as f64 / 1e6
+        );
+        let percent = (tick.share_done * 100.0).min(100.0);
+        let rest = remaining(part_wall, tick.share_done);
+        if self.round == 0 {
+            let eta = rest.map(|rest| self.eta(rest)).unwrap_or_default();
+            return format!("preconditioning {percent:.0} %  {workload}  {rate}{eta}");
+        }
+        let eta = self.eta(rest.unwrap_or_default());
+        format!(
+            "round {}/{}  cell {}/{}  {workload}  {rate}{eta}",
+            self.round,
+            self.max_rounds,
+            self.cell + 1,
+            self.cells
+        )
+    }
+
+    /// From the end of the earliest possible round of decision to the end of the last round.
+    fn eta(&self, rest_of_part: Duration) -> String {
+        let Some(cell_wall) = self.cell_wall else { return String::new() };
+        let cells_per_round = if self.cells == 0 { 56 } else { self.cells };
+        let begun = u32::from(self.round > 0);
+        let left_in_round = if begun == 0 { 0 } else { cells_per_round.saturating_sub(self.cell + 1) };
+        let rounds = |wanted: u32| wanted.saturating_sub(self.rounds_since_gap + begun);
+        let until = |wanted: u32| {
+            rest_of_part + cell_wall * (left_in_round + rounds(wanted).saturating_mul(cells_per_round))
+        };
+        let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))
+    }
+}
+
+fn remaining(elapsed: Duration, share_done: f64) -> Option<Duration> {
+    (share_done > 0.0).then(|| elapsed.mul_f64(((1.0 - share_done) / share_done).clamp(0.0, 1e6)))
+}

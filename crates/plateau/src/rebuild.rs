@@ -1,0 +1,50 @@
+//! A simulated drive does not outlive the process: its state is rebuilt by doing the finished steps again.
+//!
+//! The simulator is deterministic, so this gives the exact drive; every step is compared with what the
+//! journal holds, and a difference stops the resumption.
+
+use drive::{Armed, Flow, Outcome as Driven};
+use record::{Entry, Event, Gap, Segment};
+
+use crate::failure::{Done, Exit, Failure};
+
+/// Brings `armed` to where the journal ends, then lets it idle through the gap as a real drive would.
+pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
+    for entry in entries {
+        match &entry.event {
+            Event::Purged(_) => drop(armed.purge()?),
+            Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
+            Event::Idled { length_ns } => armed.idle(*length_ns)?,
+            _ => {}
+        }
+    }
+    Ok(idle_through(armed, gap)?)
+}
+
+fn idle_through(armed: &mut Armed, gap: Gap) -> Result<(), drive::DriveError> {
+    armed.idle(gap.length_ns)
+}
+
+fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
+    if let Some(gap) = segment.gap_before {
+        idle_through(armed, gap)?;
+    }
+    let driven = armed.run(&segment.workload, &mut |_| Flow::Continue)?;
+    let Driven::Finished(again) = driven else {
+        return Err(Failure::text(Exit::Internal, "the simulated drive stopped although nobody asked it to"));
+    };
+    let same = (again.start_ns, again.end_ns) == (segment.start_ns, segment.end_ns)
+        && (&again.read, &again.write) == (&segment.read, &segment.write);
+    if same {
+        return Ok(());
+    }
+    Err(Failure::text(
+        Exit::Run,
+        format!(
+            "cannot resume: the simulated drive answers record {seq} ({}) differently than when the run was \
+             recorded, so another version of the simulator wrote it; resume it with that version, or start a \
+             new run",
+            segment.workload
+        ),
+    ))
+}

@@ -1,0 +1,200 @@
+//! The live bench: answers come from the journal while it has any, then from the drive.
+//!
+//! Here, and only here, the method (`pts`) and the device (`drive`) meet. Everything that the drive
+//! answers is on disk before the test or anyone else is told.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drive::{Armed, DriveError, Flow, Outcome as Driven};
+use pts::{Bench, Context, Replay, Stop, Test};
+use record::{Entry, Event, Gap, Journal, Note, Purged, RunFile, Segment, Workload};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::progress::Progress;
+
+/// Where a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// A new run.
+    Fresh,
+    /// Behind the last answer of the journal, after this interruption.
+    Continue(Gap),
+    /// At the purge of the test that was cut.
+    RestartTest,
+}
+
+/// Everything a session works with.
+pub struct Session<'a> {
+    pub armed: &'a mut Armed,
+    pub journal: &'a mut Journal,
+    pub progress: &'a mut Progress,
+    pub interrupted: &'a AtomicBool,
+    replay: Replay,
+    gap: Option<Gap>,
+    failure: Option<Failure>,
+}
+
+impl<'a> Session<'a> {
+    pub fn new(
+        armed: &'a mut Armed,
+        journal: &'a mut Journal,
+        progress: &'a mut Progress,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let replay = Replay::of("", &[]);
+        Self { armed, journal, progress, interrupted, replay, gap: None, failure: None }
+    }
+
+    /// Runs every test of `run` that `entries` does not show as ended.
+    pub fn execute(&mut self, run: &RunFile, entries: &[Entry], begin: Begin) -> Done {
+        let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
+        for name in &run.tests {
+            let about = |event: &Event, wanted: &str| match event {
+                Event::TestEnded { test, .. } => wanted == "ended" && test == name,
+                Event::TestStarted { test } => wanted == "started" && test == name,
+                _ => false,
+            };
+            if entries.iter().any(|e| about(&e.event, "ended")) {
+                continue;
+            }
+            let started = entries.iter().any(|e| about(&e.event, "started"));
+            self.begin_test(name, started.then_some(entries), begin)?;
+            self.run_test(&context, Test::named(name).map_err(|e| Failure::text(Exit::Run, e))?)?;
+        }
+        self.keep(Event::Closed).map_err(|stop| self.failure_of(&stop))
+    }
+
+    fn begin_test(&mut self, name: &str, earlier: Option<&[Entry]>, begin: Begin) -> Done {
+        let test = name.to_owned();
+        let (replay, event) = match (earlier, begin) {
+            (Some(entries), Begin::Continue(gap)) => {
+                self.gap = Some(gap);
+                (Replay::of(name, entries), None)
+            }
+            (Some(_), _) => (Replay::of(name, &[]), Some(Event::Restarted { test })),
+            (None, _) => (Replay::of(name, &[]), Some(Event::TestStarted { test })),
+        };
+        self.replay = replay;
+        event.map_or(Ok(()), |event| self.keep(event)).map_err(|stop| self.failure_of(&stop))
+    }
+
+    fn run_test(&mut self, context: &Context<'_>, test: &Test) -> Done {
+        let outcome = (test.run)(context, self);
+        match outcome.stop {
+            None => {
+                let ended = Event::TestEnded { test: test.name.into(), converged: outcome.converged };
+                self.keep(ended).map_err(|stop| self.failure_of(&stop))
+            }
+            Some(stop) => {
+                // The journal itself may be what failed: the first failure is the one to report.
+                drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
+                Err(self.failure_of(&stop))
+            }
+        }
+    }
+
+    fn failure_of(&mut self, stop: &Stop) -> Failure {
+        self.failure.take().unwrap_or_else(|| {
+            let exit = if matches!(stop, Stop::Interrupted(_)) { Exit::Interrupted } else { Exit::Run };
+            Failure::text(exit, stop.to_string())
+        })
+    }
+
+    fn keep(&mut self, event: Event) -> Result<(), Stop> {
+        match self.journal.append(event) {
+            Ok(entry) => {
+                self.progress.event(&entry.event);
+                Ok(())
+            }
+            Err(error) => Err(self.fail(error.into())),
+        }
+    }
+
+    fn fail(&mut self, failure: Failure) -> Stop {
+        let stop = Stop::Failed(failure.message());
+        self.failure = Some(failure);
+        stop
+    }
+
+    fn device(&mut self, error: DriveError) -> Stop {
+        self.fail(error.into())
+    }
+
+    fn drive_load(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        progress.begin(workload);
+        let driven = self.armed.run(workload, &mut |tick| {
+            progress.tick(tick);
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        match driven {
+            Ok(Driven::Finished(segment)) => Ok(Segment { gap_before: self.gap.take(), ..segment }),
+            Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
+            Err(error) => Err(self.device(error)),
+        }
+    }
+
+    fn check_interrupted(&self) -> Result<(), Stop> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Stop::Interrupted("stopped between two steps".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Bench for Session<'_> {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        match self.replay.purge() {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.progress.phase("purging");
+        // Whatever happened to the drive before its purge does not matter.
+        self.gap = None;
+        let purged = self.armed.purge().map_err(|e| self.device(e))?;
+        self.keep(Event::Purged(purged.clone()))?;
+        Ok(purged)
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.replay.write(workload) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        let segment = self.drive_load(workload)?;
+        self.keep(Event::Preconditioned(segment.clone()))?;
+        Ok(segment)
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.replay.run(workload) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        let segment = self.drive_load(workload)?;
+        self.keep(Event::Measured(segment.clone()))?;
+        Ok(segment)
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        match self.replay.idle(length_ns) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.progress.phase("idle");
+        self.armed.idle(length_ns).map_err(|e| self.device(e))?;
+        self.keep(Event::Idled { length_ns })
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if self.replay.had_noted(&note) || !self.replay.is_exhausted() {
+            self.progress.event(&Event::Noted(note));
+            return Ok(());
+        }
+        self.keep(Event::Noted(note))
+    }
+}

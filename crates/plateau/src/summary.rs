@@ -1,0 +1,188 @@
+//! A run in a screenful of text, and as one JSON document.
+
+use pts::exhibit::{Cell, Exhibit, Table};
+use pts::{Outcome, Profile, Replayed};
+use record::{Loaded, Run, RunFile, TargetKind};
+use serde_json::{Value, json};
+use stdx::units::{amount_base10, grouped};
+
+use crate::failure::{Done, Exit, Failure};
+
+/// A run folded from its journal.
+pub struct Summary {
+    pub run: Run,
+    pub loaded: Loaded,
+    pub replayed: Replayed,
+}
+
+impl Summary {
+    pub fn of(run: Run) -> Done<Self> {
+        let loaded = run.load()?;
+        let replayed =
+            pts::replay(&run.file, &loaded.entries).map_err(|text| Failure::text(Exit::Run, text))?;
+        Ok(Self { run, loaded, replayed })
+    }
+
+    /// The state in a word: `complete`, `not complete`, or why it was interrupted.
+    pub fn state(&self) -> &'static str {
+        let closed = self.loaded.entries.iter().any(|e| matches!(e.event, record::Event::Closed));
+        if closed { "complete" } else { "not complete" }
+    }
+
+    pub fn text(&self) -> String {
+        let file = &self.run.file;
+        let mut out = String::new();
+        let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
+        line("run", &file.id);
+        line("target", &target(file));
+        let profile = Profile::named(&file.profile).map_or(file.profile.as_str(), |p| p.revision);
+        for outcome in &self.replayed.outcomes {
+            let header = &outcome.header;
+            line(
+                "test",
+                &format!("{}, {profile}, TC {} QD {}", outcome.title, header.threads, header.queue_depth),
+            );
+            line("verdict", &verdict(outcome));
+            outcome.notes.iter().for_each(|note| line("note", note));
+        }
+        if !self.replayed.modified.is_empty() {
+            line("modified", &self.replayed.modified.join("; "));
+        }
+        if let Some(torn) = self.loaded.torn {
+            line("note", &format!("the last record was cut off ({} bytes) and is left out", torn.bytes));
+        }
+        for table in self.replayed.outcomes.iter().flat_map(tables) {
+            out.push('\n');
+            out.push_str(&report::text_table(table));
+        }
+        out
+    }
+
+    pub fn json(&self) -> Value {
+        let file = &self.run.file;
+        json!({
+            "run": file.id,
+            "path": self.run.dir,
+            "created": file.created.to_string(),
+            "state": self.state(),
+            "profile": file.profile,
+            "target": file.target,
+            "host": file.host,
+            "settings": file.settings,
+            "modified": self.replayed.modified,
+            "journal_sha256": self.loaded.digest.to_string(),
+            "tests": self.replayed.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
+            "verdict": self.verdict(),
+        })
+    }
+
+    /// The verdict over all tests: `steady state`, `steady state not reached` or `not complete`.
+    pub fn verdict(&self) -> &'static str {
+        let outcomes = &self.replayed.outcomes;
+        if self.state() != "complete" || outcomes.iter().any(|o| o.converged.is_none()) {
+            "not complete"
+        } else if outcomes.iter().all(|o| o.converged == Some(true)) {
+            "steady state"
+        } else {
+            "steady state not reached"
+        }
+    }
+}
+
+/// The device in a line.
+pub fn target(file: &RunFile) -> String {
+    let target = &file.target;
+    if let Some(sim) = &target.simulated {
+        return format!(
+            "SIMULATED {} (model version {}, scale 1/{}, seed {}), {}",
+            sim.model,
+            sim.model_version,
+            sim.scale_divisor,
+            sim.seed,
+            amount_base10(target.capacity_bytes)
+        );
+    }
+    let kind = if target.kind == TargetKind::File { "file " } else { "" };
+    let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
+    format!(
+        "{kind}{}{model}, identity {}, {}",
+        target.path,
+        target.identity,
+        amount_base10(target.capacity_bytes)
+    )
+}
+
+fn verdict(outcome: &Outcome) -> String {
+    match (outcome.converged, outcome.window.first()) {
+        (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
+        (Some(_), _) => format!("steady state NOT reached in {} rounds", outcome.rounds),
+        (None, _) => format!(
+            "not complete: {} finished rounds; {}",
+            outcome.rounds,
+            outcome.stop.as_ref().map_or_else(String::new, ToString::to_string)
+        ),
+    }
+}
+
+fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
+    outcome.pages.iter().flat_map(|page| &page.exhibits).filter_map(|exhibit| match exhibit {
+        Exhibit::Table(table) => Some(table),
+        _ => None,
+    })
+}
+
+fn outcome_json(outcome: &Outcome) -> Value {
+    json!({
+        "test": outcome.test,
+        "converged": outcome.converged,
+        "rounds": outcome.rounds,
+        "window": outcome.window.iter().map(|(name, s)| json!({
+            "variable": name,
+            "first_round": s.first_round,
+            "last_round": s.last_round,
+            "mean": s.mean,
+            "range": s.range,
+            "range_allowed": s.range_allowed,
+            "slope": s.slope,
+            "intercept": s.intercept,
+            "slope_excursion": s.slope_excursion,
+            "slope_allowed": s.slope_allowed,
+            "correlation": s.correlation,
+            "steady": s.steady,
+        })).collect::<Vec<_>>(),
+        "tables": tables(outcome).map(table_json).collect::<Vec<_>>(),
+        "key_figures": outcome.key_figures.iter().map(|figure| json!({
+            "name": figure.name,
+            "value": figure.value,
+            "unit": figure.unit,
+        })).collect::<Vec<_>>(),
+        "notes": outcome.notes,
+        "stopped": outcome.stop.as_ref().map(ToString::to_string),
+    })
+}
+
+fn table_json(table: &Table) -> Value {
+    let cell = |cell: &Cell| match cell {
+        Cell::Value(value) => json!(value),
+        Cell::Absent(_) => Value::Null,
+    };
+    json!({
+        "heading": table.heading,
+        "row_heading": table.row_heading,
+        "column_heading": table.column_heading,
+        "columns": table.columns,
+        "rows": table.rows.iter().map(|row| json!({
+            "name": row.name,
+            "values": row.cells.iter().map(cell).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Key figures in a line: `RND 4KiB W 19,561 IOPS`.
+pub fn key_figures(outcome: &Outcome) -> String {
+    let figure = |f: &pts::KeyFigure| {
+        let value = f.value.map_or_else(|| "n/a".to_owned(), |v| grouped(v, f.decimals));
+        format!("{} {value} {}", f.name, f.unit)
+    };
+    outcome.key_figures.iter().map(figure).collect::<Vec<_>>().join("   ")
+}

@@ -1,0 +1,95 @@
+//! Killed, interrupted, resumed: nothing finished is ever lost.
+
+mod support;
+
+use std::process::Command;
+
+use record::Event;
+use support::{Bench, finished, round, texts};
+
+const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+
+#[test]
+fn ten_kills_then_a_complete_report() {
+    let bench = Bench::new();
+    let mut child = bench.start(&RUN);
+    let mut kept = 0;
+    for kill in 1..=10 {
+        // Somewhere inside a round, a little further each time.
+        bench.wait_for("more finished cells", |journal| {
+            round(journal) > 0 && finished(journal) >= kept + 4 + kill
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let journal = bench.journal().expect("the journal can be read after a kill");
+        assert!(finished(&journal) >= kept, "nothing finished is lost");
+        kept = finished(&journal);
+        let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+        child = bench.start(&["resume", &id, "--json"]);
+    }
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{err}");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["verdict"], "steady state");
+    let modified = document["modified"].to_string();
+    assert!(modified.contains("interrupted for"), "{modified}");
+
+    let journal = bench.journal().unwrap();
+    let gaps = journal.entries.iter().filter(|e| matches!(e.event, Event::Resumed { .. })).count();
+    assert_eq!(gaps, 10);
+    let first = document["tests"][0]["window"][0]["first_round"].as_u64().unwrap();
+    let last_gap_round = last_gap_round(&journal);
+    assert!(first > u64::from(last_gap_round), "window from {first}, last gap in round {last_gap_round}");
+}
+
+fn last_gap_round(journal: &record::Loaded) -> u32 {
+    let (mut round, mut last) = (0, 0);
+    for entry in &journal.entries {
+        match &entry.event {
+            Event::Noted(record::Note::RoundStarted { round: number, .. }) => round = *number,
+            Event::Measured(segment) if segment.gap_before.is_some() => last = round,
+            _ => {}
+        }
+    }
+    last
+}
+
+#[test]
+fn ctrl_c_keeps_the_run_and_says_how_to_go_on() {
+    let bench = Bench::new();
+    let child = bench.start(&RUN);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 6);
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (_, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("plateau resume"), "{err}");
+    let journal = bench.journal().unwrap();
+    assert!(matches!(journal.entries.last().unwrap().event, Event::Interrupted { .. }));
+
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(bench.ok(&["show", &id]).contains("not complete"));
+    let report = bench.json(&["report", &id]);
+    let html = support::text(report["report"].as_str().unwrap().as_ref());
+    assert!(html.to_lowercase().contains("not complete"), "a cut run is marked");
+    let document = bench.json(&["resume", &id, "--restart-test"]);
+    assert_eq!(document["verdict"], "steady state");
+    assert!(!document["modified"].to_string().contains("interrupted"), "a restarted test conforms");
+
+    let again = bench.json(&["resume", &id]);
+    assert_eq!(again["run"], document["run"], "resuming a complete run changes nothing");
+}
+
+#[test]
+fn two_writers_are_refused() {
+    let bench = Bench::new();
+    let mut child = bench.start(&RUN);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let message = bench.fails(6, &["resume", &id]);
+    assert!(message.contains("another plateau process"), "{message}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

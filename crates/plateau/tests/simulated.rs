@@ -1,0 +1,150 @@
+//! The whole program on simulated drives: what a newcomer types first, and what scripts rely on.
+
+mod support;
+
+use std::io::Read as _;
+
+use support::{Bench, table, text};
+
+const SMALL: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
+
+#[test]
+fn demo_ends_in_steady_state_with_a_report() {
+    let bench = Bench::new();
+    let document = bench.json(&["demo"]);
+    assert_eq!(document["verdict"], "steady state");
+    let report = text(document["report"].as_str().expect("a path").as_ref());
+    assert!(report.contains("SIMULATED") && report.contains("1/64"));
+    let run = document["run"].as_str().expect("an id");
+    assert!(bench.library().join(run).join("journal").exists());
+    let cells = table(&document);
+    assert_eq!((cells.len(), cells[0].len()), (8, 7));
+    assert!(cells.iter().flatten().all(|cell| cell.is_some_and(|iops| iops > 0.0)));
+
+    let shown = bench.ok(&["show", &run[..6]]);
+    assert!(shown.contains("steady state in rounds") && shown.contains("Block Size (KiB)"), "{shown}");
+    assert!(bench.ok(&["runs"]).contains(run));
+    let html = bench.path("out.html");
+    bench.ok(&["report", run, "--html", html.to_str().unwrap()]);
+    assert_eq!(text(&html), report, "the same journal gives the same report");
+}
+
+#[test]
+fn same_seed_same_run_but_for_dates() {
+    let (a, b) = (Bench::new(), Bench::new());
+    let (first, second) = (a.json(&SMALL), b.json(&SMALL));
+    assert_eq!(first["tests"], second["tests"]);
+    let plain = |bench: &Bench, document: &serde_json::Value| {
+        let html = text(document["report"].as_str().unwrap().as_ref());
+        let journal = bench.journal().unwrap();
+        without_dates(&html)
+            .replace(document["run"].as_str().unwrap(), "RUN")
+            .replace(&journal.digest.to_string(), "DIGEST")
+            .replace(&journal.digest.to_string()[..16], "DIGEST")
+    };
+    assert_eq!(plain(&a, &first), plain(&b, &second));
+
+    let other = Bench::new().json(&[&SMALL[..], &["--seed", "2"]].concat());
+    assert_ne!(first["tests"], other["tests"], "another seed is another run");
+}
+
+/// Dates are printed as `11/21/2026 06:05 AM UTC` or `21NOV26`.
+fn without_dates(html: &str) -> String {
+    let mut out = String::new();
+    let mut rest = html;
+    while let Some(at) = rest.find(" UTC") {
+        let keep = at.saturating_sub(19);
+        let keep = (keep..=at).find(|&i| rest.is_char_boundary(i)).unwrap();
+        out.push_str(&rest[..keep]);
+        rest = &rest[at + 4..];
+    }
+    out + rest
+}
+
+#[test]
+fn profiles_give_their_pages() {
+    for (profile, pages) in [("pts-c-1.0", 6), ("pts-e-2.0", 8)] {
+        let bench = Bench::new();
+        let document = bench.json(&[&SMALL[..], &["--profile", profile]].concat());
+        let html = text(document["report"].as_str().unwrap().as_ref());
+        assert!(html.contains(&format!("{pages} of {pages}")), "{profile} has {pages} pages");
+    }
+}
+
+#[test]
+fn everything_changed_is_called_modified() {
+    let document =
+        Bench::new().json(&[&SMALL[..], &["--cell-seconds", "30", "--precondition", "3"]].concat());
+    let modified: Vec<_> =
+        document["modified"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    assert!(modified.contains(&"cell time 30 s instead of 1 min 00 s"), "{modified:?}");
+    assert!(modified.contains(&"preconditioning 3 x capacity instead of 2 x capacity"), "{modified:?}");
+}
+
+#[test]
+fn wrong_command_lines_touch_nothing() {
+    let bench = Bench::new();
+    for (code, args, hint) in [
+        (2, vec!["run", "iops", "sim:nonsense"], "sas-slc-2011"),
+        (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "there is iops"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--profile", "pts-x"], "pts-e-2.0"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--tc", "0"], "1 to 256"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--max-rounds", "4"], "5 to 100"),
+        (2, vec!["frobnicate"], "Usage"),
+        (6, vec!["show", "nothere"], "plateau runs"),
+        (6, vec!["resume", "nothere"], "plateau runs"),
+    ] {
+        let message = bench.fails(code, &args);
+        assert!(message.contains(hint), "{args:?}: {message}");
+    }
+    assert!(bench.runs().is_empty(), "nothing was begun");
+    let json = bench.run(&["show", "nothere", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&json.stdout).expect("a JSON error");
+    assert_eq!(document["exit_code"], 6);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let bench = Bench::new();
+    let mut child = bench.start(&["completions", "bash"]);
+    drop(child.stdout.take());
+    let status = child.wait().unwrap();
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert!(status.success() && errors.is_empty(), "{status:?} {errors}");
+}
+
+#[test]
+fn completions_and_man_pages_come_from_the_command_line() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(bench.ok(&["completions", shell]).contains("resume"), "{shell}");
+    }
+    let dir = bench.path("man");
+    bench.ok(&["man", dir.to_str().unwrap()]);
+    let page = text(&dir.join("plateau.1"));
+    assert!(page.contains("EXIT STATUS") && page.contains("130"));
+    assert!(dir.join("plateau-run.1").exists());
+}
+
+#[test]
+fn a_damaged_journal_is_refused_and_a_torn_one_reported() {
+    let bench = Bench::new();
+    let document = bench.json(&SMALL);
+    let run = document["run"].as_str().unwrap();
+    let path = bench.library().join(run).join("journal");
+    let whole = std::fs::read(&path).unwrap();
+
+    let torn = &whole[..whole.len() - 10];
+    std::fs::write(&path, torn).unwrap();
+    assert!(bench.ok(&["show", run]).contains("the last record was cut off"));
+
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    std::fs::write(&path, damaged).unwrap();
+    assert!(bench.fails(6, &["show", run]).contains("damaged at record"));
+
+    std::fs::write(&path, [b"plateau-journal 2\n", &whole[18..]].concat()).unwrap();
+    assert!(bench.fails(6, &["show", run]).contains("newer"));
+}

@@ -1,0 +1,126 @@
+//! Runs the real binary with a library of its own.
+#![expect(dead_code, reason = "every test file uses another part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use record::{Event, Loaded, Note, read_journal};
+use serde_json::Value;
+
+/// A library in a folder that goes away with it.
+pub struct Bench {
+    pub dir: tempfile::TempDir,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("a folder for the test") }
+    }
+
+    /// For targets that need O_DIRECT: beside the build, which is not on tmpfs.
+    pub fn beside_the_build() -> Self {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
+        Self { dir }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn library(&self) -> PathBuf {
+        self.path("runs")
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plateau"));
+        command.args(args).env("PLATEAU_LIBRARY", self.library()).env("NO_COLOR", "1").stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("plateau starts")
+    }
+
+    /// Runs and expects success; gives standard output.
+    pub fn ok(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        let (out, err) = texts(&output);
+        assert!(output.status.success(), "plateau {args:?} failed with {:?}:\n{out}\n{err}", output.status);
+        out
+    }
+
+    /// Runs with `--json`, expects success; gives the document.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let out = self.ok(&[args, &["--json"]].concat());
+        serde_json::from_str(&out)
+            .unwrap_or_else(|e| panic!("plateau {args:?} printed no JSON ({e}):\n{out}"))
+    }
+
+    /// Runs and expects `code`; gives standard error.
+    pub fn fails(&self, code: i32, args: &[&str]) -> String {
+        let output = self.run(args);
+        let (out, err) = texts(&output);
+        assert_eq!(output.status.code(), Some(code), "plateau {args:?}:\n{out}\n{err}");
+        err
+    }
+
+    pub fn start(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
+    }
+
+    /// Runs in the library.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
+        entries.map(|entry| entry.expect("a folder entry").path()).collect()
+    }
+
+    /// The journal of the only run, once there is one.
+    pub fn journal(&self) -> Option<Loaded> {
+        match self.runs().as_slice() {
+            [] => None,
+            [run] => read_journal(&run.join("journal")).ok(),
+            several => panic!("one run expected, found {several:?}"),
+        }
+    }
+
+    /// Waits until the journal shows what `wanted` looks for.
+    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Loaded) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while !self.journal().is_some_and(|journal| wanted(&journal)) {
+            assert!(Instant::now() < deadline, "waited two minutes for {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Number of finished steps.
+pub fn finished(journal: &Loaded) -> usize {
+    let step = |e: &Event| matches!(e, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_));
+    journal.entries.iter().filter(|entry| step(&entry.event)).count()
+}
+
+/// The round that runs.
+pub fn round(journal: &Loaded) -> u32 {
+    let rounds = journal.entries.iter().rev().find_map(|entry| match entry.event {
+        Event::Noted(Note::RoundStarted { round, .. }) => Some(round),
+        _ => None,
+    });
+    rounds.unwrap_or(0)
+}
+
+pub fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The IOPS table of the first test as `[block size][mix]`, mixes from 0/100 on.
+pub fn table(document: &Value) -> Vec<Vec<Option<f64>>> {
+    let rows = document["tests"][0]["tables"][0]["rows"].as_array().expect("a table");
+    let values = |row: &Value| row["values"].as_array().expect("values").iter().map(Value::as_f64).collect();
+    rows.iter().map(values).collect()
+}
+
+pub fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
