@@ -1,0 +1,85 @@
+//! Devices that are slow, break or die under load.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use drive::{DriveError, Engine, ErrorKind, Flow, OpenOptions};
+use record::{Access, Until, Workload};
+use support::storage_daemon::{Behaviour, StorageDaemon};
+use support::{armed, finish, skip, workload};
+
+const SIZE: u64 = 64 << 20;
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+fn start(behaviour: Behaviour) -> Option<(tempfile::TempDir, StorageDaemon)> {
+    let dir = tempfile::tempdir().expect("a directory");
+    match StorageDaemon::start(dir.path(), SIZE, behaviour) {
+        Ok(daemon) => Some((dir, daemon)),
+        Err(reason) => {
+            skip(&reason);
+            None
+        }
+    }
+}
+
+#[test]
+fn a_device_of_500_iops_is_measured_as_such() {
+    let Some((_dir, daemon)) = start(Behaviour { total_iops: 500, ..Behaviour::default() }) else { return };
+    let mut target = armed(&daemon.device, &OpenOptions::default());
+    let until = Until::DurationNs(5_000_000_000);
+    let segment = finish(&mut target, &Workload { queue_depth: 8, until, ..workload(SIZE) });
+    assert!((475.0..525.0).contains(&segment.iops()), "{}", segment.iops());
+    let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
+    assert!((7.5..8.5).contains(&depth), "the queue was kept full: {depth}");
+}
+
+#[test]
+fn a_medium_error_ends_the_run_and_says_where() {
+    for engine in [Engine::IoUring, Engine::Threads] {
+        let bad_sector = Some(SIZE / 512 / 2);
+        let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
+        // It lies in the middle, where no signature is looked for.
+        let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
+        let pass = Workload {
+            access: Access::Sequential,
+            read_percent: 100,
+            // Deeper, the kernel may merge neighbours, and all of them fail.
+            queue_depth: 1,
+            until: Until::AmountBytes(SIZE),
+            ..workload(SIZE)
+        };
+        let error = target.run(&pass, &mut |_| Flow::Continue).expect_err("a bad sector");
+        let DriveError::Device { what, errors } = &error else { panic!("{error:?}") };
+        assert!(
+            what.contains(&format!("read of 4096 B at byte {}", SIZE / 2)) && what.contains("EIO"),
+            "{what}"
+        );
+        assert_eq!((errors.len(), errors[0].kind.as_str(), errors[0].count), (1, "EIO", 1));
+    }
+}
+
+#[test]
+fn a_device_that_dies_ends_the_run_at_once() {
+    for engine in [Engine::IoUring, Engine::Threads] {
+        let Some((_dir, mut daemon)) = start(Behaviour::default()) else { return };
+        let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
+        let (done, finished) = std::sync::mpsc::channel();
+        let run = std::thread::spawn(move || {
+            let until = Until::DurationNs(HOUR_NS);
+            let asked = Workload { threads: 2, queue_depth: 16, read_percent: 50, until, ..workload(SIZE) };
+            let result = target.run(&asked, &mut |_| Flow::Continue);
+            done.send(result).expect("a listener");
+        });
+        std::thread::sleep(Duration::from_millis(400));
+        assert!(finished.try_recv().is_err(), "it runs");
+        let killed = Instant::now();
+        daemon.kill();
+        let error =
+            finished.recv_timeout(Duration::from_secs(20)).expect("no hang").expect_err("a dead device");
+        assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+        assert_eq!(error.kind(), ErrorKind::Device);
+        assert!(error.to_string().contains("EIO"), "{error}");
+        run.join().expect("a clean end");
+    }
+}

@@ -1,0 +1,31 @@
+//! Where io_uring cannot be set up, threads take over and the segment says why. A process of its own,
+//! because the limit that gets in io_uring's way holds for the whole process.
+
+mod support;
+
+use drive::{Engine, ErrorKind, Flow, OpenOptions};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use support::{armed, finish, workload};
+
+const SIZE: u64 = 16 << 20;
+
+#[test]
+fn threads_take_over_and_say_why() {
+    let [auto, forced] = [Engine::Auto, Engine::IoUring].map(|engine| {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
+        (armed(file.path().to_str().expect("a path"), &options), file)
+    });
+    let (mut auto, mut forced) = (auto.0, forced.0);
+    assert_eq!(finish(&mut auto, &workload(SIZE)).engine, "io_uring");
+
+    let before = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..before }).expect("a lower limit");
+    let segment = finish(&mut auto, &workload(SIZE));
+    let error = forced.run(&workload(SIZE), &mut |_| Flow::Continue).expect_err("no io_uring");
+    setrlimit(Resource::Nofile, before).expect("the old limit");
+
+    assert_eq!(segment.engine, "threads (io_uring: Too many open files)");
+    assert!(segment.write.ios > 0);
+    assert_eq!(error.kind(), ErrorKind::Unusable);
+}
