@@ -23,16 +23,14 @@ pub struct Size {
 }
 
 impl Size {
-    /// A chart that has a page to itself.
-    pub const PAGE: Self = Self { width: 1060.0, height: 440.0 };
-    /// A chart that shares its page with a box of values.
-    pub const SHARED: Self = Self { width: 1060.0, height: 350.0 };
+    /// For a picture that stands alone.
+    pub const DEFAULT: Self = Self { width: 1047.0, height: 455.0 };
 }
 
 /// Colours of series, told apart by people with colour blindness and in grey print by their order of
 /// lightness and their markers. No red: that is the fitted line.
 const PALETTE: [&str; 8] =
-    ["#1f6fb5", "#e08214", "#2a9461", "#7b52ab", "#12a5b8", "#b5457f", "#8a6a2f", "#56636f"];
+    ["#1f6fb5", "#e8871e", "#2a9461", "#7b52ab", "#19a7bd", "#c2478b", "#2b3f63", "#9c8412"];
 
 const INK: &str = "#1c2430";
 const SOFT_INK: &str = "#55606e";

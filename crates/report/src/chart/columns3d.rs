@@ -13,14 +13,14 @@ use super::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 use crate::markup::shortened;
 
 /// Picture units right and down for one step along the first category, the depth and the height. The
-/// plane is turned by 25 degrees and seen from 21 degrees above; written out, because sines differ in
+/// plane is turned by 25 degrees and seen from 27 degrees above; written out, because sines differ in
 /// the last digit between machines.
-const ACROSS: Point = (0.9063, 0.1515);
-const AWAY: Point = (0.4226, -0.3248);
+const ACROSS: Point = (0.9063, 0.1919);
+const AWAY: Point = (0.4226, -0.4115);
 /// A cell is wider than deep: pages are.
-const CELL: (f64, f64) = (1.55, 1.0);
+const CELL: (f64, f64) = (1.9, 1.15);
 /// Height of the tallest column in the same units, relative to the depth of the plane.
-const HEIGHT: f64 = 4.4;
+const HEIGHT: f64 = 4.6;
 const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
@@ -40,7 +40,7 @@ impl View {
         let (width, rise) = (x * ACROSS.0 + y * AWAY.0, y * -AWAY.1);
         let fall = x * ACROSS.1;
         // Margins for the labels: values left, names below and right.
-        let (left, right, top, bottom) = (120.0, 150.0, 26.0, 44.0);
+        let (left, right, top, bottom) = (90.0, 150.0, 26.0, 40.0);
         let room = (size.width - left - right, size.height - top - bottom);
         let scale = (room.0 / width).min(room.1 / (rise + fall + HEIGHT));
         let spare = (room.0 - width * scale) / 2.0;

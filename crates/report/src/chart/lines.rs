@@ -86,7 +86,7 @@ fn lay_out(lines: &Lines, size: Size, legend: f64) -> Plot {
     };
     let marked = lines.marked.iter().flat_map(|(from, to, _)| [*from, *to]);
     let (top, bottom) = (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0);
-    let y = Ruler::of(lines.y.scale, points().map(|p| p.1), ((bottom - top) / 62.0) as usize);
+    let y = Ruler::of(lines.y.scale, points().map(|p| p.1), ((bottom - top) / 52.0) as usize);
     let labels = y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
     let (left, right) = (44.0 + labels, size.width - legend);
     let x = Ruler::of(lines.x.scale, points().map(|p| p.0).chain(marked), ((right - left) / 30.0) as usize);

@@ -1,6 +1,7 @@
 //! From values to places on an axis, and the ticks between.
 
 use pts::exhibit::Scale;
+use stdx::units::grouped;
 
 /// One mark on an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,10 +37,12 @@ impl Ruler {
             Scale::LinearZoomed => {
                 let (low, high) = ends.unwrap_or((0.0, 1.0));
                 let margin = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
-                Self::linear(low - margin, high + margin, wanted)
+                // Nothing below zero where nothing is: a rate has no negative side.
+                let floor = if low >= 0.0 { 0.0 } else { f64::MIN };
+                Self::linear((low - margin).max(floor), high + margin, wanted)
             }
             Scale::Integer => Self::whole(ends.unwrap_or((1.0, 5.0)), wanted),
-            Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0))),
+            Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0)), wanted),
             Scale::Log2 => Self::of_each(values),
         }
     }
@@ -73,7 +76,7 @@ impl Ruler {
         Self { low: first - margin, high: last + margin, logarithmic: false, ticks, minor: Vec::new() }
     }
 
-    fn decades((low, high): (f64, f64)) -> Self {
+    fn decades((low, high): (f64, f64), wanted: usize) -> Self {
         let steps = |value: f64| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(value));
         let from = low.log10().floor() - 1.0;
         let to = high.log10().ceil() + 1.0;
@@ -84,7 +87,8 @@ impl Ruler {
         let top = if top.is_finite() && top > bottom { top } else { bottom * 10.0 };
         let inside = |v: &f64| *v >= bottom * 0.999_999 && *v <= top * 1.000_001;
         let is_decade = |v: f64| (v.log10() - v.log10().round()).abs() < 1e-6;
-        let many = (top / bottom).log10() > 3.2;
+        // Three labels a decade, as long as they stay apart.
+        let many = (top / bottom).log10() * 3.0 > wanted as f64 * 1.8;
         let (ticks, minor): (Vec<f64>, Vec<f64>) =
             all.into_iter().filter(inside).partition(|v| !many || is_decade(*v));
         let ticks = ticks.into_iter().map(|value| Tick { value, label: short(value) }).collect();
@@ -130,7 +134,7 @@ fn whole_step(rough: f64) -> f64 {
 fn linear_label(value: f64, step: f64, largest: f64) -> String {
     let (unit, suffix) = unit_of(largest);
     let decimals = (0..4).find(|d| is_whole(step / unit * 10f64.powi(*d))).unwrap_or(4) as usize;
-    if value == 0.0 { "0".into() } else { format!("{:.decimals$}{suffix}", value / unit) }
+    if value == 0.0 { "0".into() } else { grouped(value / unit, decimals) + suffix }
 }
 
 fn is_whole(value: f64) -> bool {

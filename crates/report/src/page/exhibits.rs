@@ -1,7 +1,7 @@
 //! The report pages: the PTS 1.0 page header, then what the test shows.
 
 use pts::Outcome;
-use pts::exhibit::{Cell, Exhibit, Facts, Table};
+use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
 use stdx::units::amount_base10;
 
 use super::frame::{Place, banners, facts, model, or_na, report_run_date, sheet, test_run_date};
@@ -14,18 +14,32 @@ use crate::text::cell_text;
 /// Page `index` of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: Place) -> String {
     let page = &outcome.pages[index];
-    let charts =
-        page.exhibits.iter().filter(|e| matches!(e, Exhibit::Lines(_) | Exhibit::Columns3d(_))).count();
-    let size = if charts == page.exhibits.len() { Size::PAGE } else { Size::SHARED };
+    let size = room(document, outcome, page);
     let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, &page.title, size)).collect();
     let remarks: String =
         page.remarks.iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
-        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits\">{exhibits}</div>\n{remarks}",
+        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
         escape(&page.title)
     );
     sheet(document, place, "plot", &banners(document, Some(outcome)), &body)
+}
+
+/// Room for a chart in pixels of the sheet, so that its letters keep the size of those around it. An
+/// estimate is enough: what is too large is scaled down.
+fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
+    let is_chart = |e: &&Exhibit| matches!(e, Exhibit::Lines(_) | Exhibit::Columns3d(_));
+    let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
+        Exhibit::Facts(facts) => 40.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
+        Exhibit::Table(table) => 80.0 + 33.0 * table.rows.len() as f64,
+        Exhibit::Lines(_) | Exhibit::Columns3d(_) => 0.0,
+    });
+    let marks = document.marks(Some(outcome)).len() as f64 * 27.0;
+    let remarks = page.remarks.len() as f64 * 26.0;
+    let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
+    let charts = page.exhibits.iter().filter(is_chart).count().max(1);
+    Size { height: (left_over / charts as f64).max(220.0), ..Size::DEFAULT }
 }
 
 fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
@@ -85,7 +99,7 @@ fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
         ("Capacity", amount_base10(target.capacity_bytes)),
         ("NAND Type", or_na(target.nand.as_deref())),
         ("Device I/F", or_na(target.interface.as_deref())),
-        ("Test Platform", format!("Plateau {}", escape(&document.run.plateau_version))),
+        ("Test Platform", test_platform(document)),
     ];
     let preparation = [
         ("Purge", text(&head.purge)),
@@ -136,4 +150,13 @@ fn preparation_facts(items: &[(&str, String); 3]) -> String {
         facts("block", std::slice::from_ref(purge)),
         facts("block", rest)
     )
+}
+
+fn test_platform(document: &Document) -> String {
+    let run = &document.run;
+    let machine = match &run.target.simulated {
+        Some(_) => "simulated".to_owned(),
+        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
+    };
+    format!("{machine}; Plateau {}", escape(&run.plateau_version))
 }

@@ -13,10 +13,8 @@ pub(super) struct Place {
     pub total: usize,
 }
 
-/// Items of a long list that a short banner names.
-const NAMED: usize = 2;
-/// Characters that those may take together, or the plot below gets too little room.
-const NAMED_CHARACTERS: usize = 150;
+/// Characters of a long list that a banner names, or the plot below gets too little room.
+const NAMED_CHARACTERS: usize = 130;
 
 /// A sheet around `body`.
 pub(super) fn sheet(document: &Document, place: Place, class: &str, banners: &str, body: &str) -> String {
@@ -47,8 +45,10 @@ pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String 
 }
 
 fn in_short(details: &[String]) -> String {
-    let mut named = details.len().min(NAMED);
-    while named > 1 && details[..named].iter().map(|d| d.chars().count()).sum::<usize>() > NAMED_CHARACTERS {
+    let mut named = details.len();
+    while named > 1
+        && details[..named].iter().map(|d| d.chars().count() + 2).sum::<usize>() > NAMED_CHARACTERS
+    {
         named -= 1;
     }
     let text = crate::markup::shortened(&details[..named].join("; "), NAMED_CHARACTERS + 10);

@@ -5,7 +5,7 @@ use stdx::units::{amount_base2, amount_base10, grouped};
 use super::frame::{NoteRow, Place, banners, facts, notes_table, or_na, set_up_table, sheet, summary_top};
 use super::frame::{report_run_date, test_run_date};
 use crate::Document;
-use crate::document::MarkKind;
+use crate::document::{Interruption, MarkKind};
 use crate::markup::escape;
 
 /// The all-tests summary.
@@ -39,7 +39,7 @@ fn device(document: &Document) -> Vec<(&'static str, String)> {
         (
             "USER CAPACITY",
             format!(
-                "{} ({} B)",
+                "{}<small>{} B</small>",
                 amount_base10(target.capacity_bytes),
                 grouped(target.capacity_bytes as f64, 0)
             ),
@@ -88,7 +88,7 @@ fn software(document: &Document) -> Vec<(&'static str, String)> {
 fn dates(document: &Document) -> Vec<(&'static str, String)> {
     vec![
         ("REPORT", report_run_date(document)),
-        ("TEST RUN", format!("{} to {}", test_run_date(document), report_run_date(document))),
+        ("TEST RUN", format!("{}<small>to</small>{}", test_run_date(document), report_run_date(document))),
         ("TEST SPONSOR", "n/a".to_owned()),
         ("AUDITOR", "n/a".to_owned()),
     ]
@@ -98,9 +98,7 @@ fn notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
     for mark in document.marks(None) {
         let comments = match mark.kind {
-            MarkKind::Interrupted => {
-                document.interruptions.iter().map(super::super::document::Interruption::describe).collect()
-            }
+            MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),
             _ => mark.details,
         };
         rows.push(NoteRow { item: "Run".into(), notation: mark.title, comments });
