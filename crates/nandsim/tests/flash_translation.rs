@@ -57,7 +57,12 @@ fn behind_a_purge_everything_repeats() {
     let mut round = || {
         ssd.purge();
         let start = ssd.now_ns();
-        let (fill, churn) = (fill(&mut ssd), churn(&mut ssd, 2));
+        let write = |ssd: &mut Ssd, order, block, seed| {
+            let until = Until::Bytes(2 * ssd.capacity_bytes());
+            run(ssd, &Load { seed, ..load(ssd, order, 0, block, until) })
+        };
+        let fill = write(&mut ssd, Order::Sequential, 128 << 10, 1);
+        let churn = write(&mut ssd, Order::Random, 4096, 2);
         ssd.check().unwrap();
         (fill.end_ns - start, churn.end_ns - start, churn.write)
     };

@@ -68,7 +68,8 @@ pub fn load(ssd: &Ssd, order: Order, read_percent: u8, block_bytes: u32, until: 
         queue_depth: 16,
         span: Span::contiguous(0, ssd.capacity_bytes()),
         until,
-        seed: 7,
+        // The same addresses in the same order again would be a sequential load to the collector.
+        seed: ssd.now_ns(),
         min_completions: 0,
         tick_ns: 0,
     }
