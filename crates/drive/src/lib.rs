@@ -26,7 +26,7 @@ use record::{Purged, Segment, TargetFacts, Workload};
 use clock::Clock;
 pub use error::{DriveError, ErrorKind};
 pub use refusal::Refusal;
-use sim::{Simulated, SimulatedPlan};
+use sim::Simulated;
 use target::{Held, Real};
 
 /// How a target is opened.
@@ -104,8 +104,8 @@ pub struct Drive {
 
 #[derive(Debug)]
 enum Kind {
-    Real(Real),
-    Simulated(SimulatedPlan),
+    Real(Box<Real>),
+    Simulated(Box<Simulated>),
 }
 
 /// A target that may be written: held exclusively, and its owner has said that its content may go.
@@ -114,10 +114,9 @@ pub struct Armed {
     inner: Inner,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one value per run")]
 enum Inner {
-    Real { real: Real, held: Held, clock: Clock, engine: Engine },
-    Simulated(Simulated),
+    Real { real: Box<Real>, held: Held, clock: Clock, engine: Engine },
+    Simulated(Box<Simulated>),
 }
 
 impl std::fmt::Debug for Armed {
@@ -133,11 +132,11 @@ impl std::fmt::Debug for Armed {
 pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     let engine = options.engine;
     if let Some(model) = target.strip_prefix("sim:") {
-        let plan = SimulatedPlan::new(target, model, options)?;
-        return Ok(Drive { facts: plan.facts(), kind: Kind::Simulated(plan), engine });
+        let (simulated, facts) = Simulated::new(target, model, options)?;
+        return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)), engine });
     }
     let real = Real::open(target, options, host::Roots::default())?;
-    Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(real), engine })
+    Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(Box::new(real)), engine })
 }
 
 impl Drive {
@@ -174,8 +173,8 @@ impl Drive {
     pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
         let Self { mut facts, kind, engine } = self;
         let real = match kind {
-            Kind::Simulated(plan) => {
-                return Ok(Armed { facts, inner: Inner::Simulated(plan.build()) });
+            Kind::Simulated(simulated) => {
+                return Ok(Armed { facts, inner: Inner::Simulated(simulated) });
             }
             Kind::Real(real) => real,
         };
@@ -189,7 +188,7 @@ impl Drive {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
         let held = real.hold()?;
-        if let Real::File(_) = real {
+        if let Real::File(_) = *real {
             // Where a file was just made, this could not be known before.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
@@ -224,7 +223,7 @@ impl Armed {
             Inner::Real { real, held, clock, .. } => (real, held, clock),
         };
         let start_ns = clock.now_ns();
-        let method = match real {
+        let method = match &**real {
             Real::Block(block) => block.discard(held).map(|()| "discard (not a PTS purge)"),
             Real::File(file) => file.punch(held).map(|()| "hole punched in the file (not a PTS purge)"),
         }?;

@@ -1,44 +1,236 @@
-//! A simulated drive as a target.
+//! A simulated drive as a target: workloads in, segments out, all in virtual time.
+//!
+//! A drive scaled to 1/n is asked for everything in the words of the full-size one: durations of
+//! workloads and of idleness are divided by n here, and an interval of the series is a scaled second.
+//! Start and end of a segment are true virtual times, so that rates are right as they are. Amounts are
+//! not divided: whoever asks for them derives them from the capacity, which is scaled already.
 
-use record::{Purged, TargetFacts, Workload};
+use std::time::{Duration, Instant};
+
+use nandsim::{Load, Model, Scale, Ssd, Tally};
+use record::{Direction, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload};
+use stdx::units::SECOND_NS;
 
 use crate::{DriveError, Flow, OpenOptions, Outcome, Tick};
 
-/// A simulated drive that was asked for.
-#[derive(Debug)]
-pub(crate) enum SimulatedPlan {}
+/// I/Os per outstanding one that a timed workload completes at least, however short its scaled time is.
+const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
+/// Wall-clock time between two ticks: scaled seconds pass by the thousand.
+const TICK_EVERY: Duration = Duration::from_millis(100);
 
-/// A simulated drive in its virtual time.
-pub(crate) enum Simulated {}
+/// A simulated drive and its clock.
+pub(crate) struct Simulated {
+    ssd: Ssd,
+    divisor: u64,
+    purge_method: &'static str,
+    last_tick: Instant,
+}
 
-impl SimulatedPlan {
-    pub(crate) fn new(target: &str, _model: &str, _options: &OpenOptions) -> Result<Self, DriveError> {
-        Err(DriveError::Unusable(format!("{target}: simulated drives are not built in yet")))
-    }
-
-    pub(crate) fn facts(&self) -> TargetFacts {
-        match *self {}
-    }
-
-    pub(crate) fn build(&self) -> Simulated {
-        match *self {}
+impl std::fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulated").field("divisor", &self.divisor).finish_non_exhaustive()
     }
 }
 
 impl Simulated {
+    /// The drive of the model called `name`, fresh out of the box, and what is known about it.
+    pub(crate) fn new(
+        target: &str,
+        name: &str,
+        options: &OpenOptions,
+    ) -> Result<(Self, TargetFacts), DriveError> {
+        let unusable = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
+        if options.size_bytes.is_some() {
+            return Err(unusable(
+                "--size is only for files; use --scale for a smaller simulated drive".into(),
+            ));
+        }
+        let model = Model::named(name).map_err(|e| unusable(e.to_string()))?;
+        let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
+        let scale = scale.map_err(|e| unusable(e.to_string()))?;
+        let ssd = Ssd::new(&model, scale, options.sim_seed);
+        let facts = facts(target, &model, scale, options.sim_seed, &ssd);
+        let simulated = Self {
+            ssd,
+            divisor: u64::from(scale.divisor()),
+            purge_method: purge_method(&model.interface),
+            last_tick: Instant::now(),
+        };
+        Ok((simulated, facts))
+    }
+
     pub(crate) fn now_ns(&self) -> u64 {
-        match *self {}
+        self.ssd.now_ns()
+    }
+
+    pub(crate) fn idle(&mut self, ns: u64) {
+        self.ssd.idle(ns / self.divisor);
     }
 
     pub(crate) fn purge(&mut self) -> Purged {
-        match *self {}
+        let start_ns = self.ssd.now_ns();
+        self.ssd.purge();
+        Purged { method: self.purge_method.into(), pts_purge: true, start_ns, end_ns: self.ssd.now_ns() }
     }
 
-    pub(crate) fn run(&mut self, _: &Workload, _: &mut dyn FnMut(&Tick) -> Flow) -> Outcome {
-        match *self {}
+    /// Runs a workload that was validated.
+    pub(crate) fn run(&mut self, workload: &Workload, on_tick: &mut dyn FnMut(&Tick) -> Flow) -> Outcome {
+        let load = self.load(workload);
+        let mut progress = Progress::new(workload, &load, self.ssd.now_ns());
+        let last_tick = &mut self.last_tick;
+        let tally = self.ssd.run(&load, &mut |tick| {
+            progress.add(tick);
+            // Only display depends on this clock.
+            if last_tick.elapsed() < TICK_EVERY {
+                return true;
+            }
+            *last_tick = Instant::now();
+            on_tick(&progress.take(tick.end_ns)) == Flow::Continue
+        });
+        if tally.stopped {
+            Outcome::Stopped
+        } else {
+            Outcome::Finished(segment(workload, load.tick_ns, tally))
+        }
     }
 
-    pub(crate) fn idle(&mut self, _: u64) {
-        match *self {}
+    fn load(&self, workload: &Workload) -> Load {
+        let (until, min_completions) = match workload.until {
+            Until::DurationNs(ns) => (
+                nandsim::Until::ForNs((ns / self.divisor).max(1)),
+                COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()),
+            ),
+            Until::AmountBytes(bytes) => (nandsim::Until::Bytes(bytes), 0),
+        };
+        Load {
+            order: workload.access.into(),
+            read_percent: workload.read_percent,
+            block_bytes: workload.block_bytes,
+            threads: workload.threads,
+            queue_depth: workload.queue_depth,
+            span: workload.range.span(),
+            until,
+            seed: workload.seed,
+            min_completions,
+            tick_ns: SECOND_NS / self.divisor,
+        }
+    }
+}
+
+/// What happened since the last tick that was shown.
+struct Progress {
+    until: nandsim::Until,
+    block_bytes: u64,
+    start_ns: u64,
+    shown_ns: u64,
+    done_bytes: u64,
+    read_ios: u64,
+    write_ios: u64,
+    latency_sum_ns: u64,
+    latency_max_ns: u64,
+}
+
+impl Progress {
+    fn new(workload: &Workload, load: &Load, start_ns: u64) -> Self {
+        Self {
+            until: load.until,
+            block_bytes: u64::from(workload.block_bytes),
+            start_ns,
+            shown_ns: start_ns,
+            done_bytes: 0,
+            read_ios: 0,
+            write_ios: 0,
+            latency_sum_ns: 0,
+            latency_max_ns: 0,
+        }
+    }
+
+    fn add(&mut self, tick: &nandsim::Tick) {
+        self.read_ios += tick.read_ios;
+        self.write_ios += tick.write_ios;
+        self.done_bytes += tick.read_bytes + tick.write_bytes;
+        self.latency_sum_ns += tick.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(tick.latency_max_ns);
+    }
+
+    fn take(&mut self, now_ns: u64) -> Tick {
+        let ios = self.read_ios + self.write_ios;
+        let (done, all) = match self.until {
+            nandsim::Until::ForNs(ns) => (now_ns - self.start_ns, ns),
+            nandsim::Until::Bytes(bytes) => (self.done_bytes, bytes),
+        };
+        let tick = Tick {
+            elapsed_ns: now_ns - self.start_ns,
+            interval_ns: now_ns - self.shown_ns,
+            read_ios: self.read_ios,
+            write_ios: self.write_ios,
+            bytes: ios * self.block_bytes,
+            latency_mean_ns: self.latency_sum_ns.checked_div(ios).unwrap_or(0),
+            latency_max_ns: self.latency_max_ns,
+            share_done: (done as f64 / all as f64).min(1.0),
+        };
+        (self.read_ios, self.write_ios, self.latency_sum_ns, self.latency_max_ns) = (0, 0, 0, 0);
+        self.shown_ns = now_ns;
+        tick
+    }
+}
+
+fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
+    let ticks = &tally.ticks;
+    let series = Series {
+        interval_ns,
+        read_ios: ticks.iter().map(|t| t.read_ios).collect(),
+        write_ios: ticks.iter().map(|t| t.write_ios).collect(),
+        latency_mean_ns: ticks
+            .iter()
+            .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
+            .collect(),
+        latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
+    };
+    let direction = |d: nandsim::Direction| Direction { ios: d.ios, bytes: d.bytes, latency: d.latency };
+    Segment {
+        workload: workload.clone(),
+        start_ns: tally.start_ns,
+        end_ns: tally.end_ns,
+        read: direction(tally.read),
+        write: direction(tally.write),
+        series,
+        errors: Vec::new(),
+        engine: "simulated".into(),
+        gap_before: None,
+    }
+}
+
+fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> TargetFacts {
+    TargetFacts {
+        kind: TargetKind::Simulated,
+        path: target.to_owned(),
+        identity: format!("sim:{}", model.name),
+        attachment: None,
+        vendor: Some("SIMULATED".into()),
+        model: Some(model.name.clone()),
+        serial: None,
+        firmware: None,
+        interface: Some(model.interface.clone()),
+        nand: Some(model.nand.clone()),
+        capacity_bytes: ssd.capacity_bytes(),
+        logical_block_bytes: ssd.logical_block_bytes(),
+        physical_block_bytes: model.geometry.map_unit_bytes.max(ssd.logical_block_bytes()),
+        rotational: None,
+        simulated: Some(SimulatedFacts {
+            model: model.name.clone(),
+            model_version: model.version,
+            scale_divisor: scale.divisor(),
+            seed,
+        }),
+    }
+}
+
+/// The purge that the PTS prefers for the interface.
+fn purge_method(interface: &str) -> &'static str {
+    match interface {
+        text if text.contains("SAS") => "Format Unit (simulated)",
+        text if text.contains("SATA") => "Security Erase (simulated)",
+        _ => "Format NVM (simulated)",
     }
 }
