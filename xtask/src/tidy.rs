@@ -5,6 +5,7 @@
 mod arrows;
 mod clock;
 mod dead_files;
+mod dependencies;
 mod document_paths;
 mod journal_format;
 mod lengths;
@@ -38,6 +39,7 @@ const CHECKS: &[Check] = &[
     arrows::CHECK,
     clock::CHECK,
     dead_files::CHECK,
+    dependencies::CHECK,
     document_paths::CHECK,
     journal_format::CHECK,
     lengths::CHECK,
