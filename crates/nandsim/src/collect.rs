@@ -117,7 +117,7 @@ impl Ssd {
         if self.copies.next == self.copies.end {
             self.copies = self.open_next(self.copies);
         }
-        self.map.bind(self.map.p2l[slot as usize], self.copies.next);
+        self.map.relocate(slot, self.copies.next);
         self.copies.next += 1;
         self.copies.filled += 1;
         self.copies.ready_ns = self.copies.ready_ns.max(ready_ns);

@@ -79,6 +79,22 @@ impl Map {
         if old != NONE {
             self.invalidate(old);
         }
+        self.hold(unit, slot);
+    }
+
+    /// Moves what the valid slot `from` holds to `to`, a fresh one. The map unit's old place is known, so
+    /// its entry is only stored to, never waited for.
+    #[inline]
+    pub(crate) fn relocate(&mut self, from: u32, to: u32) {
+        let unit = self.p2l[from as usize];
+        debug_assert_eq!(self.l2p[unit as usize], from, "a valid slot that nothing maps to");
+        self.invalidate(from);
+        self.l2p[unit as usize] = to;
+        self.hold(unit, to);
+    }
+
+    #[inline]
+    fn hold(&mut self, unit: u32, slot: u32) {
         self.p2l[slot as usize] = unit;
         self.bits[slot as usize / 64] |= 1 << (slot % 64);
         self.valid[self.superblock.quotient(slot) as usize] += 1;
