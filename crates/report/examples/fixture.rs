@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let usage = || format!("usage: fixture PLAN FILE, where PLAN is one of {}", names.join(", "));
     let (name, file) = arguments.next().zip(arguments.next()).ok_or_else(usage)?;
     let plan = plans.iter().find(|plan| plan.id == name).ok_or_else(usage)?;
-    let root = tempfile::tempdir()?;
+    let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), plan);
     std::fs::write(file, report::html(&report::fold(&run.file, &loaded)?))?;
     Ok(())

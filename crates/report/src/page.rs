@@ -29,14 +29,16 @@ pub fn html(document: &Document) -> String {
             pages.push(exhibits::page(document, outcome, index, Place { number, total }));
         }
     }
-    let title = format!("{} - {} report", frame::model(document), document.profile.revision);
+    let simulated = document.run.target.simulated.is_some();
+    let mark = if simulated { "SIMULATED - " } else { "" };
+    let title = format!("{mark}{} - {} report", frame::model(document), document.profile.revision);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"Plateau\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body{}>\n<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{}</ol></nav>\n<main>\n{}</main>\n</body>\n</html>\n",
         escape(&title),
-        if document.run.target.simulated.is_some() { " class=\"simulated\"" } else { "" },
+        if simulated { " class=\"simulated\"" } else { "" },
         contents.concat(),
         pages.concat()
     )

@@ -20,7 +20,7 @@ const AWAY: Point = (0.4226, -0.4115);
 /// A cell is wider than deep: pages are.
 const CELL: (f64, f64) = (1.9, 1.15);
 /// Height of the tallest column in the same units, relative to the depth of the plane.
-const HEIGHT: f64 = 4.6;
+const HEIGHT: f64 = 5.2;
 const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
@@ -160,7 +160,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
         canvas.text((at.0 + 24.0, at.1 + 6.5), &name, Lettering { anchor: Anchor::Start, ..LABEL });
     }
     let below = view.at(x_far / 2.0, 0.0, 0.0);
-    canvas.text((below.0 - 10.0, below.1 + 40.0), &columns.x_label, TITLE.colour(INK));
+    canvas.text((below.0 - 34.0, below.1 + 40.0), &columns.x_label, TITLE.colour(INK));
     let beside = view.at(x_far, y_far / 2.0, 0.0);
     let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
     canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);

@@ -1,0 +1,227 @@
+//! Golden pictures and tables, and data that has no good picture. `PLATEAU_BLESS=1` rewrites the golden files.
+
+use std::path::Path;
+
+use pts::exhibit::{Axis, Cell, Columns3d, Guide, GuideRole, Lines, Row, Scale, Series, Table};
+use report::chart::{self, Size};
+
+const SMALL: Size = Size { width: 640.0, height: 320.0 };
+
+#[track_caller]
+fn is_golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("PLATEAU_BLESS").is_some() {
+        std::fs::write(&path, found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{name} differs from its golden file; PLATEAU_BLESS=1 rewrites it");
+}
+
+fn axis(label: &str, scale: Scale) -> Axis {
+    Axis { label: label.into(), scale }
+}
+
+fn series(name: &str, points: &[(f64, f64)]) -> Series {
+    Series { name: name.into(), points: points.into() }
+}
+
+fn convergence() -> Lines {
+    Lines {
+        x: axis("Round", Scale::Integer),
+        y: axis("IOPS (R/W 0/100)", Scale::LinearFromZero),
+        series: vec![
+            series("0.5KiB", &[(1.0, 31_000.0), (2.0, 20_000.0), (3.0, 16_000.0)]),
+            series("4KiB", &[(1.0, 32_000.0), (2.0, 21_000.0), (3.0, 16_500.0)]),
+            series("8KiB", &[(1.0, 18_000.0), (2.0, 12_000.0), (3.0, 9_600.0)]),
+        ],
+        guides: Vec::new(),
+        marked: None,
+    }
+}
+
+fn window() -> Lines {
+    let guide = |name: &str, from: f64, to: f64, role| Guide {
+        name: name.into(),
+        from: (1.0, from),
+        to: (5.0, to),
+        role,
+    };
+    let values = [3185.02, 3090.92, 3455.59, 3090.51, 2913.19];
+    let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(values).collect();
+    Lines {
+        x: axis("Round", Scale::Integer),
+        y: axis("IOPS", Scale::LinearZoomed),
+        series: vec![series("RND/4KiB", &points)],
+        guides: vec![
+            guide("Average", 3147.0, 3147.0, GuideRole::Mean),
+            guide("110% x Average", 3461.7, 3461.7, GuideRole::DataBound),
+            guide("90% x Average", 2832.3, 2832.3, GuideRole::DataBound),
+            guide("105% x Average", 3304.4, 3304.4, GuideRole::SlopeBound),
+            guide("Least squares fit", 3255.9, 3038.2, GuideRole::Fit),
+        ],
+        marked: Some((1.0, 5.0, "Measurement window".into())),
+    }
+}
+
+fn by_block_size() -> Lines {
+    Lines {
+        x: axis("Block Size (KiB)", Scale::Log2),
+        y: axis("IOPS", Scale::Log10),
+        series: vec![
+            series("0/100", &[(0.5, 15887.4), (4.0, 16563.0), (64.0, 1219.2), (1024.0, 74.8)]),
+            series("100/0", &[(0.5, 95924.3), (4.0, 93707.0), (64.0, 8094.9), (1024.0, 514.6)]),
+        ],
+        guides: Vec::new(),
+        marked: None,
+    }
+}
+
+fn columns() -> Columns3d {
+    Columns3d {
+        x_label: "Block Size (KiB)".into(),
+        x: ["0.5", "4", "1024"].map(String::from).into(),
+        depth_label: "R/W Mix".into(),
+        depth: ["0/100", "100/0"].map(String::from).into(),
+        height_label: "IOPS".into(),
+        heights: vec![vec![Some(15887.4), Some(16563.0), Some(74.8)], vec![None, Some(93707.0), Some(0.0)]],
+    }
+}
+
+fn table() -> Table {
+    let row = |name: &str, cells: [Cell; 3]| Row { name: name.into(), cells: cells.into() };
+    let absent = || Cell::Absent("n/a (4Kn)".into());
+    Table {
+        heading: "IOPS".into(),
+        row_heading: "Block Size (KiB)".into(),
+        column_heading: "Read / Write Mix %".into(),
+        columns: ["0/100", "65/35", "100/0"].map(String::from).into(),
+        rows: vec![
+            row("0.5", [absent(), absent(), absent()]),
+            row("4", [Cell::Value(16563.0), Cell::Value(28018.55), Cell::Value(1_093_707.0)]),
+            row("1024", [Cell::Value(74.8), Cell::Value(202.7), Cell::Value(f64::NAN)]),
+        ],
+        decimals: 1,
+    }
+}
+
+#[test]
+fn golden_pictures() {
+    is_golden("lines_from_zero.svg", &chart::lines(&convergence(), "Convergence", SMALL));
+    is_golden("lines_window.svg", &chart::lines(&window(), "Window", SMALL));
+    is_golden("lines_logarithmic.svg", &chart::lines(&by_block_size(), "2D Plot", SMALL));
+    is_golden("columns3d.svg", &chart::columns3d(&columns(), "3D Columns", SMALL));
+}
+
+#[test]
+fn golden_text() {
+    is_golden("table.txt", &report::text_table(&table()));
+    let mut named = table();
+    named.rows[0].name = "all sizes".into();
+    named.rows[1].cells.pop();
+    is_golden("table_named_rows.txt", &report::text_table(&named));
+    let empty = Table { columns: Vec::new(), rows: Vec::new(), ..table() };
+    assert_eq!(report::text_table(&empty).lines().count(), 4);
+}
+
+#[test]
+fn guides_look_as_their_roles_demand() {
+    let svg = chart::lines(&window(), "Window", SMALL);
+    let group = |name: &str| {
+        let start = svg.find(&format!("<g><title>{name}</title>")).unwrap();
+        svg[start..].split("</g>").next().unwrap().to_owned()
+    };
+    assert!(group("Average").contains("stroke=\"#1c2430\"") && !group("Average").contains("dasharray"));
+    assert!(group("110% x Average").contains("dasharray=\"1.6 4\""));
+    assert!(group("105% x Average").contains("dasharray=\"8 5\""));
+    assert!(group("Least squares fit").contains("stroke=\"#d3202f\""));
+    assert!(svg.contains(">Measurement window</text>"));
+}
+
+#[test]
+fn block_sizes_have_a_tick_each_and_rounds_whole_ones() {
+    let svg = chart::lines(&by_block_size(), "2D Plot", SMALL);
+    assert!([">0.5<", ">4<", ">64<", ">1024<", ">100k<"].iter().all(|tick| svg.contains(tick)));
+    let svg = chart::lines(&convergence(), "Convergence", SMALL);
+    assert!([">1<", ">2<", ">3<", ">30k<"].iter().all(|tick| svg.contains(tick)) && !svg.contains(">1.5<"));
+}
+
+/// Well-formed, and no coordinate that is not a number.
+#[track_caller]
+fn is_sound(svg: &str) {
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    assert!(svg.contains("role=\"img\"") && svg.contains("<desc>"));
+    let mut open = Vec::new();
+    for tag in svg.split('<').skip(1) {
+        let tag = tag.split('>').next().unwrap();
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn lines_without_a_good_picture_still_have_one() {
+    let long = "<b>&\"'".repeat(14);
+    let point_sets: [&[(f64, f64)]; 8] = [
+        &[],
+        &[(1.0, 0.0)],
+        &[(1.0, 5.0), (1.0, 5.0)],
+        &[(1.0, 0.0), (2.0, 0.0), (3.0, 0.0)],
+        &[(1.0, 1.0), (2.0, 1e15), (3.0, 2.0)],
+        &[(0.0, -5.0), (-1.0, 3.0)],
+        &[(f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)],
+        &[(1e-12, 1e-12), (1e12, 1e12)],
+    ];
+    for scale_x in [Scale::Integer, Scale::Log2, Scale::LinearFromZero] {
+        for scale_y in [Scale::LinearFromZero, Scale::LinearZoomed, Scale::Log10] {
+            for points in point_sets {
+                for count in [1, 40] {
+                    let lines = Lines {
+                        x: axis(&long, scale_x),
+                        y: axis(&long, scale_y),
+                        series: vec![series(&long, points); count],
+                        guides: Vec::new(),
+                        marked: Some((1.0, 5.0, long.clone())),
+                    };
+                    is_sound(&chart::lines(&lines, &long, SMALL));
+                }
+            }
+        }
+    }
+    let nothing = Lines { series: Vec::new(), ..convergence() };
+    let svg = chart::lines(&nothing, "", SMALL);
+    is_sound(&svg);
+    assert!(svg.contains("Nothing measured yet"));
+}
+
+#[test]
+fn columns_without_a_good_picture_still_have_one() {
+    let heights: [Vec<Vec<Option<f64>>>; 6] = [
+        Vec::new(),
+        vec![vec![None; 3]; 2],
+        vec![vec![Some(0.0); 3]; 2],
+        vec![vec![Some(1.0)]],
+        vec![vec![Some(1e15), Some(1.0), Some(f64::NAN)]; 5],
+        vec![vec![Some(-4.0); 3]; 2],
+    ];
+    for heights in heights {
+        is_sound(&chart::columns3d(&Columns3d { heights, ..columns() }, "<&>", SMALL));
+    }
+    let long = "name ".repeat(16);
+    let named = Columns3d { x: vec![long.clone(); 12], depth: vec![long; 12], ..columns() };
+    is_sound(&chart::columns3d(&named, "", SMALL));
+    is_sound(&chart::columns3d(&Columns3d { x: Vec::new(), depth: Vec::new(), ..columns() }, "", SMALL));
+}
+
+#[test]
+fn long_series_keep_their_line_and_lose_some_markers() {
+    let points: Vec<(f64, f64)> = (1..=1440).map(|i| (f64::from(i), 1000.0 + f64::from(i % 7))).collect();
+    let lines = Lines { series: vec![series("RND 4KiB W", &points)], ..convergence() };
+    let svg = chart::lines(&lines, "", SMALL);
+    assert!(svg.matches("<circle").count() <= 62);
+    is_sound(&svg);
+}

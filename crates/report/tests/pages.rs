@@ -1,0 +1,254 @@
+//! The report of made-up runs: what every page must say, and what none may do.
+
+mod fixture;
+
+use std::sync::OnceLock;
+
+use fixture::Plan;
+use pts::exhibit::{Cell, Exhibit};
+use pts::{Outcome, Replayed};
+use record::{Loaded, Run};
+
+struct Recorded {
+    plan: Plan,
+    run: Run,
+    loaded: Loaded,
+    replayed: Replayed,
+    html: String,
+}
+
+/// Every plan of the fixture, recorded once.
+fn all() -> &'static [Recorded] {
+    static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let root = fixture::folder();
+        let record = |plan: Plan| {
+            let (run, loaded) = fixture::record(root.path(), &plan);
+            let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
+            let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+            Recorded { plan, run, loaded, replayed, html }
+        };
+        fixture::plans().into_iter().map(record).collect()
+    })
+}
+
+fn named(id: &str) -> &'static Recorded {
+    all().iter().find(|recorded| recorded.plan.id == id).unwrap()
+}
+
+impl Recorded {
+    fn sheets(&self) -> Vec<&str> {
+        self.html.split("<section ").skip(1).collect()
+    }
+
+    fn plots(&self) -> Vec<&str> {
+        self.sheets().into_iter().filter(|sheet| sheet.contains("class=\"pts\"")).collect()
+    }
+
+    fn outcome(&self) -> &Outcome {
+        &self.replayed.outcomes[0]
+    }
+}
+
+#[test]
+fn as_many_pages_as_the_profile_has() {
+    for (id, pages) in [("enterprise", 6), ("client", 6), ("enterprise-2", 8)] {
+        let sheets = named(id).sheets();
+        assert_eq!(sheets.len(), 1 + 1 + pages, "{id}");
+        for (i, sheet) in sheets.iter().enumerate() {
+            let footer = format!("Page {} of {}</span></footer>", i + 1, sheets.len());
+            assert!(sheet.contains(&footer), "{id}, page {}", i + 1);
+        }
+        for (i, plot) in named(id).plots().iter().enumerate() {
+            assert!(
+                plot.contains(&format!("<span>Page {} of {pages}</span></div>", i + 1)),
+                "{id}, plot {i}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes() {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), &Plan { cut_after_cells: Some(60), ..Plan::default() });
+    let opened = record::Library::at(root.path()).find(run.file.id.as_str()).unwrap();
+    let html = |run: &Run, loaded: &Loaded| report::html(&report::fold(&run.file, loaded).unwrap());
+    assert!(html(&run, &loaded) == html(&opened, &opened.load().unwrap()));
+    for recorded in all() {
+        assert!(html(&recorded.run, &recorded.loaded) == recorded.html, "{}", recorded.plan.id);
+    }
+}
+
+#[test]
+fn every_field_of_the_header_is_on_every_report_page() {
+    for recorded in all() {
+        let head = &recorded.outcome().header;
+        let (depth, threads) = (head.queue_depth.to_string(), head.threads.to_string());
+        let fields = [
+            ("Firmware Rev", None),
+            ("Serial No.", None),
+            ("Capacity", Some("100 GB")),
+            ("NAND Type", None),
+            ("Device I/F", None),
+            ("Test Platform", None),
+            ("Purge", Some(head.purge.as_str())),
+            ("Workload Independent", Some(&head.workload_independent)),
+            ("Workload Dep.", Some(&head.workload_dependent)),
+            ("Data Pattern", Some(&head.data_pattern)),
+            ("OIO/Thread (QD)", Some(&depth)),
+            ("Thread Count (TC)", Some(&threads)),
+            ("Convergence", Some(&head.convergence)),
+            ("Rounds", Some(&head.rounds)),
+            ("PC AR", Some(&head.pc_ar)),
+            ("Test AR", Some(&head.test_ar)),
+            ("AR AMOUNT", Some(&head.ar_amount)),
+            ("AR Segments", Some(&head.ar_segments)),
+        ];
+        assert_eq!(recorded.plots().len(), recorded.outcome().pages.len());
+        for plot in recorded.plots() {
+            for (label, value) in fields {
+                let start = format!("<dt>{label}</dt><dd>{}", value.unwrap_or_default());
+                assert!(plot.contains(&start), "{}: {start}", recorded.plan.id);
+            }
+            for label in
+                ["Test Run Date", "Report Run Date", "VENDOR", "SSD MODEL NO", "TEST SPONSOR", "Rev. PTS-"]
+            {
+                assert!(plot.contains(label), "{}: {label}", recorded.plan.id);
+            }
+            let title = format!("IOPS ({}) - Report Page", head.requirement);
+            assert!(plot.contains(&title), "{}: {title}", recorded.plan.id);
+            assert!(!plot.contains("<dd></dd>") && !plot.contains("<b></b>") && !plot.contains("<td></td>"));
+        }
+    }
+}
+
+#[test]
+fn every_number_of_the_tables_is_in_the_report() {
+    for recorded in all() {
+        let exhibits = recorded.outcome().pages.iter().flat_map(|page| &page.exhibits);
+        let mut cells = 0;
+        for exhibit in exhibits {
+            let Exhibit::Table(table) = exhibit else { continue };
+            for cell in table.rows.iter().flat_map(|row| &row.cells) {
+                cells += 1;
+                let printed = match cell {
+                    Cell::Value(value) => {
+                        format!("<td>{}</td>", stdx::units::grouped(*value, table.decimals))
+                    }
+                    Cell::Absent(why) => format!("<td class=\"absent\">{why}</td>"),
+                };
+                assert!(recorded.html.contains(&printed), "{}: {printed}", recorded.plan.id);
+            }
+        }
+        assert_eq!(cells, 56);
+    }
+}
+
+#[test]
+fn every_page_says_what_is_wrong_with_the_run() {
+    for recorded in all() {
+        let outcome = recorded.outcome();
+        let marks = [
+            (
+                "<b>SIMULATED</b> not a real device: model sas-slc-2011 version 3, scale 1/64, seed 7",
+                recorded.plan.simulated,
+            ),
+            ("<b>modified:</b>", !recorded.replayed.modified.is_empty()),
+            ("<b>SS NOT ACHIEVED</b>", outcome.converged == Some(false)),
+            ("<b>NOT COMPLETE</b>", outcome.stop.is_some()),
+            (
+                "<b>INTERRUPTED</b>",
+                recorded.plan.gap_before_cell.is_some() || recorded.plan.cut_after_cells.is_some(),
+            ),
+        ];
+        for (i, sheet) in recorded.sheets().iter().enumerate() {
+            for (mark, expected) in marks {
+                assert_eq!(sheet.contains(mark), expected, "{}, page {}: {mark}", recorded.plan.id, i + 1);
+            }
+        }
+    }
+    let expected = |id: &str, mark: &str| assert!(named(id).html.contains(mark), "{id}: {mark}");
+    expected("restless", "no steady state in 25 rounds");
+    expected("cut", "after 2 finished rounds");
+    expected("modified", "resumed after 12 min 34 s");
+    expected("native-4k", "n/a (4Kn)");
+}
+
+#[test]
+fn the_first_page_lists_every_modification_and_the_whole_digest() {
+    for recorded in all() {
+        let first = recorded.sheets()[0];
+        for text in &recorded.replayed.modified {
+            assert!(first.contains(&text.replace('\'', "&#39;")), "{}: {text}", recorded.plan.id);
+        }
+        assert!(first.contains(&recorded.loaded.digest.to_string()));
+        assert!(recorded.sheets().iter().all(|s| s.contains(&recorded.loaded.digest.to_string()[..16])));
+    }
+}
+
+#[test]
+fn names_of_devices_are_text_and_never_markup() {
+    let html = &named("restless").html;
+    assert!(!html.contains("<script"));
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;A drive"));
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    for recorded in all() {
+        let html = recorded.html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for forbidden in
+            ["http:", "https:", "url(", "@import", "<link", "<script", "<img", "<iframe", " src="]
+        {
+            assert!(!html.contains(forbidden), "{}: {forbidden}", recorded.plan.id);
+        }
+        assert!(
+            html.split(" href=\"").skip(1).all(|rest| rest.starts_with("#page-")),
+            "{}",
+            recorded.plan.id
+        );
+    }
+}
+
+#[test]
+fn identifiers_are_unique_and_every_link_has_a_target() {
+    for recorded in all() {
+        let ids: Vec<&str> =
+            recorded.html.split(" id=\"").skip(1).filter_map(|r| r.split('"').next()).collect();
+        let mut once = ids.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), ids.len());
+        for target in recorded.html.split(" href=\"#").skip(1).filter_map(|r| r.split('"').next()) {
+            assert!(ids.contains(&target), "{target}");
+        }
+    }
+}
+
+#[test]
+fn dates_are_those_of_the_journal() {
+    let recorded = named("cut");
+    let printed = |at: jiff::Timestamp| {
+        at.to_zoned(jiff::tz::TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string()
+    };
+    let entries = &recorded.loaded.entries;
+    let begun = entries.iter().find(|e| matches!(e.event, record::Event::TestStarted { .. })).unwrap();
+    for plot in recorded.plots() {
+        assert!(plot.contains(&format!("Test Run Date: <b>{}</b>", printed(begun.wall))));
+        assert!(plot.contains(&format!("Report Run Date: <b>{}</b>", printed(entries.last().unwrap().wall))));
+    }
+}
+
+#[test]
+fn a_run_without_any_test_begun_is_still_a_report() {
+    let root = fixture::folder();
+    let plan = Plan { cut_after_cells: Some(0), ..Plan::default() };
+    let (run, mut loaded) = fixture::record(root.path(), &plan);
+    loaded.entries.truncate(1);
+    let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+    assert_eq!(html.matches("<section ").count(), 1);
+    assert!(html.contains("IOPS - not begun") && html.contains("<b>NOT COMPLETE</b> IOPS: not begun"));
+    loaded.entries.clear();
+    assert!(report::html(&report::fold(&run.file, &loaded).unwrap()).contains("n/a"));
+}
