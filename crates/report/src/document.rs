@@ -211,3 +211,43 @@ impl Document {
 fn rounds(count: u32) -> &'static str {
     if count == 1 { "round" } else { "rounds" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(events: Vec<Event>) -> Vec<Entry> {
+        let at = |i: i64| jiff::Timestamp::from_second(1_795_241_366 + 60 * i).unwrap();
+        let entry = |(i, event): (usize, Event)| Entry { seq: i as u64, wall: at(i as i64), event };
+        events.into_iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn interruptions_are_told_with_their_end() {
+        let test = || "iops".to_owned();
+        let told: Vec<String> = interruptions(&entries(vec![
+            Event::TestStarted { test: test() },
+            Event::Resumed { gap_ns: 90_000_000_000 },
+            Event::Interrupted { reason: "Ctrl-C".into() },
+            Event::Resumed { gap_ns: 5_000_000_000 },
+            Event::Restarted { test: test() },
+            Event::Interrupted { reason: "the device is gone".into() },
+        ]))
+        .iter()
+        .map(Interruption::describe)
+        .collect();
+        assert_eq!(
+            told,
+            [
+                "11/21/2026 06:09 AM UTC: the run ended without a word; resumed after 1 min 30 s",
+                "11/21/2026 06:11 AM UTC: Ctrl-C; resumed after 5 s; the iops test began again at its purge",
+                "11/21/2026 06:14 AM UTC: the device is gone; not resumed",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_date_is_not_available() {
+        assert_eq!(date(None), "n/a");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod exhibits;
 mod frame;
+mod notes;
 mod summary;
 mod test_summary;
 
@@ -16,9 +17,16 @@ const STYLE: &str = include_str!("page/style.css");
 /// The whole report: summary of all tests, then for each test its summary and its report pages.
 #[must_use]
 pub fn html(document: &Document) -> String {
-    let total = 1 + document.outcomes.iter().map(|outcome| 1 + outcome.pages.len()).sum::<usize>();
-    let mut pages = vec![summary::page(document, Place { number: 1, total })];
+    let sheets_of_notes = summary::sheets_of_notes(document);
+    let inner = document.outcomes.iter().map(|outcome| 1 + outcome.pages.len()).sum::<usize>();
+    let total = sheets_of_notes.len() + inner;
+    let mut pages = Vec::with_capacity(total);
     let mut contents = vec![link(1, "Summary of all tests", false)];
+    for (index, rows) in sheets_of_notes.iter().enumerate() {
+        let place = Place { number: index + 1, total };
+        let page = if index == 0 { summary::page } else { summary::notes_page };
+        pages.push(page(document, rows, place.number < sheets_of_notes.len(), place));
+    }
     for outcome in &document.outcomes {
         let number = pages.len() + 1;
         contents.push(link(number, &format!("{} {}", outcome.clause, outcome.title), false));

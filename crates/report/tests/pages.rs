@@ -159,7 +159,7 @@ fn every_page_says_what_is_wrong_with_the_run() {
             ("<b>NOT COMPLETE</b>", outcome.stop.is_some()),
             (
                 "<b>INTERRUPTED</b>",
-                recorded.plan.gap_before_cell.is_some() || recorded.plan.cut_after_cells.is_some(),
+                !recorded.plan.gaps_before_cells.is_empty() || recorded.plan.cut_after_cells.is_some(),
             ),
         ];
         for (i, sheet) in recorded.sheets().iter().enumerate() {
@@ -176,15 +176,23 @@ fn every_page_says_what_is_wrong_with_the_run() {
 }
 
 #[test]
-fn the_first_page_lists_every_modification_and_the_whole_digest() {
+fn the_summary_lists_every_modification_and_the_whole_digest() {
     for recorded in all() {
-        let first = recorded.sheets()[0];
+        let before_tests = recorded.html.split("Test Description").next().unwrap();
         for text in &recorded.replayed.modified {
-            assert!(first.contains(&text.replace('\'', "&#39;")), "{}: {text}", recorded.plan.id);
+            assert!(before_tests.contains(&text.replace('\'', "&#39;")), "{}: {text}", recorded.plan.id);
         }
-        assert!(first.contains(&recorded.loaded.digest.to_string()));
+        assert!(recorded.sheets()[0].contains(&recorded.loaded.digest.to_string()));
         assert!(recorded.sheets().iter().all(|s| s.contains(&recorded.loaded.digest.to_string()[..16])));
     }
+}
+
+#[test]
+fn notes_that_do_not_fit_get_sheets_of_their_own() {
+    let sheets = named("gaps").sheets();
+    assert_eq!(sheets.len(), 1 + 2 + 1 + 6);
+    assert!(sheets[0].contains("Continued on page 2.") && sheets[1].contains("Continued on page 3."));
+    assert!(sheets[2].contains("Special Notes, continued") && !sheets[2].contains("Continued on page"));
 }
 
 #[test]

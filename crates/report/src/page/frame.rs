@@ -54,7 +54,7 @@ fn in_short(details: &[String]) -> String {
     let text = crate::markup::shortened(&details[..named].join("; "), NAMED_CHARACTERS + 10);
     match details.len() - named {
         0 => text,
-        more => format!("{text}; and {more} more: all {} in the special notes of page 1", details.len()),
+        more => format!("{text}; and {more} more: see Special Notes, page 1"),
     }
 }
 
@@ -152,36 +152,6 @@ pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun:
          <th rowspan=\"2\">Purge</th><th rowspan=\"2\">DP</th><th rowspan=\"2\">OIO</th><th colspan=\"2\">WIPC</th>\
          <th colspan=\"2\">WDPC</th><th colspan=\"3\">STEADY STATE</th></tr>\n<tr><th>PC AR</th><th>TEST AR</th>\
          <th>AR AMT</th><th>SEGMENTS</th><th>WORKLOAD</th><th>ROUNDS</th><th>CONVERGENCE</th></tr></thead>\n\
-         <tbody>{rows}</tbody></table>\n"
-    )
-}
-
-/// One row of the special notes.
-pub(super) struct NoteRow {
-    pub item: String,
-    pub notation: String,
-    pub comments: Vec<String>,
-}
-
-/// The table of special notes; says "None" rather than being empty.
-pub(super) fn notes_table(rows: &[NoteRow]) -> String {
-    let row = |NoteRow { item, notation, comments }: &NoteRow| {
-        let comments = match comments.as_slice() {
-            [one] => escape(one),
-            many => {
-                let items: String = many.iter().map(|c| format!("<li>{}</li>", escape(c))).collect();
-                format!("<ul>{items}</ul>")
-            }
-        };
-        format!("<tr><td>{}</td><td><b>{}</b></td><td>{comments}</td></tr>\n", escape(item), escape(notation))
-    };
-    let rows = if rows.is_empty() {
-        "<tr><td>-</td><td>None</td><td>-</td></tr>\n".to_owned()
-    } else {
-        rows.iter().map(row).collect()
-    };
-    format!(
-        "<table class=\"notes\"><thead><tr><th>ITEM</th><th>NOTATION</th><th>COMMENTS</th></tr></thead>\n\
          <tbody>{rows}</tbody></table>\n"
     )
 }

@@ -2,14 +2,28 @@
 
 use stdx::units::{amount_base2, amount_base10, grouped};
 
-use super::frame::{NoteRow, Place, banners, facts, notes_table, or_na, set_up_table, sheet, summary_top};
-use super::frame::{report_run_date, test_run_date};
+use super::frame::{
+    Place, banners, facts, or_na, report_run_date, set_up_table, sheet, summary_top, test_run_date,
+};
+use super::notes::{self, NoteRow};
 use crate::Document;
 use crate::document::{Interruption, MarkKind};
 use crate::markup::escape;
 
-/// The all-tests summary.
-pub(super) fn page(document: &Document, place: Place) -> String {
+const KIND: &str = "SNIA SSS PTS Summary Report";
+/// Pixels that a sheet has for special notes when it has nothing but them, and next to one test and no mark.
+const ROOM_ALONE: f64 = 540.0;
+const ROOM_BESIDE: f64 = 255.0;
+
+/// The special notes of the run, sheet by sheet.
+pub(super) fn sheets_of_notes(document: &Document) -> Vec<Vec<NoteRow>> {
+    let marks = document.marks(None).len() as f64 * 27.0;
+    let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 24.0;
+    notes::paginate(all_notes(document), (ROOM_BESIDE - marks - tests).max(0.0), ROOM_ALONE - marks)
+}
+
+/// The all-tests summary; `continued` when its notes go on on the next sheet.
+pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, place: Place) -> String {
     let blocks = [
         ("DEVICE INFORMATION", device(document)),
         ("TEST HARDWARE PLATFORM", platform(document)),
@@ -20,15 +34,35 @@ pub(super) fn page(document: &Document, place: Place) -> String {
         .iter()
         .map(|(heading, items)| format!("<div><h3>{heading}</h3>{}</div>\n", facts("block", items)))
         .collect();
+    let table = if continued && rows.is_empty() { String::new() } else { notes::table(rows) };
     let body = format!(
         "{}<div class=\"blocks\">{blocks}</div>\n<h2>Testing Summary: Tests Run</h2>\n{}\
-         <h2>Test Sponsor - Special Notes</h2>\n{}{}",
-        summary_top(document, place, "SNIA SSS PTS Summary Report"),
+         <h2>Test Sponsor - Special Notes</h2>\n{table}{}{}",
+        summary_top(document, place, KIND),
         set_up_table(document, &document.outcomes, &document.not_begun),
-        notes_table(&notes(document)),
+        go_on(continued, place),
         origin(document)
     );
     sheet(document, place, "summary", &banners(document, None), &body)
+}
+
+/// A sheet of special notes that did not fit on the one before.
+pub(super) fn notes_page(document: &Document, rows: &[NoteRow], continued: bool, place: Place) -> String {
+    let body = format!(
+        "{}<h2>Test Sponsor - Special Notes, continued</h2>\n{}{}",
+        summary_top(document, place, KIND),
+        notes::table(rows),
+        go_on(continued, place)
+    );
+    sheet(document, place, "summary", &banners(document, None), &body)
+}
+
+fn go_on(continued: bool, place: Place) -> String {
+    if continued {
+        format!("<p class=\"remark\">Continued on page {}.</p>\n", place.number + 1)
+    } else {
+        String::new()
+    }
 }
 
 fn device(document: &Document) -> Vec<(&'static str, String)> {
@@ -94,7 +128,7 @@ fn dates(document: &Document) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn notes(document: &Document) -> Vec<NoteRow> {
+fn all_notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
     for mark in document.marks(None) {
         let comments = match mark.kind {

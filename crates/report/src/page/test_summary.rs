@@ -4,7 +4,8 @@ use pts::steady::Steadiness;
 use pts::{KeyFigure, Outcome};
 use stdx::units::grouped;
 
-use super::frame::{NoteRow, Place, banners, facts, notes_table, or_na, set_up_table, sheet, summary_top};
+use super::frame::{Place, banners, facts, or_na, set_up_table, sheet, summary_top};
+use super::notes::{self, NoteRow, first_few};
 use super::title_line;
 use crate::Document;
 
@@ -28,7 +29,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, place: Place) -> Stri
         set_up_table(document, std::slice::from_ref(outcome), &[]),
         figures(&outcome.key_figures),
         steady_state(&outcome.window),
-        notes_table(&notes(outcome))
+        notes::table(&notes(outcome))
     );
     sheet(document, place, "summary", &banners(document, Some(outcome)), &body)
 }
@@ -76,16 +77,13 @@ fn steady_state(window: &[(String, Steadiness)]) -> String {
     )
 }
 
+/// Not more than fits on the sheet: page 1 has everything.
 fn notes(outcome: &Outcome) -> Vec<NoteRow> {
     let row = |notation: &str, comments: &[String]| NoteRow {
         item: outcome.title.into(),
         notation: notation.into(),
-        comments: comments.to_vec(),
+        comments: first_few(comments),
     };
-    let mut rows: Vec<NoteRow> =
-        outcome.notes.iter().map(|note| row("NOTE", std::slice::from_ref(note))).collect();
-    if !outcome.modified.is_empty() {
-        rows.push(row("MODIFIED", &outcome.modified));
-    }
-    rows
+    let kinds = [("NOTE", &outcome.notes), ("MODIFIED", &outcome.modified)];
+    kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(|(notation, all)| row(notation, all)).collect()
 }
