@@ -86,7 +86,7 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
     draw_names(&mut canvas, columns, &view);
     if heights().next().is_none() {
         let lettering = Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK);
-        canvas.text((size.width / 2.0, size.height / 2.0), "Nothing measured yet", lettering);
+        canvas.text((size.width / 2.0, size.height / 2.0), "Nothing measured", lettering);
     }
     canvas.finish()
 }
