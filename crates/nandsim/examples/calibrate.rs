@@ -194,14 +194,14 @@ fn median(sorted: &[f64]) -> f64 {
     (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
 }
 
-/// Median and mean of the cells, and the headline figures at a quarter of the weight.
+/// Median and mean of the fitted cells and the mean of the headline figures.
 fn loss(target: &Target, outcome: &Outcome) -> f64 {
     let cells = errors(target, outcome, &|mix| FITTED.contains(&mix));
     let mean = cells.iter().sum::<f64>() / cells.len() as f64;
     let known = target.headline.iter().zip(&outcome.headline).filter(|(m, _)| **m > 0.0);
     let heads: Vec<f64> = known.map(|(m, s)| (s / m).ln().abs()).collect();
     let head = if heads.is_empty() { 0.0 } else { heads.iter().sum::<f64>() / heads.len() as f64 };
-    median(&cells) + mean + 0.5 * head
+    median(&cells) + mean + head
 }
 
 fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32) -> Model {
@@ -210,7 +210,7 @@ fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32) -> M
     for step in 0..steps {
         let mut next = best.clone();
         let (geometry, timing) = (&mut next.geometry, &mut next.timing);
-        let keys: [&mut f64; 11] = [
+        let keys: [&mut f64; 10] = [
             &mut geometry.effective_op_percent,
             &mut timing.read_us,
             &mut timing.program_us,
@@ -221,7 +221,6 @@ fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32) -> M
             &mut timing.read_latency_us,
             &mut timing.write_latency_us,
             &mut timing.modify_us,
-            &mut timing.link_mb_per_s,
         ];
         let reach = if step % 3 == 0 { 0.4 } else { 0.1 };
         for key in keys {

@@ -1,6 +1,6 @@
 //! The closed loop: commands in flight, their way through the drive, ticks and the end of a run.
 
-use stdx::access::{Stream, share};
+use stdx::access::{Access, Stream, share};
 
 use crate::events::{Events, NEVER};
 use crate::map::NONE;
@@ -15,10 +15,16 @@ struct Slot {
     read: bool,
 }
 
+/// Accesses drawn ahead of their submission; a power of two.
+const AHEAD: usize = 16;
+
 struct Thread {
     stream: Stream,
     /// Commands still to submit.
     left: u64,
+    /// The next accesses, drawn early so that their mapping entries are on their way from memory.
+    ahead: [Access; AHEAD],
+    next: usize,
 }
 
 /// What a run keeps beside the drive.
@@ -27,6 +33,8 @@ struct Run {
     slots: Vec<Slot>,
     threads: Vec<Thread>,
     in_flight: u32,
+    /// Keeps the early look at the mapping from being optimised away; means nothing.
+    touched: u32,
     completions: u64,
     tally: Tally,
     tick: Tick,
@@ -98,6 +106,7 @@ impl Ssd {
     /// Closes the books: what was accepted stays accepted, what was not is dropped.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.blocked.clear();
+        std::hint::black_box(run.touched);
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
             run.end_tick(self.now_ns, on_tick);
@@ -118,7 +127,10 @@ impl Ssd {
         }
         thread.left -= 1;
         run.in_flight += 1;
-        let access = thread.stream.next_access();
+        let drawn = thread.stream.next_access();
+        let access = std::mem::replace(&mut thread.ahead[thread.next], drawn);
+        thread.next = (thread.next + 1) % AHEAD;
+        run.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
         (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
         let end = if access.read {
             self.read_command(access.offset_bytes, run.block_bytes)
@@ -197,18 +209,17 @@ impl Run {
         };
         let thread = |index: u16| {
             let part = ios.map(|ios| share(ios, index, load.threads));
-            Thread {
-                stream: Stream::new(
-                    load.seed,
-                    index,
-                    load.threads,
-                    load.order,
-                    load.read_percent,
-                    load.block_bytes,
-                    load.span,
-                ),
-                left: part.map_or(u64::MAX, |part| part.end - part.start),
-            }
+            let mut stream = Stream::new(
+                load.seed,
+                index,
+                load.threads,
+                load.order,
+                load.read_percent,
+                load.block_bytes,
+                load.span,
+            );
+            let ahead = std::array::from_fn(|_| stream.next_access());
+            Thread { stream, left: part.map_or(u64::MAX, |part| part.end - part.start), ahead, next: 0 }
         };
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
         let slot = |i: u32| Slot { thread: (i / u32::from(load.queue_depth)) as u16, ..Slot::default() };
@@ -217,6 +228,7 @@ impl Run {
             slots: (0..commands).map(slot).collect(),
             threads: (0..load.threads).map(thread).collect(),
             in_flight: 0,
+            touched: 0,
             completions: 0,
             tally: Tally {
                 start_ns: now_ns,
