@@ -136,7 +136,7 @@ pub(crate) fn run(
 ) -> Result<Outcome, DriveError> {
     let cannot_start = |e: &io::Error| {
         DriveError::Unusable(format!(
-            "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer",
+            "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer, or the other engine",
             workload.threads,
             workload.queue_depth,
             workload.block_bytes,

@@ -110,8 +110,9 @@ fn character_device(target: &str) -> String {
 }
 
 fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "; run as root, or as a member of the group that owns it",
+    match error.raw_os_error() {
+        Some(libc::EACCES) => "; run as root, or as a member of the group that owns it",
+        Some(libc::EPERM) => "; the kernel or the container forbids it, even to root",
         _ => "",
     }
 }
@@ -149,5 +150,18 @@ fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
             buffered: Some("buffered: the file system has no direct I/O".into()),
         }),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_without_direct_io_are_opened_all_the_same() {
+        let without = open_direct(Path::new("/proc/self/stat"), OFlags::RDONLY).expect("a file in /proc");
+        assert!(without.buffered.is_some_and(|why| why.starts_with("buffered")));
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        assert!(open_direct(file.path(), OFlags::RDWR).expect("a file").buffered.is_none());
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions, Outcome};
 use record::{Access, DataPattern, Range, Segment, Until, Workload};
-use support::{Loop, armed, finish, workload};
+use support::{Loop, Zram, armed, finish, workload};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
@@ -216,4 +216,41 @@ fn idling_passes_time_and_purging_a_file_empties_it() {
     drop(target);
     let drive = drive::open(file.path().to_str().expect("a path"), &options(Engine::Auto)).expect("a file");
     assert!(!drive.needs_erase_confirmation(), "nothing but a hole is left");
+}
+
+#[test]
+fn zram_is_a_device_like_any_other() {
+    let Some(device) = Zram::new(SIZE) else { return };
+    for engine in ENGINES {
+        let mut target = armed(&device.path, &OpenOptions { engine, ..OpenOptions::default() });
+        let kname = device.path.trim_start_matches("/dev/");
+        assert_eq!(target.facts().identity, format!("{kname}:{SIZE}"));
+        let asked = Workload { block_bytes: 512, ..workload(SIZE) };
+        let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("512 B on 4096 B sectors");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let until = Until::AmountBytes(SIZE);
+        let pass = Workload { access: Access::Sequential, block_bytes: 128 << 10, until, ..workload(SIZE) };
+        assert_eq!(finish(&mut target, &pass).write.bytes, SIZE);
+        let stored = || std::fs::read_to_string(format!("/sys/block/{kname}/mm_stat")).expect("statistics");
+        let compressed: u64 = stored().split_whitespace().nth(1).expect("a size").parse().expect("a number");
+        assert!(compressed > SIZE / 100 * 99, "the data can be compressed to {compressed} B of {SIZE}");
+        target.purge().expect("a discard");
+    }
+}
+
+#[test]
+fn a_device_is_free_as_soon_as_it_is_let_go() {
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    for _ in 0..10 {
+        let mut target =
+            armed(&device.path, &OpenOptions { engine: Engine::IoUring, ..OpenOptions::default() });
+        finish(&mut target, &Workload { until: Until::AmountBytes(MIB), threads: 2, ..workload(SIZE) });
+        drop(target);
+        let free = rustix::fs::open(
+            &device.path,
+            rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL,
+            rustix::fs::Mode::empty(),
+        );
+        assert!(free.is_ok(), "{free:?}");
+    }
 }

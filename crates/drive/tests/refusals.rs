@@ -247,3 +247,21 @@ fn symbolic_links_are_followed_to_the_device() {
     assert_eq!(drive.facts().identity, format!("{}:{SIZE}", device.kname()));
     assert_eq!(drive.facts().path, link.to_str().expect("a path"));
 }
+
+/// Looks only: nothing here may ever arm a drive of the machine itself.
+#[test]
+fn the_drive_under_the_root_directory() {
+    let Ok(source) = command("findmnt", &["--noheadings", "--output", "SOURCE", "/"]) else {
+        return skip("no findmnt");
+    };
+    if !source.starts_with("/dev/") || !Path::new(&source).exists() {
+        return skip("the root directory is not on a block device");
+    }
+    let drive = match open(&source) {
+        Ok(drive) => drive,
+        Err(reason) => return skip(&reason.to_string()),
+    };
+    let refusals = drive.refusals();
+    let root = |r: &Refusal| matches!(r, Refusal::Mounted { at, .. } if at == "/");
+    assert!(refusals.iter().any(root), "{refusals:?}");
+}

@@ -158,6 +158,9 @@ impl Drop for Uring {
             }
             while self.reap().is_some() {}
         }
+        // The kernel takes a closed ring apart some time later, and a device that is held exclusively would
+        // stay so until then. Nothing can be done if it fails.
+        let _ = self.ring.submitter().unregister_files();
         // SAFETY: nothing is in flight and `buffers` is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.buffers) };
     }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use record::{TargetFacts, TargetKind};
 use rustix::fs::{Mode, OFlags};
@@ -14,6 +15,9 @@ use crate::error::{DriveError, reason};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::refusal::Refusal;
 use crate::{ioctl, signature};
+
+const CLAIM_ATTEMPTS: u32 = 10;
+const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// A block device as it was found.
 #[derive(Debug, Clone)]
@@ -79,14 +83,23 @@ impl Block {
             }
             Err(error) => found.push(unknown(error)),
         }
-        // Reading exclusively changes nothing, and fails when anybody else has claimed the device, even
-        // in another mount namespace. Said only where no better reason was found.
-        let exclusive =
-            rustix::fs::open(&self.node, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty());
-        if exclusive.is_err_and(|e| e == Errno::BUSY) && !found.iter().any(Refusal::protects_data) {
+        if !found.iter().any(Refusal::protects_data) && self.is_claimed() {
             found.push(Refusal::Busy);
         }
         found
+    }
+
+    /// Whether anybody else has claimed it, even in another mount namespace. To claim it for reading changes
+    /// nothing. A process that ended a moment ago may still have a ring in the kernel that holds it.
+    fn is_claimed(&self) -> bool {
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+        for _ in 0..CLAIM_ATTEMPTS {
+            if rustix::fs::open(&self.node, flags, Mode::empty()).err() != Some(Errno::BUSY) {
+                return false;
+            }
+            std::thread::sleep(CLAIM_PAUSE);
+        }
+        true
     }
 
     /// Opens it again and makes sure that it is still the same.

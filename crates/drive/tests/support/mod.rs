@@ -74,6 +74,32 @@ impl Drop for Loop {
     }
 }
 
+/// A compressed RAM disk with sectors of 4096 B; reset when dropped.
+pub struct Zram {
+    pub path: String,
+}
+
+impl Zram {
+    /// A device of `bytes`; none, with a printed reason, where that is impossible.
+    pub fn new(bytes: u64) -> Option<Self> {
+        match command("zramctl", &["--find", "--size", &bytes.to_string()]) {
+            Ok(path) => Some(Self { path }),
+            Err(reason) => {
+                skip(&reason);
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        if let Err(problem) = command("zramctl", &["--reset", &self.path]) {
+            eprintln!("{problem}");
+        }
+    }
+}
+
 /// A fingerprint of everything in a file or device.
 pub fn fingerprint(path: impl AsRef<Path>) -> u64 {
     let mut file = std::fs::File::open(path).expect("a readable file");
