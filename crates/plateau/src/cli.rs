@@ -54,7 +54,7 @@ pub struct Demo {
     #[arg(long, default_value = "sas-slc-2011")]
     pub model: String,
     /// Divide capacity and minutes by this, such as 1/16
-    #[arg(long, default_value = "1/64")]
+    #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
     #[arg(long, default_value = "pts-e-1.0")]

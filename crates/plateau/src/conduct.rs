@@ -39,7 +39,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
         id: new_id(test.name, &target.path),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
-        command: std::env::args().collect(),
+        command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
         tests: vec![test.name.into()],
         profile: profile.name.into(),
         settings,

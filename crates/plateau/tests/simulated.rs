@@ -14,7 +14,7 @@ fn demo_ends_in_steady_state_with_a_report() {
     let document = bench.json(&["demo"]);
     assert_eq!(document["verdict"], "steady state");
     let report = text(document["report"].as_str().expect("a path").as_ref());
-    assert!(report.contains("SIMULATED") && report.contains("1/64"));
+    assert!(report.contains("SIMULATED") && report.contains("1/16"));
     let run = document["run"].as_str().expect("an id");
     assert!(bench.library().join(run).join("journal").exists());
     let cells = table(&document);
@@ -85,10 +85,10 @@ fn everything_changed_is_called_modified() {
 fn wrong_command_lines_touch_nothing() {
     let bench = Bench::new();
     for (code, args, hint) in [
-        (2, vec!["run", "iops", "sim:nonsense"], "sas-slc-2011"),
+        (4, vec!["run", "iops", "sim:nonsense"], "sas-slc-2011"),
         (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "there is iops"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--profile", "pts-x"], "pts-e-2.0"),
-        (2, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
+        (4, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--tc", "0"], "1 to 256"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--max-rounds", "4"], "5 to 100"),
         (2, vec!["frobnicate"], "Usage"),

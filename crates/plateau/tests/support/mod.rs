@@ -1,5 +1,5 @@
 //! Runs the real binary with a library of its own.
-#![expect(dead_code, reason = "every test file uses another part of it")]
+#![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,0 +1,265 @@
+//! Real block devices and files: loop devices that the test makes, some slow, some dying.
+
+#[path = "../../drive/tests/support/storage_daemon.rs"]
+mod storage_daemon;
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use record::{Event, Note};
+use storage_daemon::{Behaviour, StorageDaemon};
+use support::{Bench, finished, round, table, text, texts};
+
+const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
+const SIZE: u64 = 32 << 20;
+
+/// A loop device, detached when dropped.
+struct Loop(String);
+
+impl Loop {
+    fn new(image: &Path, options: &[&str]) -> Option<Self> {
+        std::fs::File::create(image).and_then(|f| f.set_len(SIZE)).expect("an image");
+        let output = Command::new("losetup")
+            .args(["--find", "--show", "--direct-io=on"])
+            .args(options)
+            .arg(image)
+            .output()
+            .ok()?;
+        if !output.status.success() {
+            eprintln!("skipped: losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
+            return None;
+        }
+        Some(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(Command::new("losetup").args(["--detach", &self.0]).status());
+    }
+}
+
+/// What has to be typed to erase `device`.
+fn identity(bench: &Bench, device: &str) -> String {
+    bench.json(&["info", device])["target"]["identity"].as_str().expect("an identity").to_owned()
+}
+
+fn run_short(bench: &Bench, device: &str) -> serde_json::Value {
+    let identity = identity(bench, device);
+    bench.json(&[&["run", "iops", device, "--erase", &identity], &SHORT[..]].concat())
+}
+
+#[test]
+fn loop_device_with_512_byte_sectors() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
+    let document = run_short(&bench, &device.0);
+    assert!(document["modified"].to_string().contains("purge by discard"), "{}", document["modified"]);
+    let cells = table(&document);
+    // A busy machine may not finish one I/O of 1 MiB in so short a cell.
+    assert!(cells[..7].iter().flatten().all(|cell| cell.is_some_and(|iops| iops > 0.0)), "{cells:?}");
+}
+
+#[test]
+fn loop_device_with_4096_byte_sectors() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image"), &["--sector-size", "4096"]) else { return };
+    let document = run_short(&bench, &device.0);
+    assert!(document["modified"].to_string().contains("all 0.5KiB cells skipped"));
+    let cells = table(&document);
+    assert!(cells[0].iter().all(Option::is_none) && cells[1..].iter().flatten().all(Option::is_some));
+    let html = text(document["report"].as_str().unwrap().as_ref());
+    assert!(html.contains("n/a (4Kn)"));
+}
+
+#[test]
+fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
+    let bench = Bench::beside_the_build();
+    let scratch = bench.path("scratch.bin");
+    let path = scratch.to_str().unwrap();
+    let run = [&["run", "iops", path, "--size", "32MiB"], &SHORT[..]].concat();
+    let document = bench.json(&run);
+    assert!(document["modified"].to_string().contains("regular file"));
+    assert_eq!(std::fs::metadata(&scratch).unwrap().len(), SIZE);
+
+    let before = std::fs::read(&scratch).unwrap();
+    let message = bench.fails(3, &run);
+    assert!(message.contains("--erase 'scratch.bin'"), "{message}");
+    assert!(std::fs::read(&scratch).unwrap() == before, "a refused file is untouched");
+    bench.ok(&[&run[..], &["--erase", "scratch.bin"]].concat());
+}
+
+#[test]
+fn refused_targets_keep_every_byte() {
+    let bench = Bench::beside_the_build();
+    let image = bench.path("image");
+    let Some(device) = Loop::new(&image, &[]) else { return };
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", &device.0]).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no mkfs.ext4");
+        return;
+    }
+    let identity = identity(&bench, &device.0);
+    let before = std::fs::read(&image).unwrap();
+    let with = |erase: &'static [&'static str]| [&["run", "iops", &device.0][..], &SHORT[..], erase].concat();
+    let message = bench.fails(3, &[&with(&["--erase"])[..], &[identity.as_str()]].concat());
+    assert!(message.contains("ext"), "names what is on it: {message}");
+    bench.fails(3, &with(&[]));
+    bench.fails(3, &with(&["--erase", "wrong"]));
+    assert!(std::fs::read(&image).unwrap() == before, "every byte is there");
+    assert!(bench.runs().is_empty(), "no run was begun");
+}
+
+#[test]
+fn unusable_targets_are_named() {
+    let bench = Bench::new();
+    let dir = bench.dir.path().to_str().unwrap().to_owned();
+    for (target, hint) in [
+        ("/dev/nothing-here", "no such device"),
+        (dir.as_str(), "directory"),
+        ("/dev/null", "character device"),
+    ] {
+        let message = bench.fails(4, &[&["run", "iops", target], &SHORT[..]].concat());
+        assert!(message.contains(hint), "{target}: {message}");
+    }
+    let small = bench.path("small.bin");
+    let message = bench.fails(4, &["run", "iops", small.to_str().unwrap(), "--size", "1MiB"]);
+    assert!(message.contains("16 MiB"), "{message}");
+    assert!(!small.exists(), "nothing was created");
+    assert!(bench.runs().is_empty());
+}
+
+/// A drive that is fast until the third round and slow from then on.
+#[test]
+fn finds_the_plateau_behind_a_write_cliff() {
+    let bench = Bench::beside_the_build();
+    let fast = Behaviour { total_iops: 4000, ..Behaviour::default() };
+    let daemon = match StorageDaemon::start(bench.dir.path(), SIZE, fast) {
+        Ok(daemon) => daemon,
+        Err(reason) => return eprintln!("skipped: {reason}"),
+    };
+    let identity = identity(&bench, &daemon.device);
+    let child = bench.start(&[
+        "run",
+        "iops",
+        &daemon.device,
+        "--erase",
+        &identity,
+        "--profile",
+        "pts-e-1.0",
+        "--cell-seconds",
+        "0.1",
+        "--tc",
+        "1",
+        "--qd",
+        "4",
+        "--json",
+    ]);
+    bench.wait_for("the third round", |journal| round(journal) >= 3);
+    daemon.set_total_iops(1000).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{err}");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["verdict"], "steady state", "{err}");
+    let window = &document["tests"][0]["window"][0];
+    assert!(window["first_round"].as_u64().unwrap() >= 3, "the window lies behind the cliff: {window}");
+    let mean = window["mean"].as_f64().unwrap();
+    assert!((900.0..1200.0).contains(&mean), "4 KiB writes at a limit of 1000 IOPS: {mean}");
+}
+
+#[test]
+fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
+    let bench = Bench::beside_the_build();
+    let mut daemon = match StorageDaemon::start(bench.dir.path(), SIZE, Behaviour::default()) {
+        Ok(daemon) => daemon,
+        Err(reason) => return eprintln!("skipped: {reason}"),
+    };
+    let identity = identity(&bench, &daemon.device);
+    let child = bench.start(&[
+        "run",
+        "iops",
+        &daemon.device,
+        "--erase",
+        &identity,
+        "--profile",
+        "pts-e-1.0",
+        "--cell-seconds",
+        "0.1",
+    ]);
+    bench.wait_for("the second round", |journal| round(journal) >= 2);
+    let kept = finished(&bench.journal().unwrap());
+    daemon.kill();
+    let output = child.wait_with_output().unwrap();
+    let (_, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("EIO"), "names what the device said: {err}");
+    let journal = bench.journal().unwrap();
+    assert!(finished(&journal) >= kept && journal.torn.is_none());
+    let Event::Interrupted { reason } = &journal.entries.last().unwrap().event else {
+        panic!("no last word")
+    };
+    assert!(reason.contains("EIO"), "{reason}");
+
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(bench.ok(&["show", &id]).contains("not complete"));
+    bench.ok(&["report", &id]);
+    let message = texts(&bench.run(&["resume", &id])).1;
+    assert!(finished(&bench.journal().unwrap()) == finished(&journal), "{message}");
+}
+
+#[test]
+fn killed_on_a_real_device_and_resumed() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
+    let identity = identity(&bench, &device.0);
+    let mut child = bench.start(&[&["run", "iops", &device.0, "--erase", &identity], &SHORT[..]].concat());
+    for rounds in 1..=3 {
+        bench.wait_for("another round", |journal| round(journal) >= rounds && finished(journal) > 20);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+        child = bench.start(&["resume", &id]);
+    }
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{err}");
+    assert!(out.contains("interrupted for"), "{out}");
+    let journal = bench.journal().unwrap();
+    let restarts = journal
+        .entries
+        .iter()
+        .filter(|e| matches!(e.event, Event::Noted(Note::WindowRestarted { .. })))
+        .count();
+    assert!(restarts >= 1);
+}
+
+#[test]
+fn another_device_under_the_same_path_is_not_resumed() {
+    // A number of its own: tests beside this one take the next free device.
+    const PATH: &str = "/dev/loop60";
+    let bench = Bench::beside_the_build();
+    let (image, other) = (bench.path("image"), bench.path("other"));
+    std::fs::File::create(&image).and_then(|f| f.set_len(SIZE)).unwrap();
+    let attach = |image: &Path| Command::new("losetup").args(["--direct-io=on", PATH]).arg(image).status();
+    if !attach(&image).is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: {PATH} cannot be set up");
+    }
+    let device = Loop(PATH.into());
+    let identity = identity(&bench, PATH);
+    let mut child = bench.start(&[&["run", "iops", PATH, "--erase", &identity], &SHORT[..]].concat());
+    bench.wait_for("a few cells", |journal| finished(journal) >= 5);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    drop(device);
+    let content = vec![7u8; SIZE as usize];
+    std::fs::write(&other, &content).unwrap();
+    assert!(attach(&other).unwrap().success());
+    let _detach = Loop(PATH.into());
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let message = bench.fails(3, &["resume", &id]);
+    assert!(message.contains("attached anew") && message.contains("--erase"), "{message}");
+    assert!(std::fs::read(&other).unwrap() == content, "the other device is untouched");
+}
