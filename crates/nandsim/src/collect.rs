@@ -68,16 +68,15 @@ impl Ssd {
 
     /// The sealed superblock with the fewest valid slots; false when none has garbage.
     fn choose_victim(&mut self) -> bool {
-        let mut best = (self.plan.superblock_slots, 0);
-        for (superblock, (&valid, &used)) in self.map.valid.iter().zip(&self.uses).enumerate() {
-            if valid < best.0 && used == Use::Sealed {
-                best = (valid, superblock as u32);
-            }
-        }
-        let (valid, superblock) = best;
-        if valid == self.plan.superblock_slots {
+        // Two plain passes instead of one with a pair: the first runs on vectors.
+        let counts = self.map.valid.iter().zip(&self.uses);
+        let count = |(&valid, &used): (&u32, &Use)| if used == Use::Sealed { valid } else { u32::MAX };
+        let valid = counts.clone().map(count).fold(u32::MAX, u32::min);
+        if valid >= self.plan.superblock_slots {
             return false;
         }
+        let found = counts.map(count).position(|n| n == valid);
+        let superblock = found.expect("the least of these counts is one of them") as u32;
         self.uses[superblock as usize] = Use::Victim;
         let cursor = superblock * self.plan.superblock_slots;
         self.victim = Some(Victim {

@@ -62,7 +62,8 @@ pub struct Geometry {
     pub channels: u16,
     /// Dies on each channel.
     pub dies_per_channel: u16,
-    /// Superblocks (one erase group over all dies) before the reserve, whatever the scale.
+    /// Superblocks (one erase group over all dies) before the reserve, at scale 1; a scaled drive has
+    /// fewer of the same size, but at least 1024.
     pub superblocks: u32,
     /// Flash beyond the user capacity and beyond the collector's reserve in percent of the capacity.
     pub effective_op_percent: f64,
@@ -192,12 +193,14 @@ impl Geometry {
             ));
         }
         power("geometry.map_unit_bytes", self.map_unit_bytes, self.logical_block_bytes, 1 << 16)?;
-        power("geometry.program_unit_bytes", self.program_unit_bytes, self.map_unit_bytes, 1 << 20)?;
         whole("geometry.channels", self.channels.into(), 1, 256)?;
         whole("geometry.dies_per_channel", self.dies_per_channel.into(), 1, 256)?;
         whole("geometry.superblocks", self.superblocks.into(), 16, 1 << 20)?;
         number("geometry.effective_op_percent", self.effective_op_percent, 0.5, 1000.0)?;
         whole("geometry.program_units_per_erase", self.program_units_per_erase.into(), 1, 1 << 20)?;
+        let dies = u64::from(self.channels) * u64::from(self.dies_per_channel);
+        let most = (self.capacity_bytes / (1 << 10) / dies).min(1 << 20);
+        power("geometry.program_unit_bytes", self.program_unit_bytes, self.map_unit_bytes, most as u32)?;
         let slots = self.capacity_bytes as f64 * (1.0 + self.effective_op_percent / 100.0)
             / f64::from(self.map_unit_bytes);
         if slots > 4.0e9 {

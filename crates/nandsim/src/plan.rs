@@ -7,6 +7,13 @@ use crate::{Model, Scale};
 /// going. They are on top of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
+/// Below so many superblocks write amplification depends on their number: a scaled drive keeps the size of
+/// its superblocks down to this number, and then the number.
+const LEAST_SUPERBLOCKS: u32 = 1024;
+
+/// A drive is never scaled below so many program units per die: the collector needs room to work.
+const LEAST_ROWS: u64 = 64;
+
 /// All times in ns, all sizes in map units unless named otherwise.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -59,15 +66,18 @@ impl Plan {
     pub(crate) fn new(model: &Model, scale: Scale) -> Self {
         let (geometry, timing, firmware) = (&model.geometry, &model.timing, &model.firmware);
         let n = u64::from(scale.divisor());
-        let capacity_bytes = (geometry.capacity_bytes / n) >> 20 << 20;
         let map_unit = geometry.map_unit_bytes;
-        let map_units = (capacity_bytes / u64::from(map_unit)) as u32;
         let unit_slots = geometry.program_unit_bytes / map_unit;
         let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
         let row = unit_slots * dies;
+        let least = (LEAST_ROWS * u64::from(row) * u64::from(map_unit)).next_multiple_of(1 << 20);
+        let capacity_bytes = ((geometry.capacity_bytes / n) >> 20 << 20).max(least);
+        let map_units = (capacity_bytes / u64::from(map_unit)) as u32;
 
         let slots = f64::from(map_units) * (1.0 + geometry.effective_op_percent / 100.0);
-        let rows = ((slots / f64::from(geometry.superblocks) / f64::from(row)) as u32).max(1);
+        let wanted =
+            (geometry.superblocks / scale.divisor()).max(LEAST_SUPERBLOCKS.min(geometry.superblocks));
+        let rows = ((slots / f64::from(wanted) / f64::from(row)) as u32).max(1);
         let superblock_slots = rows * row;
         let data_superblocks = (slots / f64::from(superblock_slots)).ceil() as u32;
         let spare = data_superblocks - map_units.div_ceil(superblock_slots);

@@ -15,6 +15,8 @@ struct Slot {
     read: bool,
 }
 
+/// Most commands in flight that a drive takes.
+const MOST_IN_FLIGHT: u32 = 1 << 16;
 /// Accesses drawn ahead of their submission; a power of two.
 const AHEAD: usize = 16;
 
@@ -33,8 +35,6 @@ struct Run {
     slots: Vec<Slot>,
     threads: Vec<Thread>,
     in_flight: u32,
-    /// Keeps the early look at the mapping from being optimised away; means nothing.
-    touched: u32,
     completions: u64,
     tally: Tally,
     tick: Tick,
@@ -50,7 +50,8 @@ impl Ssd {
     ///
     /// # Panics
     /// Panics when the span lies outside the drive, holds no block per thread, or is not aligned to the
-    /// logical block, or when threads, queue depth or block size are zero; callers validate first.
+    /// logical block, when threads, queue depth or block size are zero, and when more than 65,536 commands
+    /// would be in flight; callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.assert_possible(load);
         let dies = self.plan.dies as usize;
@@ -95,6 +96,8 @@ impl Ssd {
         let sector = u64::from(self.plan.logical_block_bytes);
         let span = load.span;
         assert!(load.threads > 0 && load.queue_depth > 0, "no command in flight");
+        let commands = u32::from(load.threads) * u32::from(load.queue_depth);
+        assert!(commands <= MOST_IN_FLIGHT, "more than {MOST_IN_FLIGHT} commands in flight");
         assert!(load.read_percent <= 100, "more than 100 percent reads");
         for bytes in [load.block_bytes.into(), span.start_bytes, span.segment_bytes, span.stride_bytes] {
             assert!(bytes % sector == 0, "{bytes} bytes are no multiple of the logical block");
@@ -106,7 +109,7 @@ impl Ssd {
     /// Closes the books: what was accepted stays accepted, what was not is dropped.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.blocked.clear();
-        std::hint::black_box(run.touched);
+        std::hint::black_box(self.touched);
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
             run.end_tick(self.now_ns, on_tick);
@@ -130,7 +133,7 @@ impl Ssd {
         let drawn = thread.stream.next_access();
         let access = std::mem::replace(&mut thread.ahead[thread.next], drawn);
         thread.next = (thread.next + 1) % AHEAD;
-        run.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
+        self.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
         (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
         let end = if access.read {
             self.read_command(access.offset_bytes, run.block_bytes)
@@ -228,7 +231,6 @@ impl Run {
             slots: (0..commands).map(slot).collect(),
             threads: (0..load.threads).map(thread).collect(),
             in_flight: 0,
-            touched: 0,
             completions: 0,
             tally: Tally {
                 start_ns: now_ns,

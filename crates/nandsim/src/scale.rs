@@ -4,8 +4,9 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// One n-th of the modelled drive: capacity, pages per superblock, write buffer and idle delay shrink
-/// together, times per operation, dies, channels and over-provisioning stay.
+/// One n-th of the modelled drive: capacity, number of superblocks, write buffer and idle delay shrink
+/// together (below 1024 superblocks their size instead of their number); times per operation, dies,
+/// channels and over-provisioning stay.
 ///
 /// A test on a scaled drive shows the same curve when its times and amounts are divided by n too.
 /// Latency maxima do not keep: a smaller superblock makes a smaller burst.

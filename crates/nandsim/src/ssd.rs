@@ -76,6 +76,8 @@ pub struct Ssd {
     pub(crate) buffer_used: u32,
     pub(crate) blocked: VecDeque<Pending>,
     pub(crate) health: Health,
+    /// Keeps early looks at the mapping from being optimised away; means nothing.
+    pub(crate) touched: u32,
 }
 
 impl Ssd {
@@ -102,6 +104,7 @@ impl Ssd {
             buffer_used: 0,
             blocked: VecDeque::new(),
             health: Health::default(),
+            touched: 0,
             plan,
         }
     }

@@ -173,6 +173,18 @@ fn a_smaller_drive_shows_the_same_numbers() {
 }
 
 #[test]
+fn the_smallest_scale_still_works() {
+    for (name, _) in MODELS {
+        let model = Model::named(name).unwrap();
+        let mut ssd = Ssd::new(&model, Scale::one_over(Scale::MAX).unwrap(), 1);
+        assert!(ssd.effective_op() * 100.0 >= model.geometry.effective_op_percent, "{name}");
+        churn(&mut ssd, 3);
+        ssd.idle(SECOND);
+        ssd.check().unwrap();
+    }
+}
+
+#[test]
 fn small_writes_cost_a_read() {
     let mut ssd = small(64, 20.0, 256);
     churn(&mut ssd, 4);
