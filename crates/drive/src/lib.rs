@@ -45,7 +45,8 @@ pub struct OpenOptions {
 /// How I/Os get into the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// io_uring, and threads where that cannot be set up; the segment says which and why.
+    /// At depth 1 `pread` and `pwrite`, deeper io_uring, and threads where that cannot be set up; the
+    /// segment says which and why.
     #[default]
     Auto,
     /// io_uring or an error.

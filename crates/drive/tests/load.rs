@@ -151,6 +151,19 @@ fn the_same_seed_writes_the_same_bytes() {
 }
 
 #[test]
+fn the_segment_says_how_it_was_driven() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let path = file.path().to_str().expect("a path");
+    let engine = |engine, queue_depth| {
+        finish(&mut armed(path, &options(engine)), &Workload { queue_depth, ..workload(SIZE) }).engine
+    };
+    assert_eq!(engine(Engine::Auto, 1), "pread and pwrite (depth 1)");
+    assert_eq!(engine(Engine::Auto, 2), "io_uring");
+    assert_eq!(engine(Engine::IoUring, 1), "io_uring");
+    assert_eq!(engine(Engine::Threads, 2), "threads");
+}
+
+#[test]
 fn zeros_are_zeros() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
