@@ -1,7 +1,8 @@
-//! The project's own chores: `cargo xtask ci`, `cargo xtask tidy`.
+//! The project's own chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask crosscheck`.
 #![forbid(unsafe_code)]
 
 mod ci;
+mod crosscheck;
 mod source;
 mod tidy;
 
@@ -22,6 +23,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
     Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
+    Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
 ];
 
 fn main() -> ExitCode {
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
         .and_then(|(name, rest)| Some((COMMANDS.iter().find(|c| c.name == name)?, rest)))
     else {
         eprintln!("usage: cargo xtask COMMAND");
-        COMMANDS.iter().for_each(|c| eprintln!("  {:6} {}", c.name, c.about));
+        COMMANDS.iter().for_each(|c| eprintln!("  {:10} {}", c.name, c.about));
         return ExitCode::from(2);
     };
     match (command.run)(&root(), rest) {

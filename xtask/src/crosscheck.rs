@@ -1,0 +1,216 @@
+//! `cargo xtask crosscheck TARGET`: the IOPS test cell by cell beside fio on the same target.
+//!
+//! The real test (`pts`) runs on the real engine (`drive`); behind every cell fio runs the same
+//! workload. So both see the drive in the same state and under the same disturbances, and the table that
+//! is compared is the one a report would print.
+
+mod fio;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+use drive::{Armed, Flow, OpenOptions, Outcome};
+use pts::{Bench, Context, Profile, Stop, Test};
+use record::{Note, Purged, Segment, Settings, Workload};
+use stdx::units::{SECOND_NS, grouped, parse_size};
+
+/// Rounds that are compared.
+const ROUNDS: u32 = 5;
+/// A cell is compared where both tools repeat this well (standard deviation over mean).
+const REPEATS_WITHIN: f64 = 0.05;
+/// Largest difference allowed in a compared cell.
+const AGREES_WITHIN: f64 = 0.10;
+
+const USAGE: &str = "usage: cargo xtask crosscheck TARGET [--erase IDENTITY] [--size SIZE] [--seconds S]\n\
+                     TARGET loses its content, as with `plateau run`";
+
+struct Options {
+    target: String,
+    erase: Option<String>,
+    open: OpenOptions,
+    seconds: f64,
+}
+
+/// Runs the comparison; fails when a compared cell disagrees.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let options = parse(arguments)?;
+    if cfg!(debug_assertions) {
+        return again_optimised(root, arguments);
+    }
+    let mut armed = drive::open(&options.target, &options.open)?.arm(options.erase.as_deref())?;
+    let profile = Profile::named("pts-e-1.0").map_err(anyhow::Error::msg)?;
+    let cell_ns = (options.seconds * SECOND_NS as f64) as u64;
+    let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };
+    let target = armed.facts().clone();
+    let context = Context { profile, settings: &settings, target: &target };
+    let mut both = Both { armed: &mut armed, target: &options.target, pairs: Vec::new() };
+    let outcome = (Test::named("iops").map_err(anyhow::Error::msg)?.run)(&context, &mut both);
+    if let Some(stop) = outcome.stop {
+        bail!("{stop}");
+    }
+    verdict(&both.pairs)
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<Options> {
+    let (target, mut rest) = arguments.split_first().context(USAGE)?;
+    let mut options =
+        Options { target: target.clone(), erase: None, open: OpenOptions::default(), seconds: 1.0 };
+    while let [name, value, more @ ..] = rest {
+        match name.as_str() {
+            "--erase" => options.erase = Some(value.clone()),
+            "--size" => options.open.size_bytes = Some(parse_size(value).map_err(anyhow::Error::msg)?),
+            "--seconds" => options.seconds = value.parse().context("--seconds")?,
+            _ => bail!("unknown option {name}\n{USAGE}"),
+        }
+        rest = more;
+    }
+    if rest.is_empty() { Ok(options) } else { bail!(USAGE) }
+}
+
+/// A debug build of the engine would be what is compared, so the optimised one takes over.
+fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "crosscheck"])
+        .args(arguments)
+        .current_dir(std::env::current_dir().unwrap_or_else(|_| root.into()))
+        .status()?;
+    if status.success() { Ok(()) } else { bail!("the cross-check failed") }
+}
+
+/// One cell of one round, measured by both.
+struct Pair {
+    workload: Workload,
+    ours: f64,
+    fios: f64,
+}
+
+/// A bench on which fio follows every cell.
+struct Both<'a> {
+    armed: &'a mut Armed,
+    target: &'a str,
+    pairs: Vec<Pair>,
+}
+
+impl Both<'_> {
+    fn drive(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.armed.run(workload, &mut |_| Flow::Continue) {
+            Ok(Outcome::Finished(segment)) => Ok(segment),
+            Ok(Outcome::Stopped) => Err(Stop::Interrupted("stopped".into())),
+            Err(error) => Err(Stop::Failed(error.to_string())),
+        }
+    }
+}
+
+impl Bench for Both<'_> {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        self.armed.purge().map_err(|error| Stop::Failed(error.to_string()))
+    }
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.drive(workload)
+    }
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.drive(workload)?;
+        let fios = fio::iops(self.target, workload).map_err(|error| Stop::Failed(format!("{error:#}")))?;
+        self.pairs.push(Pair { workload: workload.clone(), ours: segment.iops(), fios });
+        Ok(segment)
+    }
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))
+    }
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if let Note::RoundStarted { round, cells } = note {
+            eprintln!("round {round} of {ROUNDS}, {cells} cells, each followed by fio");
+        }
+        Ok(())
+    }
+}
+
+/// What one tool says of one cell over all rounds.
+struct Spread {
+    mean: f64,
+    deviation_share: f64,
+}
+
+fn spread(values: &[f64]) -> Spread {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0);
+    Spread { mean, deviation_share: variance.sqrt() / mean }
+}
+
+fn verdict(pairs: &[Pair]) -> anyhow::Result<()> {
+    let cells: Vec<&Workload> =
+        pairs.iter().take(pairs.len() / ROUNDS as usize).map(|p| &p.workload).collect();
+    println!("{:<20} {:>12} {:>7} {:>12} {:>7} {:>8}", "cell", "plateau", "sd", "fio", "sd", "ratio");
+    let (mut compared, mut wrong) = (0, 0);
+    for cell in &cells {
+        let same = |p: &&Pair| {
+            (p.workload.block_bytes, p.workload.read_percent) == (cell.block_bytes, cell.read_percent)
+        };
+        let of = |value: fn(&Pair) -> f64| spread(&pairs.iter().filter(same).map(value).collect::<Vec<_>>());
+        let (ours, fios) = (of(|p| p.ours), of(|p| p.fios));
+        let ratio = ours.mean / fios.mean;
+        let repeats = ours.deviation_share <= REPEATS_WITHIN && fios.deviation_share <= REPEATS_WITHIN;
+        let agrees = (ratio - 1.0).abs() <= AGREES_WITHIN;
+        compared += u32::from(repeats);
+        wrong += u32::from(repeats && !agrees);
+        println!(
+            "{:<20} {:>12} {:>6.1}% {:>12} {:>6.1}% {:>8.3}  {}",
+            cell.to_string(),
+            grouped(ours.mean, 1),
+            ours.deviation_share * 100.0,
+            grouped(fios.mean, 1),
+            fios.deviation_share * 100.0,
+            ratio,
+            match (repeats, agrees) {
+                (true, true) => "agrees",
+                (true, false) => "DISAGREES",
+                (false, _) => "does not repeat",
+            }
+        );
+    }
+    println!(
+        "{compared} of {} cells repeat within {:.0} % with both tools; of these {} agree within {:.0} %",
+        cells.len(),
+        REPEATS_WITHIN * 100.0,
+        compared - wrong,
+        AGREES_WITHIN * 100.0
+    );
+    if wrong > 0 {
+        bail!("{wrong} cells disagree");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(ours: [f64; 5], fios: [f64; 5]) -> Vec<Pair> {
+        let profile = Profile::named("pts-e-1.0").unwrap();
+        let workload = Workload {
+            access: record::Access::Random,
+            read_percent: 0,
+            block_bytes: 4096,
+            threads: profile.threads,
+            queue_depth: profile.queue_depth,
+            range: record::Range::first(1 << 30),
+            data_pattern: record::DataPattern::Random,
+            until: record::Until::DurationNs(1),
+            seed: 1,
+        };
+        let pair = |(ours, fios)| Pair { workload: workload.clone(), ours, fios };
+        ours.into_iter().zip(fios).map(pair).collect()
+    }
+
+    #[test]
+    fn a_repeating_cell_must_agree() {
+        assert!(verdict(&pairs([100.0; 5], [105.0; 5])).is_ok());
+        assert!(verdict(&pairs([100.0; 5], [115.0; 5])).is_err());
+    }
+
+    #[test]
+    fn a_cell_that_does_not_repeat_proves_nothing() {
+        assert!(verdict(&pairs([100.0; 5], [50.0, 150.0, 90.0, 200.0, 120.0])).is_ok());
+    }
+}
