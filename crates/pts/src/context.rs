@@ -4,6 +4,7 @@ use record::{Access, DataPattern, Range, RunFile, Settings, TargetFacts, Until, 
 use stdx::rng::split_mix;
 use stdx::units::KIB;
 
+use crate::profile::{Cell, Demand};
 use crate::{Profile, range};
 
 /// Block size of the workload-independent preconditioning.
@@ -51,20 +52,36 @@ impl<'a> Context<'a> {
     }
 
     /// Workload-independent preconditioning: SEQ 128 KiB writes of so many user capacities, one thread
-    /// at the test's queue depth.
+    /// at the queue depth of the settings.
     #[must_use]
     pub fn precondition(&self) -> Workload {
+        self.precondition_by(PRECONDITION_BLOCK)
+    }
+
+    /// The same with another block size: Throughput from PTS-E 1.1 on.
+    #[must_use]
+    pub fn precondition_by(&self, block_bytes: u32) -> Workload {
         let amount = self.target.capacity_bytes * u64::from(self.settings.precondition_capacities);
         Workload {
             access: Access::Sequential,
             read_percent: 0,
-            block_bytes: PRECONDITION_BLOCK,
+            block_bytes,
             threads: 1,
             queue_depth: self.settings.queue_depth,
             range: self.precondition_range(),
             data_pattern: DataPattern::Random,
-            until: Until::AmountBytes(amount - amount % u64::from(PRECONDITION_BLOCK)),
+            until: Until::AmountBytes(amount - amount % u64::from(block_bytes)),
             seed: seed_of(self.settings.seed, 0, 0),
+        }
+    }
+
+    /// The preconditioning in words, for the outline of a test: `write the capacity twice`.
+    #[must_use]
+    pub fn precondition_in_words(&self) -> String {
+        match self.settings.precondition_capacities {
+            1 => "write the capacity once".into(),
+            2 => "write the capacity twice".into(),
+            times => format!("write the capacity {times} times"),
         }
     }
 
@@ -82,6 +99,50 @@ impl<'a> Context<'a> {
             until: Until::DurationNs(self.settings.cell_ns),
             seed: seed_of(self.settings.seed, round, step),
         }
+    }
+
+    /// The cell at a demand intensity of its own.
+    #[must_use]
+    pub fn cell_at(&self, demand: Demand, round: u32, step: u32, cell: Cell) -> Workload {
+        Workload {
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
+            ..self.cell(round, step, cell.read_percent, cell.block_bytes)
+        }
+    }
+
+    /// Demand intensity of a test: the recommended one, unless the operator chose another one for the run.
+    #[must_use]
+    pub fn demand(&self, recommended: Option<Demand>) -> Demand {
+        let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };
+        let standard = Demand { threads: self.profile.threads, queue_depth: self.profile.queue_depth };
+        recommended.filter(|_| chosen == standard).unwrap_or(chosen)
+    }
+
+    /// The whole Test AR: the tests over time use no AR segments, also those of a client drive.
+    #[must_use]
+    pub fn whole_test_range(&self) -> Range {
+        range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
+    }
+
+    /// So many minutes of the specification. A cell is one of them, so a run with shorter cells is
+    /// shorter in all its parts.
+    #[must_use]
+    pub fn minutes_ns(&self, minutes: u32) -> u64 {
+        self.settings.cell_ns * u64::from(minutes)
+    }
+
+    /// So many seconds of the specification, likewise.
+    #[must_use]
+    pub fn seconds_ns(&self, seconds: u32) -> u64 {
+        self.settings.cell_ns * u64::from(seconds) / 60
+    }
+
+    /// Those of `blocks` that the device cannot do, because its sectors are larger.
+    #[must_use]
+    pub fn impossible(&self, blocks: &[u32]) -> Vec<u32> {
+        let sector = self.target.logical_block_bytes;
+        blocks.iter().copied().filter(|bytes| !bytes.is_multiple_of(sector)).collect()
     }
 }
 

@@ -11,6 +11,14 @@ pub struct Page {
     pub remarks: Vec<String>,
 }
 
+impl Page {
+    /// A page with one exhibit and no remarks.
+    #[must_use]
+    pub fn of(title: &str, exhibit: Exhibit) -> Self {
+        Self { title: title.into(), exhibits: vec![exhibit], remarks: Vec::new() }
+    }
+}
+
 /// A kind of exhibit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exhibit {
@@ -22,6 +30,8 @@ pub enum Exhibit {
     Facts(Facts),
     /// Columns over two categories.
     Columns3d(Columns3d),
+    /// Response times with their confidence level.
+    ResponseTimes(ResponseTimes),
 }
 
 /// A chart of points joined by lines.
@@ -157,4 +167,30 @@ pub struct Columns3d {
     pub height_label: String,
     /// Heights as `[depth][x]`; none where nothing was measured.
     pub heights: Vec<Vec<Option<f64>>>,
+}
+
+/// A response-time histogram with its confidence level (PTS 2.0).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ResponseTimes {
+    /// What was measured, with the figures that may lie outside the picture.
+    pub caption: String,
+    /// I/Os per bin, rising, without the empty ones.
+    pub bins: Vec<Bin>,
+    /// Share of I/Os in percent that take at most so long, as (ms, percent), rising.
+    pub confidence: Vec<(f64, f64)>,
+    /// Response times to mark, with their names; none where there are too few I/Os.
+    pub markers: Vec<(String, Option<f64>)>,
+    /// Right end of the picture in ms; the left one is 0.
+    pub to_ms: f64,
+}
+
+/// A bin of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bin {
+    /// Lower edge.
+    pub from_ms: f64,
+    /// Upper edge.
+    pub to_ms: f64,
+    /// I/Os in it.
+    pub ios: u64,
 }

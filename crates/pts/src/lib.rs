@@ -10,6 +10,7 @@ pub mod exhibit;
 pub mod profile;
 pub mod range;
 pub mod replay;
+pub mod response;
 pub mod rounds;
 pub mod steady;
 pub mod tests;

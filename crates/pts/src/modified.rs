@@ -1,7 +1,7 @@
 //! What departs from the profile: collected as text and printed as "modified: ...".
 
-use record::{Note, Purged, RunFile, Segment, Settings, TargetKind};
-use stdx::units::{amount_base2, span};
+use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
+use stdx::units::{amount_base2, block_size, span};
 
 use crate::{Outcome, Profile};
 
@@ -77,21 +77,59 @@ pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<String>)
     }
 }
 
+/// What a test says of cells that are too small for the device's sectors.
+pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
+    Note::Skipped {
+        what: format!("all {} cells", block_size(u64::from(block_bytes))),
+        why: format!("the device's sectors are {} B", target.logical_block_bytes),
+    }
+}
+
 pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<String>) {
-    let mut once = |text: String| {
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    };
-    for segment in segments {
+    let mut incidents = Incidents::default();
+    segments.for_each(|segment| incidents.see(segment));
+    incidents.tell(all);
+}
+
+/// More interruptions than this are counted instead of listed.
+const GAPS_LISTED: usize = 3;
+
+/// What went wrong in the segments of a test; those of a test over time are not kept.
+#[derive(Debug, Default)]
+pub(crate) struct Incidents {
+    gaps: Vec<(u64, String)>,
+    buffered: bool,
+    errors: Vec<String>,
+}
+
+impl Incidents {
+    pub fn see(&mut self, segment: &Segment) {
         if let Some(gap) = segment.gap_before {
-            once(format!("interrupted for {} before {}", span(gap.length_ns), segment.workload));
+            self.gaps.push((gap.length_ns, segment.workload.to_string()));
         }
-        if segment.engine.contains("buffered") {
-            once("not direct I/O: the host's cache took part".into());
-        }
+        self.buffered |= segment.engine.contains("buffered");
         if segment.error_count() > 0 {
-            once(format!("{} I/O errors in {}", segment.error_count(), segment.workload));
+            let text = format!("{} I/O errors in {}", segment.error_count(), segment.workload);
+            if !self.errors.contains(&text) {
+                self.errors.push(text);
+            }
         }
+    }
+
+    pub fn tell(&self, all: &mut Vec<String>) {
+        if self.gaps.len() > GAPS_LISTED {
+            let total = self.gaps.iter().map(|gap| gap.0).sum();
+            all.push(format!("interrupted {} times, {} in all", self.gaps.len(), span(total)));
+        } else {
+            let text =
+                |(length_ns, before): &_| format!("interrupted for {} before {before}", span(*length_ns));
+            let mut texts: Vec<String> = self.gaps.iter().map(text).collect();
+            texts.dedup();
+            all.extend(texts);
+        }
+        if self.buffered {
+            all.push("not direct I/O: the host's cache took part".into());
+        }
+        all.extend_from_slice(&self.errors);
     }
 }

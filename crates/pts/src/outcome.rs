@@ -1,8 +1,11 @@
 //! What a test concluded: everything that a report, a terminal or a comparison shows of it.
 
-use crate::Stop;
+use record::{Purged, Range};
+use stdx::units::amount_base2;
+
 use crate::exhibit::Page;
 use crate::steady::Steadiness;
+use crate::{Context, Stop};
 
 /// The result of one test, complete or cut.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,14 +19,14 @@ pub struct Outcome {
     /// What the standard wants to know with it, in a sentence.
     pub purpose: &'static str,
     /// Outline of the test in a sentence.
-    pub outline: &'static str,
+    pub outline: String,
     /// Fields of the page header.
     pub header: TestHeader,
     /// Finished rounds.
     pub rounds: u32,
-    /// Whether steady state was reached; none while the test is not complete.
+    /// Whether steady state was reached; none while the test is not complete, and for a test without one.
     pub converged: Option<bool>,
-    /// The window that all results are taken from, one entry per tracking variable; empty before five rounds.
+    /// The windows that decided, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, Steadiness)>,
     /// Report pages in order.
     pub pages: Vec<Page>,
@@ -79,4 +82,49 @@ pub struct TestHeader {
     pub ar_amount: String,
     /// `2048` or `N/A`.
     pub ar_segments: String,
+}
+
+impl TestHeader {
+    /// The fields that every test has; `range` is what its loop touches.
+    pub(crate) fn of(context: &Context<'_>, family: &str, purge: Option<&Purged>, range: Range) -> Self {
+        let settings = context.settings;
+        let (ar_amount, ar_segments) = match (settings.active_range_amount_bytes, range.segments) {
+            (Some(_), 2..) => (amount_base2(range.span().touched_bytes()), range.segments.to_string()),
+            _ => ("100%".to_owned(), "N/A".to_owned()),
+        };
+        Self {
+            requirement: context.profile.listed(family).map_or("NOT IN THE PROFILE", |l| l.requirement),
+            purge: purge.map_or_else(|| "not yet".into(), |purge| purge.method.clone()),
+            workload_independent: "None".into(),
+            workload_dependent: "None".into(),
+            data_pattern: "RND".into(),
+            queue_depth: settings.queue_depth,
+            threads: settings.threads,
+            convergence: "N/A".into(),
+            rounds: "N/A".into(),
+            pc_ar: format!("{}%", settings.precondition_range_percent),
+            test_ar: format!("{}%", settings.test_range_percent),
+            ar_amount,
+            ar_segments,
+        }
+    }
+
+    /// The same with the state of a loop over rounds.
+    pub(crate) fn judged(self, converged: bool, complete: bool, window: Option<&Steadiness>) -> Self {
+        let convergence = match (converged, complete) {
+            (true, _) => "YES",
+            (false, true) => "NO",
+            (false, false) => "not complete",
+        };
+        Self {
+            convergence: convergence.into(),
+            rounds: window.map_or_else(|| "none".into(), |w| format!("{}-{}", w.first_round, w.last_round)),
+            ..self
+        }
+    }
+}
+
+/// The clause of a test as a report prints it.
+pub(crate) fn clause_of(context: &Context<'_>, family: &str) -> &'static str {
+    context.profile.listed(family).map_or("n/a", |listed| listed.clause)
 }

@@ -1,6 +1,7 @@
 //! A profile: one version of the specification for one class of drive, as data.
 
 use record::Settings;
+use stdx::units::block_size;
 
 pub use crate::profiles::PROFILES;
 
@@ -13,12 +14,22 @@ pub struct Profile {
     pub revision: &'static str,
     /// As printed: `Client` or `Enterprise`.
     pub class: &'static str,
-    /// Whether the IOPS test is required.
-    pub iops_requirement: &'static str,
-    /// Clause of the IOPS test.
-    pub iops_clause: &'static str,
+    /// Which report pages a test has.
+    pub edition: Edition,
+    /// The tests of this version.
+    pub tests: &'static [Listed],
     /// Variables that decide steady state of the IOPS test, all in the same window.
     pub iops_tracking: &'static [Cell],
+    /// Block sizes of the Throughput test in bytes, each a test of its own, in this order.
+    pub throughput_blocks: &'static [u32],
+    /// Whether the Throughput test preconditions with the block size under test (from 1.1 on).
+    pub throughput_preconditions_its_block: bool,
+    /// Threads and queue depth that the Throughput test recommends (2.0).
+    pub throughput_demand: Option<Demand>,
+    /// When the WSAT test ends.
+    pub saturation_end: SaturationEnd,
+    /// Whether the drive's volatile write cache is on (WCE) or off (WCD).
+    pub write_cache: WriteCache,
     /// Whether the determination box has the correlation coefficient (2.0.2).
     pub reports_correlation: bool,
     /// Threads where the specification recommends or leaves a choice.
@@ -35,7 +46,58 @@ pub struct Profile {
     pub active_range_segments: u32,
 }
 
-/// A cell of the IOPS loop.
+/// Editions of the specification that differ in their report pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edition {
+    /// PTS-C 1.0 and PTS-E 1.0.
+    V1_0,
+    /// PTS-E 1.1.
+    V1_1,
+    /// PTS 2.0.1 and 2.0.2, client and enterprise in one document.
+    V2_0,
+}
+
+/// A test as a version of the specification lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed {
+    /// Its family: `iops`, `tp`.
+    pub family: &'static str,
+    /// Its clause as printed: `8.0`.
+    pub clause: &'static str,
+    /// `REQUIRED` or `OPTIONAL`.
+    pub requirement: &'static str,
+}
+
+/// Demand intensity: threads (TC) and outstanding I/Os per thread (QD).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// TC.
+    pub threads: u16,
+    /// QD.
+    pub queue_depth: u16,
+}
+
+/// The volatile write cache of the drive during a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteCache {
+    /// WCE.
+    Enabled,
+    /// WCD.
+    Disabled,
+}
+
+/// When the WSAT test ends: at the first of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SaturationEnd {
+    /// User capacities written.
+    pub capacities: u32,
+    /// Minutes.
+    pub minutes: u32,
+    /// Whether steady state ends it (from 1.1 on).
+    pub when_steady: bool,
+}
+
+/// A cell of a random test loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// Bytes per I/O.
@@ -63,6 +125,12 @@ impl Profile {
         })
     }
 
+    /// How this version lists the tests of `family`; none where it has no such test.
+    #[must_use]
+    pub fn listed(&self, family: &str) -> Option<&'static Listed> {
+        self.tests.iter().find(|listed| listed.family == family)
+    }
+
     /// The settings of an unmodified run.
     #[must_use]
     pub const fn settings(&self, seed: u64) -> Settings {
@@ -79,4 +147,32 @@ impl Profile {
             seed,
         }
     }
+}
+
+impl Cell {
+    /// As tables name it: `RND 4KiB W`.
+    #[must_use]
+    pub fn name(self) -> String {
+        let size = block_size(u64::from(self.block_bytes));
+        match self.read_percent {
+            0 => format!("RND {size} W"),
+            100 => format!("RND {size} R"),
+            read => format!("RND {size} {}", mix_name(read)),
+        }
+    }
+
+    /// As titles of window pages name it: `RND/4KiB`.
+    #[must_use]
+    pub fn short_name(self) -> String {
+        let size = block_size(u64::from(self.block_bytes));
+        match self.read_percent {
+            0 => format!("RND/{size}"),
+            read => format!("RND/{size} {}", mix_name(read)),
+        }
+    }
+}
+
+/// A mix as the PTS writes it: `65/35`.
+pub(crate) fn mix_name(read_percent: u8) -> String {
+    format!("{read_percent}/{}", 100 - read_percent)
 }

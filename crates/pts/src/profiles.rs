@@ -1,10 +1,13 @@
 //! The known profiles, one file each.
 
 mod pts_c_1_0;
+mod pts_c_2_0;
 mod pts_e_1_0;
+mod pts_e_1_1;
 mod pts_e_2_0;
 
 use crate::profile::Profile;
 
 /// Every profile.
-pub const PROFILES: &[Profile] = &[pts_c_1_0::PROFILE, pts_e_1_0::PROFILE, pts_e_2_0::PROFILE];
+pub const PROFILES: &[Profile] =
+    &[pts_c_1_0::PROFILE, pts_e_1_0::PROFILE, pts_e_1_1::PROFILE, pts_c_2_0::PROFILE, pts_e_2_0::PROFILE];

@@ -1,8 +1,10 @@
 //! The history of a round-based test: what was tracked, and whether it is steady.
 
-use record::{Judgement, Segment, VariableJudgement};
+use record::{Judgement, Note, Segment, VariableJudgement};
 
+use crate::profile::Cell;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
+use crate::{Bench, Context, Stop};
 
 /// Tracking variables round by round, since the last interruption.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +81,140 @@ impl History {
 #[must_use]
 pub fn gap_at(segments: &[Segment]) -> Option<usize> {
     segments.iter().rposition(|segment| segment.gap_before.is_some())
+}
+
+/// Where a test stands behind a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Another round is needed.
+    GoOn,
+    /// The five latest rounds are steady.
+    Steady,
+    /// No further round is allowed.
+    Exhausted,
+}
+
+/// Judges a round that is finished, under the gap rule: no window spans an interruption. `gap` is the
+/// step of the round before which the run was interrupted.
+pub(crate) fn judge(
+    context: &Context<'_>,
+    bench: &mut dyn Bench,
+    history: &mut History,
+    number: u32,
+    gap: Option<usize>,
+    tracked: Vec<f64>,
+) -> Result<Verdict, Stop> {
+    if let Some(step) = gap {
+        // A round that begins right after the gap is whole; one with the gap inside is not.
+        let first_round = if step == 0 { number } else { number + 1 };
+        history.restart();
+        bench.note(Note::WindowRestarted { first_round })?;
+        if step > 0 {
+            return Ok(Verdict::GoOn);
+        }
+    }
+    let judgement = history.judge(number, tracked);
+    let steady = judgement.steady;
+    bench.note(Note::Judged(judgement))?;
+    Ok(match steady {
+        true => Verdict::Steady,
+        false if history.len() >= context.settings.max_rounds => Verdict::Exhausted,
+        false => Verdict::GoOn,
+    })
+}
+
+/// One finished round: a segment per cell, in the order of the loop.
+#[derive(Debug)]
+pub(crate) struct Round {
+    pub number: u32,
+    pub segments: Vec<Segment>,
+}
+
+/// The rounds of a test loop and how they were judged.
+#[derive(Debug)]
+pub(crate) struct Rounds {
+    pub done: Vec<Round>,
+    pub history: History,
+    pub converged: bool,
+}
+
+impl Rounds {
+    pub fn of(variables: Vec<String>) -> Self {
+        Self { done: Vec::new(), history: History::of(variables), converged: false }
+    }
+
+    /// Takes a finished round; says whether the loop is over.
+    pub fn finish(
+        &mut self,
+        context: &Context<'_>,
+        bench: &mut dyn Bench,
+        segments: Vec<Segment>,
+        tracked: Vec<f64>,
+    ) -> Result<bool, Stop> {
+        let number = self.done.len() as u32 + 1;
+        let gap = gap_at(&segments);
+        self.done.push(Round { number, segments });
+        let verdict = judge(context, bench, &mut self.history, number, gap, tracked)?;
+        self.converged = verdict == Verdict::Steady;
+        Ok(verdict != Verdict::GoOn)
+    }
+
+    /// The rounds that results are taken from: the five of the window, or the latest there are.
+    pub fn results(&self) -> &[Round] {
+        let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
+        &self.done[self.done.len().saturating_sub(taken)..]
+    }
+
+    /// Mean over the results; none where a round has no such value.
+    pub fn mean(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.results().iter().map(|round| value(&round.segments)).collect();
+        values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
+    }
+
+    /// A value of every round, to plot.
+    pub fn points(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Vec<(f64, f64)> {
+        let point = |round: &Round| Some((f64::from(round.number), value(&round.segments)?));
+        self.done.iter().filter_map(point).collect()
+    }
+
+    /// Names of the rounds of the results: `5-9`.
+    pub fn names(&self) -> String {
+        match self.results() {
+            [] => "none".into(),
+            [only] => only.number.to_string(),
+            [first, .., last] => format!("{}-{}", first.number, last.number),
+        }
+    }
+
+    /// Number of the last finished round.
+    pub fn last(&self) -> u32 {
+        self.done.len() as u32
+    }
+
+    /// What must be said of the results.
+    pub fn notes(&self, complete: bool) -> Vec<String> {
+        match (complete, self.converged) {
+            (true, true) => Vec::new(),
+            (true, false) => vec![format!(
+                "SS NOT ACHIEVED: no steady state in {} rounds; results are the mean of rounds {}",
+                self.history.len(),
+                self.names()
+            )],
+            (false, _) if self.done.is_empty() => {
+                vec!["NOT COMPLETE: no round is finished, so there are no figures yet".into()]
+            }
+            (false, _) => {
+                vec![format!("NOT COMPLETE: figures are the mean of the finished rounds {}", self.names())]
+            }
+        }
+    }
+}
+
+/// The segment of `cell` in a round of random cells.
+pub(crate) fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
+    segments
+        .iter()
+        .find(|s| s.workload.block_bytes == cell.block_bytes && s.workload.read_percent == cell.read_percent)
 }
 
 #[cfg(test)]

@@ -1,14 +1,20 @@
 //! The tests of the PTS, one file each.
 
 mod iops;
+mod lat;
+mod tp;
 
-use crate::{Bench, Context, Outcome};
+use stdx::units::kib;
+
+use crate::{Bench, Context, Outcome, Profile};
 
 /// One test of the specification.
 #[derive(Debug, Clone, Copy)]
 pub struct Test {
     /// As typed: `iops`.
     pub name: &'static str,
+    /// What a profile calls it, and what names all tests of the family: `tp` for both block sizes.
+    pub family: &'static str,
     /// As printed: `IOPS`.
     pub title: &'static str,
     /// What it does, in a line for help texts.
@@ -20,7 +26,7 @@ pub struct Test {
 }
 
 /// Every test.
-pub const TESTS: &[Test] = &[iops::TEST];
+pub const TESTS: &[Test] = &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST];
 
 impl Test {
     /// The test called `name`.
@@ -32,5 +38,21 @@ impl Test {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();
             format!("no test '{name}'; there is {}", known.join(", "))
         })
+    }
+
+    /// The tests that `name` stands for in `profile`: one test, or a family such as `tp` with the block
+    /// sizes of the profile in its order.
+    ///
+    /// # Errors
+    /// Lists the known names.
+    pub fn all_named(name: &str, profile: &Profile) -> Result<Vec<&'static Self>, String> {
+        if name == "tp" {
+            return profile
+                .throughput_blocks
+                .iter()
+                .map(|bytes| Self::named(&format!("tp-{}", kib(u64::from(*bytes)))))
+                .collect();
+        }
+        Ok(vec![Self::named(name)?])
     }
 }

@@ -6,11 +6,34 @@ use crate::Context;
 use crate::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness};
 
-/// The tracking variable over all rounds, with the window marked.
-pub fn history(name: &str, unit: &str, points: Vec<(f64, f64)>, window: Option<&Steadiness>) -> Page {
+/// Unit of a tracking variable, and how it is printed.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit {
+    pub name: &'static str,
+    pub decimals: usize,
+}
+
+pub const IOPS: Unit = Unit { name: "IOPS", decimals: 1 };
+pub const MEGABYTES: Unit = Unit { name: "MB/s", decimals: 1 };
+pub const MILLISECONDS: Unit = Unit { name: "ms", decimals: 3 };
+
+/// Lines over rounds: how a value came to its steady state.
+pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Integer },
-        y: Axis { label: unit.into(), scale: Scale::LinearFromZero },
+        y: Axis { label: label.into(), scale: Scale::LinearFromZero },
+        series,
+        guides: Vec::new(),
+        marked: None,
+    };
+    Page::of(title, Exhibit::Lines(lines))
+}
+
+/// The tracking variable over all rounds, with the window marked.
+pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&Steadiness>) -> Page {
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        y: Axis { label: unit.name.into(), scale: Scale::LinearFromZero },
         series: vec![Series { name: name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
         marked: window
@@ -23,7 +46,7 @@ pub fn history(name: &str, unit: &str, points: Vec<(f64, f64)>, window: Option<&
 /// The five rounds of the window, zoomed, and the five values that decided.
 pub fn determination(
     short_name: &str,
-    unit: &str,
+    unit: Unit,
     points: Vec<(f64, f64)>,
     window: Option<&Steadiness>,
     context: &Context<'_>,
@@ -32,7 +55,7 @@ pub fn determination(
     let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Integer },
-        y: Axis { label: unit.into(), scale: Scale::LinearZoomed },
+        y: Axis { label: unit.name.into(), scale: Scale::LinearZoomed },
         series: vec![Series { name: short_name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
         marked: None,
@@ -70,8 +93,8 @@ fn guides_of(window: &Steadiness) -> Vec<Guide> {
     ]
 }
 
-fn determination_box(window: &Steadiness, unit: &str, context: &Context<'_>) -> Facts {
-    let amount = |value: f64| format!("{} {unit}", grouped(value, 1));
+fn determination_box(window: &Steadiness, unit: Unit, context: &Context<'_>) -> Facts {
+    let amount = |value: f64| format!("{} {}", grouped(value, unit.decimals), unit.name);
     let mut items = vec![
         ("Average".to_owned(), amount(window.mean)),
         ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),

@@ -1,134 +1,14 @@
 //! The IOPS test against a fake bench: order of the loop, end conditions, gaps, what is shown.
 
+mod support;
+
 use pts::exhibit::{Cell, Exhibit};
-use pts::{Bench, Context, Outcome, Profile, Stop, Test};
-use record::{
-    Direction, Gap, Note, Purged, Segment, Series, Settings, TargetFacts, TargetKind, Until, Workload,
-};
-use stdx::Histogram;
-
-type IopsOf = Box<dyn Fn(u32, &Workload) -> u64>;
-
-/// Answers every cell with the IOPS that a function of round and workload says.
-struct Fake {
-    iops: IopsOf,
-    round: u32,
-    clock_ns: u64,
-    log: Vec<String>,
-    notes: Vec<Note>,
-    /// Round and step before which the run was interrupted.
-    gap: Option<(u32, usize)>,
-    step: usize,
-    fail_after_cells: Option<usize>,
-    cells: usize,
-}
-
-impl Fake {
-    fn new(iops: impl Fn(u32, &Workload) -> u64 + 'static) -> Self {
-        Self {
-            iops: Box::new(iops),
-            round: 0,
-            clock_ns: 0,
-            log: Vec::new(),
-            notes: Vec::new(),
-            gap: None,
-            step: 0,
-            fail_after_cells: None,
-            cells: 0,
-        }
-    }
-
-    fn answer(&mut self, workload: &Workload, ios: u64) -> Segment {
-        let start_ns = self.clock_ns;
-        let Until::DurationNs(length_ns) = workload.until else {
-            unreachable!("only cells are answered here")
-        };
-        self.clock_ns += length_ns;
-        let mut latency = Histogram::new();
-        latency.record(100_000);
-        let done = Direction { ios, bytes: ios * u64::from(workload.block_bytes), latency };
-        Segment {
-            workload: workload.clone(),
-            start_ns,
-            end_ns: self.clock_ns,
-            read: Direction::default(),
-            write: done,
-            series: Series::default(),
-            errors: Vec::new(),
-            engine: "fake".into(),
-            gap_before: None,
-        }
-    }
-}
-
-impl Bench for Fake {
-    fn purge(&mut self) -> Result<Purged, Stop> {
-        self.log.push("purge".into());
-        Ok(Purged { method: "Format Unit".into(), pts_purge: true, start_ns: 0, end_ns: 1 })
-    }
-    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        self.log.push(format!("write {workload} {:?}", workload.until));
-        let timed = Workload { until: Until::DurationNs(1_000_000_000), ..workload.clone() };
-        Ok(Segment { workload: workload.clone(), ..self.answer(&timed, 1000) })
-    }
-    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        if self.fail_after_cells == Some(self.cells) {
-            return Err(Stop::Failed("EIO".into()));
-        }
-        self.cells += 1;
-        self.log.push(format!("{} TC{} QD{}", workload, workload.threads, workload.queue_depth));
-        let ios = (self.iops)(self.round, workload) * 60;
-        let mut segment = self.answer(workload, ios);
-        if self.gap == Some((self.round, self.step)) {
-            segment.gap_before = Some(Gap { length_ns: 3_600_000_000_000 });
-        }
-        self.step += 1;
-        Ok(segment)
-    }
-    fn idle(&mut self, _: u64) -> Result<(), Stop> {
-        unreachable!("the IOPS test never idles")
-    }
-    fn note(&mut self, note: Note) -> Result<(), Stop> {
-        if let Note::RoundStarted { round, .. } = note {
-            (self.round, self.step) = (round, 0);
-        }
-        self.notes.push(note);
-        Ok(())
-    }
-}
-
-fn target(logical_block_bytes: u32) -> TargetFacts {
-    TargetFacts {
-        kind: TargetKind::Block,
-        path: "/dev/fake".into(),
-        identity: "S1".into(),
-        attachment: None,
-        vendor: None,
-        model: None,
-        serial: Some("S1".into()),
-        firmware: None,
-        interface: None,
-        nand: None,
-        capacity_bytes: 100_000_000_000,
-        logical_block_bytes,
-        physical_block_bytes: 4096,
-        rotational: Some(false),
-        simulated: None,
-    }
-}
+use pts::{Outcome, Stop};
+use record::{Note, TargetFacts};
+use support::{Fake, figures, target};
 
 fn run_on(profile: &str, target: &TargetFacts, bench: &mut Fake) -> Outcome {
-    let profile = Profile::named(profile).unwrap();
-    let settings: Settings = profile.settings(1);
-    (Test::named("iops").unwrap().run)(&Context { profile, settings: &settings, target }, bench)
-}
-
-fn figures(outcome: &Outcome) -> &pts::exhibit::Table {
-    let tables = outcome.pages.iter().flat_map(|p| &p.exhibits);
-    tables
-        .filter_map(|e| if let Exhibit::Table(t) = e { Some(t) } else { None })
-        .next()
-        .expect("a page with the table")
+    support::run_on("iops", profile, target, bench)
 }
 
 #[test]
@@ -222,7 +102,7 @@ fn no_512_byte_cells_on_4kn() {
 #[test]
 fn a_gap_inside_a_round_starts_the_window_behind_it() {
     let mut bench = Fake::new(|_, _| 1000);
-    bench.gap = Some((3, 20));
+    bench.gaps = vec![(3, 20)];
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.header.rounds, "4-8");
     assert!(bench.notes.contains(&Note::WindowRestarted { first_round: 4 }));
@@ -232,14 +112,14 @@ fn a_gap_inside_a_round_starts_the_window_behind_it() {
 #[test]
 fn a_gap_between_rounds_keeps_the_round_behind_it() {
     let mut bench = Fake::new(|_, _| 1000);
-    bench.gap = Some((3, 0));
+    bench.gaps = vec![(3, 0)];
     assert_eq!(run_on("pts-e-1.0", &target(512), &mut bench).header.rounds, "3-7");
 }
 
 #[test]
 fn a_gap_gives_25_new_rounds() {
     let mut bench = Fake::new(|round, _| 1000 * u64::from(1 + round % 2));
-    bench.gap = Some((3, 20));
+    bench.gaps = vec![(3, 20)];
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!((outcome.rounds, outcome.header.rounds.as_str()), (28, "24-28"));
 }
@@ -254,6 +134,38 @@ fn a_failing_device_stops_exactly_there_and_keeps_the_rest() {
     assert_eq!(outcome.header.convergence, "not complete");
     assert_eq!(figures(&outcome).rows[1].cells[0], Cell::Value(1000.0));
     assert!(outcome.window.is_empty());
+}
+
+#[test]
+fn many_gaps_are_counted_and_no_window_spans_one() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.gaps = (1..=10).map(|round| (round, 30)).collect();
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.header.rounds, "11-15");
+    assert_eq!(outcome.modified, ["interrupted 10 times, 10 h 00 min in all"]);
+}
+
+#[test]
+fn a_run_cut_before_its_first_round_has_no_figures() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.fail_after_cells = Some(3);
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: no round is finished, so there are no figures yet"]);
+    assert_eq!(outcome.pages.len(), 6);
+}
+
+#[test]
+fn the_outline_follows_the_settings() {
+    let outline = |capacities| {
+        let settings = record::Settings {
+            precondition_capacities: capacities,
+            ..pts::Profile::named("pts-e-1.0").unwrap().settings(1)
+        };
+        support::run_with("iops", "pts-e-1.0", &settings, &target(512), &mut Fake::new(|_, _| 9)).outline
+    };
+    assert!(outline(1).contains("write the capacity once"));
+    assert!(outline(2).contains("write the capacity twice"));
+    assert!(outline(3).contains("write the capacity 3 times"));
 }
 
 #[test]

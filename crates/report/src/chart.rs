@@ -8,10 +8,12 @@ mod canvas;
 mod columns3d;
 mod lines;
 mod marker;
+mod response_times;
 mod ruler;
 
 pub use columns3d::columns3d;
 pub use lines::lines;
+pub use response_times::response_times;
 
 /// Size of a picture in user units; a page scales it to the room it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,4 +44,9 @@ const FIT: &str = "#d3202f";
 
 fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
+}
+
+/// A value as a hint tells it: milliseconds need more digits than IOPS.
+fn hinted(value: f64) -> String {
+    stdx::units::grouped(value, if value != 0.0 && value.abs() < 10.0 { 3 } else { 1 })
 }

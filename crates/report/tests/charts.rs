@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use pts::exhibit::{Axis, Cell, Columns3d, Guide, GuideRole, Lines, Row, Scale, Series, Table};
+use pts::exhibit::{
+    Axis, Bin, Cell, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Row, Scale, Series, Table,
+};
 use report::chart::{self, Size};
 
 const SMALL: Size = Size { width: 640.0, height: 320.0 };
@@ -104,8 +106,29 @@ fn table() -> Table {
     }
 }
 
+fn times() -> ResponseTimes {
+    let bin = |i: i32| {
+        let from_ms = 0.02 * 1.125f64.powi(i);
+        let ios = (2_000_000.0 * (-0.04 * f64::from((i - 9) * (i - 9))).exp()) as u64 + 3;
+        Bin { from_ms, to_ms: from_ms * 1.125, ios }
+    };
+    ResponseTimes {
+        caption: "RND 4KiB W, TC 1 QD 1: 16,300.4 IOPS, 66.8 MB/s, MRT 12.804 ms".into(),
+        bins: (0..48).map(bin).collect(),
+        confidence: vec![(0.03, 5.0), (0.05, 30.0), (0.06, 50.0), (0.11, 90.0), (0.4, 99.9), (2.1, 99.999)],
+        markers: vec![
+            ("ART".into(), Some(0.061)),
+            ("99.9 %".into(), Some(0.4)),
+            ("99.99 %".into(), Some(1.1)),
+            ("99.999 %".into(), Some(2.1)),
+        ],
+        to_ms: 2.31,
+    }
+}
+
 #[test]
 fn golden_pictures() {
+    is_golden("response_times.svg", &chart::response_times(&times(), "Histogram", SMALL));
     is_golden("lines_from_zero.svg", &chart::lines(&convergence(), "Convergence", SMALL));
     is_golden("lines_window.svg", &chart::lines(&window(), "Window", SMALL));
     is_golden("lines_logarithmic.svg", &chart::lines(&by_block_size(), "2D Plot", SMALL));
@@ -215,6 +238,26 @@ fn columns_without_a_good_picture_still_have_one() {
     let named = Columns3d { x: vec![long.clone(); 12], depth: vec![long; 12], ..columns() };
     is_sound(&chart::columns3d(&named, "", SMALL));
     is_sound(&chart::columns3d(&Columns3d { x: Vec::new(), depth: Vec::new(), ..columns() }, "", SMALL));
+}
+
+#[test]
+fn response_times_without_a_good_picture_still_have_one() {
+    let bin = |from_ms: f64, ios: u64| Bin { from_ms, to_ms: from_ms * 1.1, ios };
+    for bins in [vec![], vec![bin(0.0, 1)], vec![bin(0.1, u64::MAX), bin(1e9, 1)], vec![bin(f64::NAN, 5)]] {
+        for to_ms in [0.0, 1e-9, 2.0, f64::NAN, f64::INFINITY] {
+            for value in [None, Some(0.0), Some(1.9), Some(1e12), Some(f64::NAN)] {
+                let markers = vec![("<&> ".repeat(12), value); 6];
+                let confidence = vec![(0.1, 50.0), (1e30, 99.0), (f64::NAN, 1.0)];
+                let caption = "\"RND\" & <more> ".repeat(20);
+                let times = ResponseTimes { caption, bins: bins.clone(), confidence, markers, to_ms };
+                is_sound(&chart::response_times(&times, "<&>", SMALL));
+            }
+        }
+    }
+    let svg = chart::response_times(&ResponseTimes::default(), "", SMALL);
+    assert!(svg.contains("Nothing measured"));
+    let few = ResponseTimes { markers: vec![("99.999 %".into(), None)], ..times() };
+    assert!(chart::response_times(&few, "", SMALL).contains("99.999 %: n/a"));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use record::{Note, Purged, Segment};
 use stdx::units::KIB;
 
 use crate::profile::Cell;
-use crate::rounds::{History, gap_at};
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::rounds::{Rounds, find};
+use crate::{Bench, Context, Outcome, Stop, Test, modified};
 
 /// Read shares in percent, outer loop, from reads to writes.
 const MIXES: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
@@ -27,6 +27,7 @@ const BLOCK_SIZES: [u32; 8] = [
 /// The IOPS test.
 pub const TEST: Test = Test {
     name: "iops",
+    family: "iops",
     title: "IOPS",
     about: "random IOPS, 7 R/W mixes x 8 block sizes, rounds to steady state",
     run,
@@ -38,28 +39,15 @@ struct Seen {
     purge: Option<Purged>,
     precondition: Option<Segment>,
     skipped: Vec<u32>,
-    rounds: Vec<Round>,
-    history: History,
-    converged: bool,
-}
-
-/// One finished round: a segment per cell, in the order of the loop.
-struct Round {
-    number: u32,
-    segments: Vec<Segment>,
+    rounds: Rounds,
 }
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut seen = Seen {
         purge: None,
         precondition: None,
-        skipped: BLOCK_SIZES
-            .into_iter()
-            .filter(|bytes| !bytes.is_multiple_of(context.target.logical_block_bytes))
-            .collect(),
-        rounds: Vec::new(),
-        history: History::of(context.profile.iops_tracking.iter().map(name_of).collect()),
-        converged: false,
+        skipped: context.impossible(&BLOCK_SIZES),
+        rounds: Rounds::of(context.profile.iops_tracking.iter().map(|cell| cell.name()).collect()),
     };
     let stop = measure(context, bench, &mut seen).err();
     pages::outcome(context, &seen, stop)
@@ -68,7 +56,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
     let cells = cells(&seen.skipped);
     for bytes in &seen.skipped {
-        bench.note(pages::skip_note(*bytes, context.target.logical_block_bytes))?;
+        bench.note(modified::skip_note(*bytes, context.target))?;
     }
     seen.purge = Some(bench.purge()?);
     seen.precondition = Some(bench.write(&context.precondition())?);
@@ -79,22 +67,9 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
             let workload = context.cell(number, step as u32, cell.read_percent, cell.block_bytes);
             segments.push(bench.run(&workload)?);
         }
-        let gap = gap_at(&segments);
-        let tracked = context.profile.iops_tracking.iter().map(|cell| iops_of(&segments, *cell)).collect();
-        seen.rounds.push(Round { number, segments });
-        if let Some(step) = gap {
-            // A round that begins right after the gap is whole; one with the gap inside is not.
-            let first_round = if step == 0 { number } else { number + 1 };
-            seen.history.restart();
-            bench.note(Note::WindowRestarted { first_round })?;
-            if step > 0 {
-                continue;
-            }
-        }
-        let judgement = seen.history.judge(number, tracked);
-        seen.converged = judgement.steady;
-        bench.note(Note::Judged(judgement))?;
-        if seen.converged || seen.history.len() >= context.settings.max_rounds {
+        let tracked = context.profile.iops_tracking.iter().map(|cell| iops_of(&segments, *cell));
+        let tracked = tracked.map(|iops| iops.unwrap_or(0.0)).collect();
+        if seen.rounds.finish(context, bench, segments, tracked)? {
             break;
         }
     }
@@ -110,25 +85,6 @@ fn cells(skipped: &[u32]) -> Vec<Cell> {
         .collect()
 }
 
-fn iops_of(segments: &[Segment], cell: Cell) -> f64 {
-    find(segments, cell).map_or(0.0, Segment::iops)
-}
-
-fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
-    segments
-        .iter()
-        .find(|s| s.workload.block_bytes == cell.block_bytes && s.workload.read_percent == cell.read_percent)
-}
-
-fn name_of(cell: &Cell) -> String {
-    let size = stdx::units::block_size(u64::from(cell.block_bytes));
-    match cell.read_percent {
-        0 => format!("RND {size} W"),
-        100 => format!("RND {size} R"),
-        read => format!("RND {size} {}", mix_name(read)),
-    }
-}
-
-fn mix_name(read_percent: u8) -> String {
-    format!("{read_percent}/{}", 100 - read_percent)
+fn iops_of(segments: &[Segment], cell: Cell) -> Option<f64> {
+    find(segments, cell).map(Segment::iops)
 }

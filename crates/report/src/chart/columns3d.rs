@@ -5,11 +5,10 @@
 //! which usually are the tallest, stand farthest away and hide nothing.
 
 use pts::exhibit::{Columns3d, Scale};
-use stdx::units::grouped;
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use super::ruler::Ruler;
-use super::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
+use super::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 use crate::markup::shortened;
 
 /// Picture units right and down for one step along the first category, the depth and the height. The
@@ -72,7 +71,7 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
         columns.height_label,
         columns.x_label,
         columns.depth_label,
-        grouped(heights().filter(|h| h.is_finite()).fold(0.0, f64::max), 1)
+        hinted(heights().filter(|h| h.is_finite()).fold(0.0, f64::max))
     );
     let mut canvas = Canvas::new(size, title, &description);
     draw_box(&mut canvas, &view, &ruler);
@@ -133,7 +132,7 @@ fn draw_cell(
         return;
     };
     let edge = Stroke::solid("#ffffff", 0.5);
-    let hint = format!("{place}: {} {}", grouped(value, 1), columns.height_label);
+    let hint = format!("{place}: {} {}", hinted(value), columns.height_label);
     canvas.hinted(&hint, |canvas| {
         let (low, high) = (base(0.0), base(top));
         if top > 0.0 {

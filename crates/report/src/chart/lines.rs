@@ -1,11 +1,10 @@
 //! Points joined by lines.
 
 use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
-use stdx::units::grouped;
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use super::ruler::Ruler;
-use super::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, marker};
+use super::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted, marker};
 use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
@@ -41,14 +40,7 @@ pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
     let mut homeless = 0;
     for (index, series) in lines.series.iter().enumerate() {
         let name = |p: &(f64, f64)| {
-            format!(
-                "{}: {} {}, {} {}",
-                series.name,
-                lines.x.label,
-                compact(p.0),
-                grouped(p.1, 1),
-                lines.y.label
-            )
+            format!("{}: {} {}, {} {}", series.name, lines.x.label, compact(p.0), hinted(p.1), lines.y.label)
         };
         let shown: Vec<(Point, String)> =
             series.points.iter().filter_map(|p| Some((plot.place(*p)?, name(p)))).collect();

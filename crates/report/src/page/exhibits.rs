@@ -11,6 +11,9 @@ use crate::chart::{self, Size};
 use crate::markup::escape;
 use crate::text::cell_text;
 
+/// A table with more columns than this has less room around its numbers.
+const WIDE_COLUMNS: usize = 10;
+
 /// Page `index` of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: Place) -> String {
     let page = &outcome.pages[index];
@@ -19,21 +22,28 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: 
     let remarks: String =
         page.remarks.iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
-        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits\">{exhibits}{remarks}</div>\n",
+        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
-        escape(&page.title)
+        escape(&page.title),
+        if is_of_tables(page) { " tables" } else { "" }
     );
     sheet(document, place, "plot", &banners(document, Some(outcome)), &body)
+}
+
+/// Several small tables stand side by side, or they would not fit on the sheet.
+fn is_of_tables(page: &Page) -> bool {
+    page.exhibits.len() > 1
+        && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
 }
 
 /// Room for a chart in pixels of the sheet, so that its letters keep the size of those around it. An
 /// estimate is enough: what is too large is scaled down.
 fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
-    let is_chart = |e: &&Exhibit| matches!(e, Exhibit::Lines(_) | Exhibit::Columns3d(_));
+    let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
         Exhibit::Facts(facts) => 40.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
         Exhibit::Table(table) => 80.0 + 33.0 * table.rows.len() as f64,
-        Exhibit::Lines(_) | Exhibit::Columns3d(_) => 0.0,
+        Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => 0.0,
     });
     let marks = document.marks(Some(outcome)).len() as f64 * 27.0;
     let remarks = page.remarks.len() as f64 * 26.0;
@@ -46,6 +56,7 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
     match exhibit {
         Exhibit::Lines(lines) => figure(&chart::lines(lines, title, size)),
         Exhibit::Columns3d(columns) => figure(&chart::columns3d(columns, title, size)),
+        Exhibit::ResponseTimes(times) => figure(&chart::response_times(times, title, size)),
         Exhibit::Table(table) => numbers(table),
         Exhibit::Facts(facts) => determination(facts),
     }
@@ -67,8 +78,9 @@ fn numbers(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "<table class=\"numbers\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
+        "<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
          <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
         escape(&table.heading),
         escape(&table.row_heading),
         table.columns.len().max(1),

@@ -18,7 +18,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, place: Place) -> Stri
     );
     let description = [
         ("Purpose", or_na(Some(outcome.purpose))),
-        ("Test Outline", or_na(Some(outcome.outline))),
+        ("Test Outline", or_na(Some(&outcome.outline))),
         ("Preconditioning", or_na(Some(&preconditioning))),
     ];
     let body = format!(
@@ -62,7 +62,8 @@ fn steady_state(window: &[(String, Steadiness)]) -> String {
             or_na(Some(name)),
             s.first_round,
             s.last_round,
-            grouped(s.mean, 1),
+            // Milliseconds are small numbers, IOPS large ones.
+            grouped(s.mean, if s.mean.abs() < 10.0 { 3 } else { 1 }),
             share(s.range),
             share(s.slope_excursion),
             s.formula(),

@@ -1,0 +1,185 @@
+//! Response times: percentiles that enough I/Os stand behind, and the histogram with its confidence level
+//! (the page of PTS 2.0 that WSAT, LAT, CBW and DIRTH share).
+
+use record::Segment;
+use stdx::Histogram;
+use stdx::histogram::slot_bounds;
+use stdx::units::grouped;
+
+use crate::exhibit::{Bin, Cell, Exhibit, Page, ResponseTimes, Row, Table};
+
+/// A percentile, by the share of I/Os beyond it: exact, where 99.999 % as a fraction is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Percentile {
+    /// As printed: `99.999`.
+    pub name: &'static str,
+    /// I/Os beyond it in a million.
+    pub beyond_ppm: u32,
+}
+
+/// The fifth nine, which the 2.0 tables have.
+pub const FIVE_NINES: Percentile = Percentile { name: "99.999", beyond_ppm: 10 };
+
+/// The percentiles of the histogram page.
+const PERCENTILES: [Percentile; 17] = [
+    Percentile { name: "1", beyond_ppm: 990_000 },
+    Percentile { name: "5", beyond_ppm: 950_000 },
+    Percentile { name: "10", beyond_ppm: 900_000 },
+    Percentile { name: "20", beyond_ppm: 800_000 },
+    Percentile { name: "30", beyond_ppm: 700_000 },
+    Percentile { name: "40", beyond_ppm: 600_000 },
+    Percentile { name: "50", beyond_ppm: 500_000 },
+    Percentile { name: "60", beyond_ppm: 400_000 },
+    Percentile { name: "70", beyond_ppm: 300_000 },
+    Percentile { name: "80", beyond_ppm: 200_000 },
+    Percentile { name: "90", beyond_ppm: 100_000 },
+    Percentile { name: "95", beyond_ppm: 50_000 },
+    Percentile { name: "99", beyond_ppm: 10_000 },
+    Percentile { name: "99.9", beyond_ppm: 1_000 },
+    Percentile { name: "99.99", beyond_ppm: 100 },
+    FIVE_NINES,
+    Percentile { name: "99.9999", beyond_ppm: 1 },
+];
+
+/// Those that are vertical markers.
+const MARKED: [usize; 3] = [13, 14, 15];
+/// I/Os that must lie beyond a percentile before it is printed.
+const IOS_BEYOND: u64 = 10;
+/// Slots of the histogram in one bin of the picture: bins are 6 to 12 % wide.
+const SLOTS_IN_BIN: usize = 16;
+
+impl Percentile {
+    /// Its value in ms; none with too few I/Os to know it.
+    #[must_use]
+    pub fn of(self, histogram: &Histogram) -> Option<f64> {
+        let needed = (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm));
+        if histogram.count() < needed { None } else { self.estimate(histogram) }
+    }
+
+    fn estimate(self, histogram: &Histogram) -> Option<f64> {
+        let share = f64::from(1_000_000 - self.beyond_ppm) / 1e6;
+        histogram.quantile(share).map(|ns| ns as f64 / 1e6)
+    }
+}
+
+/// The response times of all I/Os of `segments`, reads and writes together.
+#[must_use]
+pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram {
+    let mut all = Histogram::new();
+    for segment in segments {
+        all.merge(&segment.read.latency);
+        all.merge(&segment.write.latency);
+    }
+    all
+}
+
+/// The page of a histogram run: the plot, and the percentiles as numbers.
+pub(crate) fn page(title: &str, segment: Option<&Segment>) -> Page {
+    let Some(segment) = segment else {
+        let mut page = Page::of(title, Exhibit::ResponseTimes(ResponseTimes::default()));
+        page.remarks.push("The histogram run at the end of the test is not finished.".into());
+        return page;
+    };
+    let histogram = merged([segment]);
+    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(segment, &histogram)));
+    page.exhibits.push(Exhibit::Table(table(&histogram)));
+    if FIVE_NINES.of(&histogram).is_none() {
+        page.remarks.push(format!(
+            "n/a: fewer than {IOS_BEYOND} of the {} I/Os lie beyond this percentile.",
+            grouped(histogram.count() as f64, 0)
+        ));
+    }
+    page
+}
+
+fn exhibit(segment: &Segment, histogram: &Histogram) -> ResponseTimes {
+    let workload = &segment.workload;
+    let maximum = histogram.max().map_or_else(|| "n/a".into(), |ns| grouped(ns as f64 / 1e6, 3));
+    let caption = format!(
+        "{workload}, TC {} QD {}: {} IOPS, {} MB/s, MRT {maximum} ms",
+        workload.threads,
+        workload.queue_depth,
+        grouped(segment.iops(), 1),
+        grouped(segment.megabytes_per_second(), 1)
+    );
+    let mut markers = vec![("ART".to_owned(), histogram.mean().map(|ns| ns / 1e6))];
+    let marked = MARKED.map(|index| PERCENTILES[index]);
+    markers.extend(marked.map(|percentile| (format!("{} %", percentile.name), percentile.of(histogram))));
+    let confidence = PERCENTILES.iter().filter_map(|percentile| {
+        let share = 100.0 - f64::from(percentile.beyond_ppm) / 1e4;
+        Some((percentile.of(histogram)?, share))
+    });
+    ResponseTimes {
+        caption,
+        bins: bins(histogram),
+        confidence: confidence.collect(),
+        markers,
+        to_ms: FIVE_NINES.estimate(histogram).map_or(1.0, |ms| ms * 1.1),
+    }
+}
+
+fn bins(histogram: &Histogram) -> Vec<Bin> {
+    let mut bins: Vec<(usize, Bin)> = Vec::new();
+    for (slot, count) in histogram.filled() {
+        let number = slot / SLOTS_IN_BIN;
+        if let Some((_, bin)) = bins.last_mut().filter(|(last, _)| *last == number) {
+            bin.ios += count;
+            continue;
+        }
+        let from_ms = slot_bounds(number * SLOTS_IN_BIN).0 as f64 / 1e6;
+        let to_ms = slot_bounds(number * SLOTS_IN_BIN + SLOTS_IN_BIN - 1).1.saturating_add(1) as f64 / 1e6;
+        bins.push((number, Bin { from_ms, to_ms, ios: count }));
+    }
+    bins.into_iter().map(|(_, bin)| bin).collect()
+}
+
+fn table(histogram: &Histogram) -> Table {
+    let absent = || Cell::Absent("n/a".into());
+    let cells = PERCENTILES.map(|percentile| percentile.of(histogram).map_or_else(absent, Cell::Value));
+    Table {
+        heading: "Response Time by Confidence Level".into(),
+        row_heading: "Response time".into(),
+        column_heading: "Share of I/Os %".into(),
+        columns: PERCENTILES.map(|percentile| percentile.name.to_owned()).into(),
+        rows: vec![Row { name: "ms".into(), cells: cells.into() }],
+        decimals: 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(count: u64) -> Histogram {
+        let mut histogram = Histogram::new();
+        (1..=count).for_each(|i| histogram.record(i * 1_000));
+        histogram
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_ios_beyond_it() {
+        let (few, enough) = (of(999_999), of(1_000_000));
+        assert_eq!(FIVE_NINES.of(&few), None);
+        assert!((FIVE_NINES.of(&enough).unwrap() - 999.99).abs() < 5.0);
+        assert_eq!(PERCENTILES[6].of(&of(19)), None);
+        assert!(PERCENTILES[6].of(&of(20)).is_some());
+        assert_eq!(FIVE_NINES.of(&of(0)), None);
+    }
+
+    #[test]
+    fn percentiles_rise_and_end_below_a_hundred() {
+        assert!(PERCENTILES.windows(2).all(|pair| pair[0].beyond_ppm > pair[1].beyond_ppm));
+        for percentile in PERCENTILES {
+            let share: f64 = percentile.name.parse().unwrap();
+            assert!((100.0 - share - f64::from(percentile.beyond_ppm) / 1e4).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn bins_hold_every_io_and_do_not_overlap() {
+        let histogram = of(5_000);
+        let bins = bins(&histogram);
+        assert_eq!(bins.iter().map(|b| b.ios).sum::<u64>(), 5_000);
+        assert!(bins.windows(2).all(|pair| pair[0].to_ms <= pair[1].from_ms + 1e-12));
+    }
+}

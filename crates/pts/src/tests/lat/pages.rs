@@ -1,0 +1,209 @@
+//! What the Latency test shows: six pages, and the response-time histogram in PTS 2.0.
+
+use stdx::units::{block_size, kib};
+
+use super::{BLOCK_SIZES, DEMAND, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of};
+use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, Series, Table};
+use crate::outcome::{TestHeader, clause_of};
+use crate::profile::{Cell, mix_name};
+use crate::response::{self, FIVE_NINES};
+use crate::rounds::find;
+use crate::window_pages::{self, MILLISECONDS};
+use crate::{Context, KeyFigure, Outcome, Stop, modified};
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let rounds = &seen.rounds;
+    let mut modified = Vec::new();
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    modified::by_skips(seen.skipped.iter().map(|b| modified::skip_note(*b, context.target)), &mut modified);
+    let segments = seen.precondition.iter().chain(rounds.done.iter().flat_map(|r| &r.segments));
+    modified::by_segments(segments.chain(&seen.histogram), &mut modified);
+    let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
+    Outcome {
+        test: TEST.name,
+        title: TEST.title,
+        clause: clause_of(context, TEST.family),
+        purpose: "measure the response time of one I/O at a time at steady state",
+        outline: format!(
+            "purge; {}; loop over 3 R/W mixes and 3 block sizes at TC 1 QD 1 until the average latency of \
+             4 KiB writes is steady over five rounds{histogram}",
+            context.precondition_in_words()
+        ),
+        header: header(context, seen, complete),
+        rounds: rounds.last(),
+        converged: (complete || rounds.converged).then_some(rounds.converged),
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        notes: rounds.notes(complete),
+        modified,
+        window: rounds.history.named_window(),
+        stop,
+    }
+}
+
+fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
+    let window = seen.rounds.history.window();
+    TestHeader {
+        workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
+        workload_dependent: "Full Latency Loop".into(),
+        threads: DEMAND.threads,
+        queue_depth: DEMAND.queue_depth,
+        ..TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.test_range()).judged(
+            seen.rounds.converged,
+            complete,
+            window.first(),
+        )
+    }
+}
+
+/// What the tables say of a cell over the rounds that results are taken from.
+#[derive(Clone, Copy)]
+enum Figure {
+    Iops,
+    Average,
+    FiveNines,
+    Maximum,
+}
+
+impl Figure {
+    fn of(self, seen: &Seen, cell: Cell) -> Option<f64> {
+        let rounds = &seen.rounds;
+        match self {
+            Self::Iops => rounds.mean(|segments| Some(find(segments, cell)?.iops())),
+            Self::Average => rounds.mean(|segments| average_of(segments, cell)),
+            Self::FiveNines => {
+                let segments = rounds.results().iter().filter_map(|round| find(&round.segments, cell));
+                FIVE_NINES.of(&response::merged(segments))
+            }
+            // The largest response time there was: a mean of maxima says nothing of any I/O.
+            Self::Maximum => {
+                let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
+                maxima.max_by(f64::total_cmp)
+            }
+        }
+    }
+
+    fn heading(self) -> (&'static str, usize) {
+        match self {
+            Self::Iops => ("IOPS", 1),
+            Self::Average => ("Average Response Time (ms)", 3),
+            Self::FiveNines => ("99.999 % Response Time (ms)", 3),
+            Self::Maximum => ("Maximum Response Time (ms)", 3),
+        }
+    }
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let rounds = &seen.rounds;
+    let window = rounds.history.window();
+    let tracked = rounds.points(|segments| average_of(segments, TRACKED));
+    let over_rounds = |title: &str, label: &str, of: fn(&[record::Segment], Cell) -> Option<f64>| {
+        let series = sizes().filter(|bytes| !seen.skipped.contains(bytes)).map(|block_bytes| Series {
+            name: block_size(u64::from(block_bytes)),
+            points: rounds.points(|segments| of(segments, Cell { block_bytes, read_percent: 0 })),
+        });
+        window_pages::convergence(title, label, series.collect())
+    };
+    let mut pages = vec![
+        over_rounds(
+            "Steady State Convergence - Average Latency (100 % writes)",
+            "Average latency (ms)",
+            average_of,
+        ),
+        over_rounds(
+            "Steady State Convergence - Maximum Latency (100 % writes)",
+            "Maximum latency (ms)",
+            maximum_of,
+        ),
+        window_pages::determination(&TRACKED.short_name(), MILLISECONDS, tracked, window.first(), context),
+        tables(context, seen),
+        columns(seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", Figure::Average),
+        columns(seen, "MAX Latency v BS and R/W Mix - 3D Plot", "Maximum (ms)", Figure::Maximum),
+    ];
+    if has_histogram(context) {
+        let title = "Response Time Histogram - Confidence Level Plot";
+        pages.push(response::page(title, seen.histogram.as_ref()));
+    }
+    pages
+}
+
+/// Mixes as tables and plots have them: from writes to reads.
+fn mixes() -> impl Iterator<Item = u8> {
+    MIXES.into_iter().rev()
+}
+
+/// Block sizes as tables and plots have them: from small to large.
+fn sizes() -> impl Iterator<Item = u32> {
+    BLOCK_SIZES.into_iter().rev()
+}
+
+fn tables(context: &Context<'_>, seen: &Seen) -> Page {
+    let shown: &[Figure] = if has_histogram(context) {
+        &[Figure::Iops, Figure::Average, Figure::FiveNines, Figure::Maximum]
+    } else {
+        &[Figure::Average, Figure::Maximum]
+    };
+    let mut remarks = vec![format!("Rounds {}; maxima are the largest of all.", seen.rounds.names())];
+    if has_histogram(context) {
+        remarks.push("99.999 % is n/a where the rounds together have fewer than 1,000,000 I/Os.".into());
+    }
+    Page {
+        title: "Average and Maximum Response Time - Tabular Data".into(),
+        exhibits: shown.iter().map(|figure| Exhibit::Table(table(seen, *figure))).collect(),
+        remarks,
+    }
+}
+
+fn table(seen: &Seen, figure: Figure) -> Table {
+    let (heading, decimals) = figure.heading();
+    let absent = |block_bytes: u32| match figure {
+        _ if seen.skipped.contains(&block_bytes) => "n/a (4Kn)",
+        Figure::FiveNines if !seen.rounds.done.is_empty() => "n/a",
+        _ => "not measured",
+    };
+    let cell = |block_bytes, read_percent| {
+        let value = figure.of(seen, Cell { block_bytes, read_percent });
+        value.map_or_else(|| TableCell::Absent(absent(block_bytes).into()), TableCell::Value)
+    };
+    Table {
+        heading: heading.into(),
+        row_heading: "Block Size (KiB)".into(),
+        column_heading: "Read / Write Mix %".into(),
+        columns: mixes().map(mix_name).collect(),
+        rows: sizes()
+            .map(|bytes| Row {
+                name: kib(u64::from(bytes)),
+                cells: mixes().map(|read| cell(bytes, read)).collect(),
+            })
+            .collect(),
+        decimals,
+    }
+}
+
+fn columns(seen: &Seen, title: &str, height: &str, figure: Figure) -> Page {
+    let value = |block_bytes, read_percent| figure.of(seen, Cell { block_bytes, read_percent });
+    let columns = Columns3d {
+        x_label: "Block Size (KiB)".into(),
+        x: sizes().map(|b| kib(u64::from(b))).collect(),
+        depth_label: "R/W Mix".into(),
+        depth: mixes().map(mix_name).collect(),
+        height_label: height.into(),
+        heights: mixes().map(|read| sizes().map(|bytes| value(bytes, read)).collect()).collect(),
+    };
+    Page::of(title, Exhibit::Columns3d(columns))
+}
+
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let cell = |read_percent| Cell { read_percent, ..TRACKED };
+    [("average", Figure::Average), ("maximum", Figure::Maximum)]
+        .into_iter()
+        .flat_map(|(kind, figure)| [(kind, figure, 100), (kind, figure, 0)])
+        .map(|(kind, figure, read)| KeyFigure {
+            name: format!("{} {kind}", cell(read).name()),
+            value: figure.of(seen, cell(read)),
+            unit: "ms",
+            decimals: 3,
+        })
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! Throughput (PTS 1.0 clause 9; PTS-E 1.1 and PTS 2.0 clause 8): sequential reads and writes of one
+//! block size, repeated until the writes are steady. Each block size is a test of its own, with its own
+//! purge, rounds and pages.
+
+mod pages;
+
+use record::{Access, Note, Purged, Segment, Workload};
+use stdx::units::{KIB, block_size};
+
+use crate::profile::Cell;
+use crate::rounds::{Rounds, find};
+use crate::{Bench, Context, Outcome, Stop, Test};
+
+/// Read shares in percent: the minute of reads comes first.
+const MIXES: [u8; 2] = [100, 0];
+const LARGE: u32 = 1024 * KIB as u32;
+const SMALL: u32 = 128 * KIB as u32;
+/// Block size of the preconditioning in PTS 1.0, whatever is tested.
+const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
+
+/// The Throughput test of 1024 KiB blocks.
+pub const TEST_1024: Test = Test {
+    name: "tp-1024",
+    family: "tp",
+    title: "Throughput Test 1024KiB",
+    about: "sequential throughput of 1024 KiB reads and writes, rounds to steady state",
+    run: |context, bench| run(LARGE, &TEST_1024, context, bench),
+    cells_per_round: 2,
+};
+
+/// The Throughput test of 128 KiB blocks.
+pub const TEST_128: Test = Test {
+    name: "tp-128",
+    family: "tp",
+    title: "Throughput Test 128KiB",
+    about: "sequential throughput of 128 KiB reads and writes, rounds to steady state",
+    run: |context, bench| run(SMALL, &TEST_128, context, bench),
+    cells_per_round: 2,
+};
+
+/// Everything that the test was told, whether it came to its end or not.
+struct Seen {
+    test: &'static Test,
+    block_bytes: u32,
+    purge: Option<Purged>,
+    precondition: Option<Segment>,
+    rounds: Rounds,
+}
+
+fn run(block_bytes: u32, test: &'static Test, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
+    let variable = format!("SEQ {} W", block_size(u64::from(block_bytes)));
+    let mut seen =
+        Seen { test, block_bytes, purge: None, precondition: None, rounds: Rounds::of(vec![variable]) };
+    let stop = measure(context, bench, &mut seen).err();
+    pages::outcome(context, &seen, stop)
+}
+
+fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    seen.purge = Some(bench.purge()?);
+    seen.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, seen)))?);
+    for number in 1.. {
+        bench.note(Note::RoundStarted { round: number, cells: MIXES.len() as u32 })?;
+        let mut segments = Vec::with_capacity(MIXES.len());
+        for (step, read_percent) in MIXES.into_iter().enumerate() {
+            let cell = Cell { block_bytes: seen.block_bytes, read_percent };
+            segments.push(bench.run(&workload(context, number, step as u32, cell))?);
+        }
+        let tracked = throughput_of(&segments, seen.block_bytes, 0).unwrap_or(0.0);
+        if seen.rounds.finish(context, bench, segments, vec![tracked])? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn precondition_block(context: &Context<'_>, seen: &Seen) -> u32 {
+    if context.profile.throughput_preconditions_its_block { seen.block_bytes } else { PRECONDITION_BLOCK }
+}
+
+fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workload {
+    let demand = context.demand(context.profile.throughput_demand);
+    Workload { access: Access::Sequential, ..context.cell_at(demand, round, step, cell) }
+}
+
+fn throughput_of(segments: &[Segment], block_bytes: u32, read_percent: u8) -> Option<f64> {
+    find(segments, Cell { block_bytes, read_percent }).map(Segment::megabytes_per_second)
+}

@@ -1,0 +1,128 @@
+//! What the Throughput test shows: five pages for each block size.
+
+use stdx::units::{block_size, kib};
+
+use super::{Seen, precondition_block, throughput_of};
+use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::outcome::{TestHeader, clause_of};
+use crate::profile::mix_name;
+use crate::window_pages::{self, MEGABYTES};
+use crate::{Context, KeyFigure, Outcome, Stop, modified};
+
+/// Read shares as tables and plots have them: from writes to reads.
+const MIXES: [u8; 2] = [0, 100];
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let rounds = &seen.rounds;
+    let mut modified = Vec::new();
+    if !context.profile.throughput_blocks.contains(&seen.block_bytes) {
+        let size = block_size(u64::from(seen.block_bytes));
+        modified.push(format!("Throughput of {size} is not part of {}", context.profile.revision));
+    }
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    let segments = seen.precondition.iter().chain(rounds.done.iter().flat_map(|r| &r.segments));
+    modified::by_segments(segments, &mut modified);
+    Outcome {
+        test: seen.test.name,
+        title: seen.test.title,
+        clause: clause_of(context, seen.test.family),
+        purpose: "measure sequential throughput of large blocks at steady state",
+        outline: format!(
+            "purge; {}; read and write in turn, a cell each, until the writes are steady over five rounds",
+            context.precondition_in_words()
+        ),
+        header: header(context, seen, complete),
+        rounds: rounds.last(),
+        converged: (complete || rounds.converged).then_some(rounds.converged),
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        notes: rounds.notes(complete),
+        modified,
+        window: rounds.history.named_window(),
+        stop,
+    }
+}
+
+fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
+    let demand = context.demand(context.profile.throughput_demand);
+    let size = |bytes: u32| block_size(u64::from(bytes));
+    let written = size(precondition_block(context, seen));
+    let window = seen.rounds.history.window();
+    TestHeader {
+        workload_independent: format!("{}X SEQ/{written}", context.settings.precondition_capacities),
+        workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
+        threads: demand.threads,
+        queue_depth: demand.queue_depth,
+        ..TestHeader::of(context, seen.test.family, seen.purge.as_ref(), context.test_range()).judged(
+            seen.rounds.converged,
+            complete,
+            window.first(),
+        )
+    }
+}
+
+fn mean(seen: &Seen, read_percent: u8) -> Option<f64> {
+    seen.rounds.mean(|segments| throughput_of(segments, seen.block_bytes, read_percent))
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let points = |read| seen.rounds.points(|segments| throughput_of(segments, seen.block_bytes, read));
+    let name = format!("SEQ/{}", block_size(u64::from(seen.block_bytes)));
+    let over_rounds = |title: &str, read: u8| {
+        let series = Series { name: format!("{name} {}", mix_name(read)), points: points(read) };
+        window_pages::convergence(title, "MB/s", vec![series])
+    };
+    let window = seen.rounds.history.window();
+    vec![
+        over_rounds("Throughput - SS Convergence - Write", 0),
+        over_rounds("Throughput - SS Convergence - Read", 100),
+        window_pages::determination(&name, MEGABYTES, points(0), window.first(), context),
+        table(seen),
+        plot(seen),
+    ]
+}
+
+fn table(seen: &Seen) -> Page {
+    let absent = || Cell::Absent("not measured".into());
+    let cells = MIXES.map(|read| mean(seen, read).map_or_else(absent, Cell::Value));
+    let table = Table {
+        heading: "Throughput (MB/s)".into(),
+        row_heading: "Block Size (KiB)".into(),
+        column_heading: "Read / Write Mix %".into(),
+        columns: MIXES.map(mix_name).into(),
+        rows: vec![Row { name: kib(u64::from(seen.block_bytes)), cells: cells.into() }],
+        decimals: 1,
+    };
+    let mut page = Page::of("Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
+    page.remarks.push(format!("Mean of rounds {}.", seen.rounds.names()));
+    page
+}
+
+/// Each mix is a series of one point: there is nothing between all reads and all writes to draw a line over.
+fn plot(seen: &Seen) -> Page {
+    let series = MIXES.map(|read| Series {
+        name: mix_name(read),
+        points: mean(seen, read).map(|value| (f64::from(read), value)).into_iter().collect(),
+    });
+    let lines = Lines {
+        x: Axis { label: "R/W Mix (share of reads in %)".into(), scale: Scale::Integer },
+        y: Axis { label: "MB/s".into(), scale: Scale::LinearFromZero },
+        series: series.into(),
+        guides: Vec::new(),
+        marked: None,
+    };
+    Page::of("Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+}
+
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let size = block_size(u64::from(seen.block_bytes));
+    [(0, "W"), (100, "R")]
+        .map(|(read, name)| KeyFigure {
+            name: format!("SEQ {size} {name}"),
+            value: mean(seen, read),
+            unit: "MB/s",
+            decimals: 1,
+        })
+        .into()
+}

@@ -1,0 +1,131 @@
+//! The Latency test against a fake bench.
+
+mod support;
+
+use pts::exhibit::{Cell, Exhibit};
+use pts::{Outcome, Stop};
+use record::{Note, Until};
+use support::{Fake, run_on, tables, target, titles};
+
+fn run(profile: &str, bench: &mut Fake) -> Outcome {
+    run_on("lat", profile, &target(512), bench)
+}
+
+#[test]
+fn the_loop_is_nine_cells_at_one_outstanding_io() {
+    for (profile, histogram) in [("pts-c-1.0", 0), ("pts-e-1.0", 0), ("pts-e-1.1", 0), ("pts-c-2.0", 1)] {
+        let mut bench = Fake::new(|_, _| 1000);
+        run(profile, &mut bench);
+        let mut expected = Vec::new();
+        for mix in ["R", "65/35", "W"] {
+            for size in ["8", "4", "0.5"] {
+                expected.push(format!("RND {size}KiB {mix} TC1 QD1"));
+            }
+        }
+        assert_eq!(bench.log.len(), 2 + 5 * 9 + histogram, "{profile}");
+        assert!(bench.log[1].starts_with("write SEQ 128KiB W Amount"));
+        for round in 0..5 {
+            assert_eq!(bench.log[2 + round * 9..][..9], expected[..], "{profile} round {}", round + 1);
+        }
+        assert_eq!(bench.run_ns, (5 * 9 + histogram as u64 * 20) * 60_000_000_000, "20 minutes at the end");
+    }
+}
+
+#[test]
+fn the_average_latency_of_4_kib_writes_decides() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.latency_ns = Box::new(|round, w| match (w.block_bytes, w.read_percent) {
+        (4096, 0) if round < 4 => 900_000 / u64::from(round),
+        (4096, 0) => 50_000,
+        (8192, 100) => 1_000_000 * u64::from(round),
+        _ => 70_000,
+    });
+    let outcome = run("pts-e-1.0", &mut bench);
+    assert_eq!((outcome.converged, outcome.header.rounds.as_str()), (Some(true), "4-8"));
+    let tables = tables(&outcome);
+    assert_eq!(tables.len(), 2);
+    assert_eq!(tables[0].columns, ["0/100", "65/35", "100/0"]);
+    assert_eq!(tables[0].rows.iter().map(|r| r.name.as_str()).collect::<Vec<_>>(), ["0.5", "4", "8"]);
+    assert_eq!(tables[0].rows[1].cells[0], Cell::Value(0.05));
+    assert_eq!(tables[0].rows[2].cells[2], Cell::Value(6.0), "the mean of 4 to 8 ms");
+    assert_eq!(tables[1].rows[2].cells[2], Cell::Value(8.0), "the largest of 4 to 8 ms");
+    assert_eq!(outcome.key_figures[1].name, "RND 4KiB W average");
+    assert_eq!(outcome.key_figures[1].value, Some(0.05));
+}
+
+#[test]
+fn pages_by_profile() {
+    let outcome = run("pts-c-1.0", &mut Fake::new(|_, _| 1000));
+    assert_eq!(
+        titles(&outcome),
+        [
+            "Steady State Convergence - Average Latency (100 % writes)",
+            "Steady State Convergence - Maximum Latency (100 % writes)",
+            "Steady State Measurement Window - RND/4KiB",
+            "Average and Maximum Response Time - Tabular Data",
+            "AVE Latency v BS and R/W Mix - 3D Plot",
+            "MAX Latency v BS and R/W Mix - 3D Plot",
+        ]
+    );
+    let outcome = run("pts-e-2.0", &mut Fake::new(|_, _| 1000));
+    assert_eq!(outcome.pages.len(), 7);
+    assert_eq!(outcome.pages[3].exhibits.len(), 4, "IOPS, ART, 99.999 %, MRT");
+    assert_eq!(tables(&outcome)[2].rows[1].cells[0], Cell::Absent("n/a".into()), "300,000 I/Os are too few");
+    let Exhibit::ResponseTimes(times) = &outcome.pages[6].exhibits[0] else { panic!("no histogram") };
+    assert_eq!(times.caption, "RND 4KiB W, TC 1 QD 1: 1,000.0 IOPS, 4.1 MB/s, MRT 0.100 ms");
+    assert_eq!(times.bins.iter().map(|bin| bin.ios).sum::<u64>(), 1_200_000);
+    assert!(times.markers[3].1.is_some(), "1,200,000 I/Os are enough for 99.999 %");
+    assert_eq!(times.confidence.last().unwrap().1, 99.999, "but not for 99.9999 %");
+}
+
+#[test]
+fn never_steady_still_gets_its_histogram() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.latency_ns = Box::new(|round, _| 50_000 * u64::from(1 + round % 2));
+    let outcome = run("pts-e-2.0", &mut bench);
+    assert_eq!(
+        (outcome.converged, outcome.rounds, outcome.header.rounds.as_str()),
+        (Some(false), 25, "21-25")
+    );
+    assert_eq!(bench.log.len(), 2 + 25 * 9 + 1);
+}
+
+#[test]
+fn no_512_byte_cells_on_4kn() {
+    let mut bench = Fake::new(|_, _| 1000);
+    let outcome = run_on("lat", "pts-e-1.0", &target(4096), &mut bench);
+    assert_eq!(bench.log.len(), 2 + 5 * 6);
+    assert!(matches!(&bench.notes[0], Note::Skipped { what, .. } if what == "all 0.5KiB cells"));
+    assert_eq!(tables(&outcome)[0].rows[0].cells[0], Cell::Absent("n/a (4Kn)".into()));
+}
+
+#[test]
+fn a_failure_keeps_what_was_measured() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.fail_after_cells = Some(9 + 4);
+    let outcome = run("pts-e-2.0", &mut bench);
+    assert_eq!((outcome.stop.clone(), outcome.rounds), (Some(Stop::Failed("EIO".into())), 1));
+    assert_eq!(tables(&outcome)[1].rows[1].cells[0], Cell::Value(0.1));
+    assert_eq!(outcome.pages[6].remarks.len(), 1, "{:?}", outcome.pages[6].remarks);
+}
+
+#[test]
+fn a_gap_inside_a_round_starts_the_window_behind_it() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.gaps = vec![(3, 4)];
+    let outcome = run("pts-e-1.0", &mut bench);
+    assert_eq!(outcome.header.rounds, "4-8");
+    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 4KiB 65/35"]);
+}
+
+#[test]
+fn nothing_done_is_not_steady() {
+    let outcome = run(
+        "pts-e-1.0",
+        &mut Fake::new(|_, w| match w.until {
+            Until::DurationNs(_) => 0,
+            Until::AmountBytes(_) => 1,
+        }),
+    );
+    assert_eq!(outcome.converged, Some(false));
+}
