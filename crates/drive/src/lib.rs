@@ -255,7 +255,7 @@ impl Armed {
             )));
         }
         match &mut self.inner {
-            Inner::Simulated(sim) => Ok(sim.run(workload, on_tick)),
+            Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, engine, .. } => {
                 let device = load::Device {
                     name: &self.facts.path,

@@ -7,8 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use nandsim::{Load, Model, Scale, Ssd, Tally};
-use record::{Direction, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload};
+use nandsim::{Cause, Failed, Load, Model, Scale, Ssd, Tally};
+use record::{
+    Direction, ErrorCount, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
+};
 use stdx::units::SECOND_NS;
 
 use crate::{DriveError, Flow, OpenOptions, Outcome, Tick};
@@ -74,7 +76,11 @@ impl Simulated {
     }
 
     /// Runs a workload that was validated.
-    pub(crate) fn run(&mut self, workload: &Workload, on_tick: &mut dyn FnMut(&Tick) -> Flow) -> Outcome {
+    pub(crate) fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
         let load = self.load(workload);
         let mut progress = Progress::new(workload, &load, self.ssd.now_ns());
         let last_tick = &mut self.last_tick;
@@ -87,11 +93,13 @@ impl Simulated {
             *last_tick = Instant::now();
             on_tick(&progress.take(tick.end_ns)) == Flow::Continue
         });
-        if tally.stopped {
-            Outcome::Stopped
-        } else {
-            Outcome::Finished(segment(workload, load.tick_ns, tally))
+        if let Some(failed) = &tally.failed {
+            return Err(device_error(workload, failed));
         }
+        if tally.stopped {
+            return Ok(Outcome::Stopped);
+        }
+        Ok(Outcome::Finished(segment(workload, load.tick_ns, tally)))
     }
 
     fn load(&self, workload: &Workload) -> Load {
@@ -172,6 +180,28 @@ impl Progress {
         (self.read_ios, self.write_ios, self.latency_sum_ns, self.latency_max_ns) = (0, 0, 0, 0);
         self.shown_ns = now_ns;
         tick
+    }
+}
+
+/// The first failed command in words, and the number of all failed ones.
+fn device_error(workload: &Workload, failed: &Failed) -> DriveError {
+    let first = &failed.first;
+    let verb = if first.read { "read" } else { "write" };
+    let problem = match first.cause {
+        Cause::Media => "ENODATA: the simulated flash has a fault there",
+        Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
+        Cause::Removed => "ENODEV: the simulated drive was removed",
+    };
+    let counts = [("ENODATA", failed.media), ("ETIMEDOUT", failed.timeouts), ("ENODEV", failed.removed)];
+    let more = counts.iter().map(|(_, count)| count).sum::<u64>() - 1;
+    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    let known = counts.into_iter().filter(|&(_, count)| count > 0);
+    DriveError::Device {
+        what: format!(
+            "a {verb} of {} B at byte {} failed with {problem}{more}",
+            workload.block_bytes, first.offset_bytes
+        ),
+        errors: known.map(|(kind, count)| ErrorCount { kind: kind.to_owned(), count }).collect(),
     }
 }
 

@@ -2,7 +2,8 @@
 //! then fresh and saturated 4 KiB writes, sequential throughput and latency at one command in flight.
 //!
 //! `calibrate MODEL TABLE [--scale 1/64] [--rounds 6] [--threads 2] [--depth 16] [--fob N] [--steady N]
-//! [--seq-read MB/s] [--seq-write MB/s] [--latency R,M,W in us] [--climb STEPS]`
+//! [--seq-read MB/s] [--seq-write MB/s] [--latency R,M,W in us] [--cell SECONDS] [--climb STEPS]
+//! [--seed N]`
 //!
 //! MODEL is a file or the name of a built-in model, TABLE a CSV with a row per block size. With
 //! `--climb` the timing and spare keys are varied at random to fit four of the seven mixes, and the best
@@ -34,6 +35,7 @@ struct Setting {
     rounds: u32,
     threads: u16,
     depth: u16,
+    cell_seconds: u64,
 }
 
 struct Outcome {
@@ -63,9 +65,9 @@ fn calibrate() -> Result<(), String> {
     };
     let table = std::fs::read_to_string(&table).map_err(|e| format!("{table}: {e}"))?;
     let mut target = Target { rows: rows_of(&table)?, headline: [0.0; 7] };
-    let mut setting =
-        Setting { scale: Scale::one_over(64).expect("64 is a scale"), rounds: 6, threads: 2, depth: 16 };
-    let mut climb = 0u32;
+    let scale = Scale::one_over(64).expect("64 is a scale");
+    let mut setting = Setting { scale, rounds: 6, threads: 2, depth: 16, cell_seconds: 60 };
+    let (mut climb, mut seed) = (0u32, 1u64);
     while let Some(option) = words.next() {
         let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
         let number = || value.parse::<f64>().map_err(|e| format!("{option} {value}: {e}"));
@@ -74,6 +76,8 @@ fn calibrate() -> Result<(), String> {
             "--rounds" => setting.rounds = number()? as u32,
             "--threads" => setting.threads = number()? as u16,
             "--depth" => setting.depth = number()? as u16,
+            "--cell" => setting.cell_seconds = number()? as u64,
+            "--seed" => seed = number()? as u64,
             "--climb" => climb = number()? as u32,
             "--fob" => target.headline[0] = number()?,
             "--steady" => target.headline[1] = number()?,
@@ -89,7 +93,7 @@ fn calibrate() -> Result<(), String> {
     }
     let mut model = Model::from_toml(&text).map_err(|e| e.to_string())?;
     if climb > 0 {
-        model = climbed(model, &target, &setting, climb);
+        model = climbed(model, &target, &setting, climb, seed);
         println!("{:#?}\n{:#?}\n{:#?}", model.geometry, model.timing, model.firmware);
     }
     let clock = std::time::Instant::now();
@@ -157,6 +161,7 @@ fn simulate(model: &Model, setting: &Setting) -> Outcome {
     ssd.purge();
     run(&mut ssd, fill);
     run(&mut ssd, fill);
+    let cell = setting.cell_seconds * 1_000_000_000 / n;
     let mut rows = vec![vec![0.0; MIXES.len()]; 8];
     for round in 0..setting.rounds {
         for (column, &read_percent) in MIXES.iter().enumerate().rev() {
@@ -164,7 +169,8 @@ fn simulate(model: &Model, setting: &Setting) -> Outcome {
                 [512, 4096, 8192, 16_384, 32_768, 65_536, 131_072, 1 << 20].into_iter().enumerate().rev()
             {
                 let seed = u64::from(round) << 8 | (column * 8 + row) as u64;
-                let iops = run(&mut ssd, Load { read_percent, block_bytes, seed, ..base }).iops();
+                let cell = Load { read_percent, block_bytes, seed, until: Until::ForNs(cell), ..base };
+                let iops = run(&mut ssd, cell).iops();
                 if round + 2 >= setting.rounds {
                     rows[row][column] += iops / f64::from(setting.rounds.min(2));
                 }
@@ -204,17 +210,18 @@ fn loss(target: &Target, outcome: &Outcome) -> f64 {
     median(&cells) + mean + head
 }
 
-fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32) -> Model {
-    let mut rng = Rng::from_seed(1);
+fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32, seed: u64) -> Model {
+    let mut rng = Rng::from_seed(seed);
     let mut least = loss(target, &simulate(&best, setting));
     for step in 0..steps {
         let mut next = best.clone();
         let (geometry, timing) = (&mut next.geometry, &mut next.timing);
-        let keys: [&mut f64; 10] = [
+        let keys: [&mut f64; 11] = [
             &mut geometry.effective_op_percent,
             &mut timing.read_us,
             &mut timing.program_us,
             &mut timing.channel_mb_per_s,
+            &mut timing.link_mb_per_s,
             &mut timing.read_command_us,
             &mut timing.write_command_us,
             &mut timing.map_unit_us,
@@ -231,7 +238,7 @@ fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32) -> M
         }
         let found = loss(target, &simulate(&next, setting));
         if found < least {
-            eprintln!("step {step}: {found:.4}");
+            eprintln!("step {step}: {found:.4} {:?} {:?} {:?}", next.geometry, next.timing, next.firmware);
             (best, least) = (next, found);
         }
     }

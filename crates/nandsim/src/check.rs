@@ -55,7 +55,7 @@ impl Ssd {
             if bits != count as usize {
                 return Err(format!("superblock {superblock} counts {count} valid slots, but has {bits}"));
             }
-            if self.uses[superblock] == Use::Free && count > 0 {
+            if matches!(self.uses[superblock], Use::Free | Use::CacheFree) && count > 0 {
                 return Err(format!("superblock {superblock} is free, but has {count} valid slots"));
             }
         }
@@ -63,6 +63,14 @@ impl Ssd {
         let listed = self.free.iter().all(|&superblock| self.uses[superblock as usize] == Use::Free);
         if free != self.free.len() || !listed {
             return Err(format!("{free} superblocks are free, {} are listed", self.free.len()));
+        }
+        let of_cache = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
+        let cache = &self.cache;
+        if of_cache(Use::CacheFree) != cache.free.len()
+            || of_cache(Use::Cache) != cache.sealed.len()
+            || of_cache(Use::Folding) != usize::from(cache.folding.is_some())
+        {
+            return Err("a list of the cache does not name its superblocks".to_owned());
         }
         let of = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
         let open = [&self.host, &self.copies].iter().filter(|open| open.end > 0).count();

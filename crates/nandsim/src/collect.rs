@@ -1,6 +1,8 @@
-//! The garbage collector: greedy, paced by the host's writes, ahead of them in idle time.
+//! The garbage collector: paced by the host's writes, ahead of them in idle time.
 
-use crate::plan::RESERVE;
+use crate::flash::{Flash, Part};
+use crate::map::Map;
+use crate::plan::{Plan, RESERVE};
 use crate::ssd::{Ssd, Use};
 
 /// A superblock that is being emptied.
@@ -16,6 +18,37 @@ pub(crate) struct Victim {
     credit: u32,
     /// Program unit that was sensed last; its other slots need only their transfer.
     sensed: Option<u32>,
+}
+
+impl Victim {
+    pub(crate) fn new(plan: &Plan, superblock: u32, valid: u32) -> Self {
+        let cursor = superblock * plan.superblock_slots;
+        let end = cursor + plan.superblock_slots;
+        let garbage = plan.superblock_slots - valid;
+        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None }
+    }
+
+    /// Reads the next valid slot: which one, and when it is there.
+    #[inline]
+    pub(crate) fn read_next(
+        &mut self,
+        map: &Map,
+        flash: &mut Flash,
+        plan: &Plan,
+        now_ns: u64,
+    ) -> Option<(u32, u64)> {
+        let slot = map.next_valid(self.cursor, self.end)?;
+        self.cursor = slot + 1;
+        let unit = slot >> plan.unit_shift;
+        let again = self.sensed.replace(unit) == Some(unit);
+        let die = plan.die_of(slot);
+        let read_ns = if again {
+            flash.read_again(die, now_ns)
+        } else {
+            flash.read(die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
+        };
+        Some((slot, read_ns))
+    }
 }
 
 impl Ssd {
@@ -66,55 +99,58 @@ impl Ssd {
         true
     }
 
-    /// The sealed superblock with the fewest valid slots; false when none has garbage.
+    /// Chooses what to empty by the model's policy; false when nothing has garbage.
     fn choose_victim(&mut self) -> bool {
+        let found = match self.plan.victim_window {
+            None => self.fewest_valid(),
+            Some(window) => self.fewest_valid_of_oldest(window as usize),
+        };
+        let Some(superblock) = found else { return false };
+        let valid = self.map.valid[superblock as usize];
+        self.uses[superblock as usize] = Use::Victim;
+        self.victim = Some(Victim::new(&self.plan, superblock, valid));
+        true
+    }
+
+    /// The sealed superblock with the fewest valid slots.
+    fn fewest_valid(&self) -> Option<u32> {
         // Two plain passes instead of one with a pair: the first runs on vectors.
         let counts = self.map.valid.iter().zip(&self.uses);
         let count = |(&valid, &used): (&u32, &Use)| if used == Use::Sealed { valid } else { u32::MAX };
         let valid = counts.clone().map(count).fold(u32::MAX, u32::min);
         if valid >= self.plan.superblock_slots {
-            return false;
+            return None;
         }
         let found = counts.map(count).position(|n| n == valid);
-        let superblock = found.expect("the least of these counts is one of them") as u32;
-        self.uses[superblock as usize] = Use::Victim;
-        let cursor = superblock * self.plan.superblock_slots;
-        self.victim = Some(Victim {
-            superblock,
-            cursor,
-            end: cursor + self.plan.superblock_slots,
-            valid,
-            garbage: self.plan.superblock_slots - valid,
-            credit: 0,
-            sensed: None,
-        });
-        true
+        Some(found.expect("the least of these counts is one of them") as u32)
+    }
+
+    /// The same of the `window` superblocks with garbage that were sealed first.
+    fn fewest_valid_of_oldest(&mut self, window: usize) -> Option<u32> {
+        let valid = |superblock: u32| self.map.valid[superblock as usize];
+        let with_garbage = |&(_, &superblock): &(usize, &u32)| valid(superblock) < self.plan.superblock_slots;
+        let oldest = self.sealed.iter().enumerate().filter(with_garbage).take(window);
+        let (place, _) = oldest.min_by_key(|&(_, &superblock)| valid(superblock))?;
+        self.sealed.remove(place)
     }
 
     /// Copies the victim's next valid slot, and frees the victim when that was the last.
     fn copy_next(&mut self) {
         let Some(victim) = self.victim.as_mut() else { return };
-        if let Some(slot) = self.map.next_valid(victim.cursor, victim.end) {
-            victim.cursor = slot + 1;
-            let unit = slot >> self.plan.unit_shift;
-            let again = victim.sensed.replace(unit) == Some(unit);
-            let die = self.plan.die_of(slot);
-            let read = if again {
-                self.flash.read_again(die, self.now_ns)
-            } else {
-                self.flash.read(die, self.now_ns, 1, 0)
-            };
-            self.copy_to_open(slot, read);
+        let superblock = victim.superblock as usize;
+        let read = victim.read_next(&self.map, &mut self.flash, &self.plan, self.now_ns);
+        if let Some((slot, ready_ns)) = read {
+            self.copy_to_open(slot, ready_ns);
         }
-        let victim = self.victim.as_ref().expect("still there");
-        if self.map.valid[victim.superblock as usize] == 0 {
+        if self.map.valid[superblock] == 0 {
             self.free_victim();
         }
     }
 
-    fn copy_to_open(&mut self, slot: u32, ready_ns: u64) {
+    pub(crate) fn copy_to_open(&mut self, slot: u32, ready_ns: u64) {
         if self.copies.next == self.copies.end {
-            self.copies = self.open_next(self.copies);
+            self.seal(self.copies);
+            self.copies = self.open_next();
         }
         self.map.relocate(slot, self.copies.next);
         self.copies.next += 1;
@@ -132,6 +168,11 @@ impl Ssd {
         let superblock = self.victim.take().expect("a victim to free").superblock;
         self.uses[superblock as usize] = Use::Free;
         self.free.push_back(superblock);
+        self.erase_superblock();
+    }
+
+    /// Queues the erases of one superblock on every die.
+    pub(crate) fn erase_superblock(&mut self) {
         self.health.erases += 1;
         for die in 0..self.plan.dies as usize {
             self.flash.erase(die, self.now_ns, &mut self.events);

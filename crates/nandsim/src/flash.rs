@@ -18,6 +18,7 @@ enum Job {
     /// A program that frees so many slots of the write buffer.
     Program {
         frees: u32,
+        cache: bool,
     },
     Erase,
 }
@@ -28,6 +29,17 @@ struct Op {
     job: Job,
 }
 
+/// A unit that no read follows.
+const NO_UNIT: u32 = u32::MAX;
+
+/// Slots of one program unit to be read together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) unit: u32,
+    pub(crate) slots: u32,
+    pub(crate) sense_ns: u64,
+}
+
 struct Die {
     free_ns: u64,
     /// End of the booked program or erase; [`NEVER`] when there is none.
@@ -35,6 +47,11 @@ struct Die {
     /// Buffer slots that the booked operation frees.
     frees: u32,
     waiting: VecDeque<Op>,
+    /// How often the booked operation may still be suspended, and the end of the last read in it.
+    suspends: u32,
+    read_ns: u64,
+    /// Program unit that was read last, while nothing else came between.
+    last_unit: u32,
     /// The channel that it shares; none when the die's own time says it all.
     channel: Option<usize>,
 }
@@ -55,6 +72,9 @@ impl Flash {
             end_ns: NEVER,
             frees: 0,
             waiting: VecDeque::new(),
+            suspends: 0,
+            read_ns: 0,
+            last_unit: NO_UNIT,
             channel: shared.then_some((i / plan.dies_per_channel) as usize),
         };
         let channel = Lane::new(plan.flash.slot_transfer_ns);
@@ -83,7 +103,7 @@ impl Flash {
             die.waiting
                 .iter()
                 .map(|op| match op.job {
-                    Job::Program { frees } => u64::from(frees),
+                    Job::Program { frees, .. } => u64::from(frees),
                     Job::Erase => 0,
                 })
                 .sum::<u64>()
@@ -105,17 +125,53 @@ impl Flash {
         }
     }
 
-    /// Reads `slots` of one program unit: the end in ns. `held_ns` is more time on the die.
+    /// Reads a part of a program unit behind all that is booked on its die: the end in ns.
     #[inline]
-    pub(crate) fn read(&mut self, die: usize, at_ns: u64, slots: u32, held_ns: u64) -> u64 {
+    pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
         let die = &mut self.dies[die];
-        let sensed = at_ns.max(die.free_ns) + self.plan.sense_ns + held_ns;
-        let transfer = u64::from(slots) * self.plan.slot_transfer_ns;
+        let mut sense_ns = part.sense_ns;
+        if self.plan.read_ahead {
+            let last = std::mem::replace(&mut die.last_unit, part.unit);
+            let next = last != NO_UNIT && (part.unit == last || part.unit == last + self.plan.dies);
+            if next {
+                sense_ns = 0;
+            }
+        }
+        let sensed = at_ns.max(die.free_ns) + sense_ns;
+        let transfer = u64::from(part.slots) * self.plan.slot_transfer_ns;
         let end = match die.channel {
             None => sensed + transfer,
             Some(channel) => self.channels[channel].book(sensed, transfer),
         };
         die.free_ns = if self.plan.held { end } else { sensed };
+        end
+    }
+
+    /// Reads for the host: as [`read`](Self::read), but a running program may be suspended.
+    #[inline]
+    pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part, events: &mut Events) -> u64 {
+        let state = &self.dies[die];
+        if state.suspends == 0 || state.end_ns == NEVER || at_ns >= state.end_ns {
+            return self.read(die, at_ns, part);
+        }
+        self.suspend(die, at_ns, part, events)
+    }
+
+    fn suspend(&mut self, leaf: usize, at_ns: u64, part: Part, events: &mut Events) -> u64 {
+        let die = &mut self.dies[leaf];
+        let start = at_ns.max(die.read_ns);
+        let sensed = start + self.plan.suspend_ns + part.sense_ns;
+        let transfer = u64::from(part.slots) * self.plan.slot_transfer_ns;
+        let end = match die.channel {
+            None => sensed + transfer,
+            Some(channel) => self.channels[channel].book(sensed, transfer),
+        };
+        let until = if self.plan.held { end } else { sensed };
+        die.suspends -= 1;
+        die.read_ns = until;
+        die.end_ns += until - start;
+        die.free_ns += until - start;
+        events.set(leaf, die.end_ns);
         end
     }
 
@@ -137,7 +193,12 @@ impl Flash {
     /// Queues a program; the slots it frees come back from [`finish`](Self::finish).
     #[inline]
     pub(crate) fn program(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
-        self.queue(die, Op { ready_ns, job: Job::Program { frees } }, events);
+        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false } }, events);
+    }
+
+    /// Queues a program in the cache.
+    pub(crate) fn program_cache(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
+        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: true } }, events);
     }
 
     /// Queues the erases of one superblock on `die`.
@@ -161,17 +222,25 @@ impl Flash {
     fn start(&mut self, leaf: usize, op: Op, events: &mut Events) {
         let die = &mut self.dies[leaf];
         let start = op.ready_ns.max(die.free_ns);
+        (die.suspends, die.read_ns, die.last_unit) = (0, 0, NO_UNIT);
         let (end, frees) = match op.job {
             Job::Erase => (start + self.plan.erase_ns, 0),
-            Job::Program { frees } => {
+            Job::Program { frees, cache } => {
                 let transfer = self.plan.unit_transfer_ns;
                 let loaded = match die.channel {
                     None => start + transfer,
                     Some(channel) if self.plan.held => self.channels[channel].book(start, transfer),
                     Some(channel) => self.channels[channel].book(op.ready_ns, transfer).max(start),
                 };
-                let spread = self.spread.below(self.plan.program_spread_ns + 1);
-                (loaded + self.plan.program_least_ns + spread, frees)
+                if self.plan.suspend_ns > 0 {
+                    die.suspends = self.plan.suspends;
+                }
+                if cache {
+                    (loaded + self.plan.cache_program_ns, frees)
+                } else {
+                    let spread = self.spread.below(self.plan.program_spread_ns + 1);
+                    (loaded + self.plan.program_least_ns + spread, frees)
+                }
             }
         };
         (die.free_ns, die.end_ns, die.frees) = (end, end, frees);

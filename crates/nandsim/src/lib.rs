@@ -9,21 +9,33 @@
 //! loads give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
+mod admin;
+mod cache;
 mod check;
 mod collect;
+mod command;
 mod events;
+mod faults;
 mod flash;
+mod health;
 mod lane;
 mod load;
 mod map;
 mod model;
 mod plan;
+mod queue;
 mod run;
 mod scale;
 mod ssd;
+mod thermal;
+mod witness;
 mod write;
 
-pub use load::{Direction, Load, Tally, Tick, Until};
-pub use model::{Class, Firmware, Geometry, MODELS, Model, ModelError, Timing};
+pub use faults::{Cause, Failure, Faults, LostCommands, MediaFault, SlowTime};
+pub use health::{Health, Smart};
+pub use load::{Direction, Failed, Load, Tally, Tick, Until};
+pub use model::{Cache, Class, Firmware, Geometry, MODELS, Model, ModelError, Thermal, Timing, VictimPolicy};
+pub use queue::{Command, Completion, Queue};
 pub use scale::{Scale, ScaleError};
-pub use ssd::{Health, Ssd};
+pub use ssd::Ssd;
+pub use witness::{PARTS, Witness};

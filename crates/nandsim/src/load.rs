@@ -1,5 +1,6 @@
 //! What a run is asked to do and what it reports.
 
+use crate::{Cause, Failure};
 use stdx::Histogram;
 use stdx::access::{Order, Span};
 
@@ -84,6 +85,35 @@ pub struct Tally {
     pub ticks: Vec<Tick>,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
+    /// Set when a command failed: nothing was submitted after it, and what was in flight ended.
+    pub failed: Option<Failed>,
+}
+
+/// The commands of a run that failed; they count in no [`Direction`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed {
+    /// The first one.
+    pub first: Failure,
+    /// Those that failed because of the flash, the first included.
+    pub media: u64,
+    /// Those without an answer.
+    pub timeouts: u64,
+    /// Those that were in flight, or tried, when the drive was gone.
+    pub removed: u64,
+}
+
+impl Failed {
+    pub(crate) fn none(first: Failure) -> Self {
+        Self { first, media: 0, timeouts: 0, removed: 0 }
+    }
+
+    pub(crate) fn count(&mut self, cause: Cause) {
+        *match cause {
+            Cause::Media => &mut self.media,
+            Cause::Timeout => &mut self.timeouts,
+            Cause::Removed => &mut self.removed,
+        } += 1;
+    }
 }
 
 impl Tally {

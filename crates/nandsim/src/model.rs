@@ -1,5 +1,7 @@
 //! What a drive is made of, as a TOML text with units in its keys.
 
+mod check;
+
 use serde::Deserialize;
 
 /// The models that come with this crate: name and TOML text.
@@ -34,6 +36,12 @@ pub struct Model {
     pub timing: Timing,
     /// Policy of the drive's own software.
     pub firmware: Firmware,
+    /// Flash that is written one bit per cell and folded into the rest later; none without the table.
+    #[serde(default)]
+    pub cache: Option<Cache>,
+    /// Warmth.
+    #[serde(default)]
+    pub thermal: Thermal,
 }
 
 /// Market that a drive is made for, which decides the PTS that applies.
@@ -69,6 +77,13 @@ pub struct Geometry {
     pub effective_op_percent: f64,
     /// Program units that one erase of a die frees; sets the number of erases per superblock.
     pub program_units_per_erase: u32,
+    /// Erases of each block that the drive is rated for.
+    #[serde(default = "rated_erases")]
+    pub rated_erases: u32,
+}
+
+fn rated_erases() -> u32 {
+    3000
 }
 
 /// Speeds of a drive.
@@ -105,6 +120,20 @@ pub struct Timing {
     pub modify_us: f64,
     /// A purge in ms.
     pub purge_ms: f64,
+    /// What a read costs that suspends a program instead of waiting for it in us; 0 is no suspension.
+    #[serde(default)]
+    pub program_suspend_us: f64,
+    /// How often one program is suspended at most.
+    #[serde(default = "program_suspends")]
+    pub program_suspends: u32,
+    /// Whether a die senses the next page while it transfers one, so that reads in order only wait for
+    /// the transfers.
+    #[serde(default)]
+    pub read_ahead: bool,
+}
+
+fn program_suspends() -> u32 {
+    4
 }
 
 /// Policy of the drive's own software.
@@ -119,6 +148,74 @@ pub struct Firmware {
     pub idle_delay_ms: f64,
     /// Share of the spare superblocks that the collector frees in idle time in percent; 0 is none.
     pub idle_free_percent: f64,
+    /// Which superblock the collector empties next.
+    #[serde(default)]
+    pub victim_policy: VictimPolicy,
+    /// Oldest superblocks that `windowed` chooses from.
+    #[serde(default = "victim_window")]
+    pub victim_window: u32,
+}
+
+fn victim_window() -> u32 {
+    256
+}
+
+/// Which superblock the collector empties next; one without garbage is never taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VictimPolicy {
+    /// The one with the fewest valid map units.
+    #[default]
+    Greedy,
+    /// The one that was filled first.
+    Fifo,
+    /// The one with the fewest valid map units of the oldest.
+    Windowed,
+}
+
+/// Flash that is written one bit per cell: the host's writes go there while there is room, and are folded
+/// into the rest when few programs wait, or in idle time. It is on top of the other flash.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Size in bytes; at least two superblocks.
+    pub bytes: u64,
+    /// Programming a program unit in us.
+    pub program_us: f64,
+    /// Sensing a page in us.
+    pub read_us: f64,
+    /// Share of the cache in use in percent from which on it is folded under load.
+    pub fold_from_percent: f64,
+    /// Programs waiting or running, below which it is folded under load; 0 folds in idle time only.
+    pub fold_below_programs: u32,
+}
+
+/// How a drive warms up with its work, and what it does then.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thermal {
+    /// Temperature of the drive without work in degrees Celsius.
+    pub rest_c: f64,
+    /// Rise for each GB/s moved over the link and programmed into flash together in degrees.
+    pub rise_c_per_gb_per_s: f64,
+    /// Seconds in which a new load has taken 63 percent of its effect.
+    pub time_constant_s: f64,
+    /// Temperature from which on the drive holds itself to the rate below; 0 is never.
+    pub throttle_c: f64,
+    /// Rate of the host's transfers while it is too warm in MB/s; the throttle ends 3 degrees lower.
+    pub throttle_mb_per_s: f64,
+}
+
+impl Default for Thermal {
+    fn default() -> Self {
+        Self {
+            rest_c: 32.0,
+            rise_c_per_gb_per_s: 12.0,
+            time_constant_s: 300.0,
+            throttle_c: 0.0,
+            throttle_mb_per_s: 100.0,
+        }
+    }
 }
 
 /// Why there is no model.
@@ -170,93 +267,4 @@ impl Model {
         model.check()?;
         Ok(model)
     }
-
-    fn check(&self) -> Result<(), ModelError> {
-        self.geometry.check()?;
-        self.timing.check()?;
-        let firmware = &self.firmware;
-        whole("firmware.collect_burst_map_units", firmware.collect_burst_map_units.into(), 1, 1 << 20)?;
-        whole("firmware.write_buffer_bytes", firmware.write_buffer_bytes, 0, 1 << 40)?;
-        number("firmware.idle_delay_ms", firmware.idle_delay_ms, 0.0, 1e9)?;
-        number("firmware.idle_free_percent", firmware.idle_free_percent, 0.0, 100.0)
-    }
-}
-
-impl Geometry {
-    fn check(&self) -> Result<(), ModelError> {
-        whole("geometry.capacity_bytes", self.capacity_bytes, 64 << 20, 1 << 47)?;
-        if ![512, 4096].contains(&self.logical_block_bytes) {
-            return Err(wrong(
-                "geometry.logical_block_bytes",
-                self.logical_block_bytes,
-                "512 or 4096".to_owned(),
-            ));
-        }
-        power("geometry.map_unit_bytes", self.map_unit_bytes, self.logical_block_bytes, 1 << 16)?;
-        whole("geometry.channels", self.channels.into(), 1, 256)?;
-        whole("geometry.dies_per_channel", self.dies_per_channel.into(), 1, 256)?;
-        whole("geometry.superblocks", self.superblocks.into(), 16, 1 << 20)?;
-        number("geometry.effective_op_percent", self.effective_op_percent, 0.5, 1000.0)?;
-        whole("geometry.program_units_per_erase", self.program_units_per_erase.into(), 1, 1 << 20)?;
-        let dies = u64::from(self.channels) * u64::from(self.dies_per_channel);
-        let most = (self.capacity_bytes / (1 << 10) / dies).min(1 << 20);
-        power("geometry.program_unit_bytes", self.program_unit_bytes, self.map_unit_bytes, most as u32)?;
-        let slots = self.capacity_bytes as f64 * (1.0 + self.effective_op_percent / 100.0)
-            / f64::from(self.map_unit_bytes);
-        if slots > 4.0e9 {
-            return Err(wrong(
-                "geometry.map_unit_bytes",
-                self.map_unit_bytes,
-                "at most 4e9 map units in the flash".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-}
-
-impl Timing {
-    fn check(&self) -> Result<(), ModelError> {
-        number("timing.read_us", self.read_us, 0.1, 1e6)?;
-        number("timing.program_us", self.program_us, 0.1, 1e6)?;
-        number("timing.program_spread_percent", self.program_spread_percent, 0.0, 90.0)?;
-        number("timing.erase_us", self.erase_us, 0.0, 1e6)?;
-        number("timing.channel_mb_per_s", self.channel_mb_per_s, 1.0, 1e5)?;
-        number("timing.link_mb_per_s", self.link_mb_per_s, 1.0, 1e6)?;
-        for (key, value) in [
-            ("timing.read_command_us", self.read_command_us),
-            ("timing.write_command_us", self.write_command_us),
-            ("timing.map_unit_us", self.map_unit_us),
-            ("timing.read_latency_us", self.read_latency_us),
-            ("timing.write_latency_us", self.write_latency_us),
-            ("timing.modify_us", self.modify_us),
-        ] {
-            number(key, value, 0.0, 1e6)?;
-        }
-        number("timing.purge_ms", self.purge_ms, 0.0, 1e8)
-    }
-}
-
-fn wrong(key: &'static str, value: impl ToString, allowed: String) -> ModelError {
-    ModelError::Value { key, value: value.to_string(), allowed }
-}
-
-fn whole(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), ModelError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(wrong(key, value, format!("{least} to {most}")))
-}
-
-fn power(key: &'static str, value: u32, least: u32, most: u32) -> Result<(), ModelError> {
-    if value.is_power_of_two() && (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(wrong(key, value, format!("a power of two from {least} to {most}")))
-}
-
-fn number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), ModelError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(wrong(key, value, format!("{least} to {most}")))
 }

@@ -1,7 +1,7 @@
 //! A model at a scale, in the whole numbers that the running simulator needs.
 
 use crate::map::Divisor;
-use crate::{Model, Scale};
+use crate::{Model, Scale, VictimPolicy};
 
 /// Superblocks that never hold data for long: the two open ones and the pool that keeps the collector
 /// going. They are on top of the effective over-provisioning.
@@ -17,6 +17,8 @@ const LEAST_ROWS: u64 = 64;
 /// All times in ns, all sizes in map units unless named otherwise.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
+    /// The n of the scale 1/n.
+    pub(crate) divisor: u32,
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) map_unit_shift: u32,
@@ -27,7 +29,20 @@ pub(crate) struct Plan {
     pub(crate) dies_per_channel: u32,
     pub(crate) by_die: Divisor,
     pub(crate) superblock_slots: u32,
+    /// Superblocks without those of the cache.
     pub(crate) superblocks: u32,
+    /// Superblocks of the cache; they come behind the others.
+    pub(crate) cache_superblocks: u32,
+    /// First slot of the cache.
+    pub(crate) cache_start: u32,
+    /// Superblocks of the cache in use from which on it is folded under load.
+    pub(crate) fold_from: u32,
+    /// Programs outstanding below which the cache is folded under load.
+    pub(crate) fold_below: u32,
+    pub(crate) cache_sense_ns: u64,
+    pub(crate) rated_erases: u32,
+    /// Oldest superblocks that the collector chooses from; none is all.
+    pub(crate) victim_window: Option<u32>,
     pub(crate) buffer_slots: u32,
     pub(crate) burst: u32,
     pub(crate) idle_delay_ns: u64,
@@ -52,6 +67,13 @@ pub(crate) struct FlashPlan {
     pub(crate) unit_transfer_ns: u64,
     pub(crate) program_least_ns: u64,
     pub(crate) program_spread_ns: u64,
+    /// The same in the cache, without spread.
+    pub(crate) cache_program_ns: u64,
+    /// What a read pays that suspends a program; 0 is no suspension.
+    pub(crate) suspend_ns: u64,
+    pub(crate) suspends: u32,
+    pub(crate) read_ahead: bool,
+    pub(crate) dies: u32,
     pub(crate) erase_ns: u64,
     /// Erases of one superblock on each die.
     pub(crate) erases: u32,
@@ -81,9 +103,14 @@ impl Plan {
         let superblock_slots = rows * row;
         let data_superblocks = (slots / f64::from(superblock_slots)).ceil() as u32;
         let spare = data_superblocks - map_units.div_ceil(superblock_slots);
+        let superblocks = data_superblocks + RESERVE;
+        let superblock_bytes = u64::from(superblock_slots) * u64::from(map_unit);
+        let cache = model.cache.as_ref();
+        let cache_superblocks = cache.map_or(0, |c| (c.bytes / n / superblock_bytes).max(2) as u32);
         let buffer = firmware.write_buffer_bytes / n / u64::from(map_unit);
 
         Self {
+            divisor: scale.divisor(),
             capacity_bytes,
             logical_block_bytes: geometry.logical_block_bytes,
             map_unit_shift: map_unit.trailing_zeros(),
@@ -93,7 +120,19 @@ impl Plan {
             dies_per_channel: geometry.dies_per_channel.into(),
             by_die: Divisor::new(dies),
             superblock_slots,
-            superblocks: data_superblocks + RESERVE,
+            superblocks,
+            cache_superblocks,
+            cache_start: if cache_superblocks == 0 { u32::MAX } else { superblocks * superblock_slots },
+            fold_from: cache
+                .map_or(0, |c| (f64::from(cache_superblocks) * c.fold_from_percent / 100.0) as u32),
+            fold_below: cache.map_or(0, |c| c.fold_below_programs),
+            cache_sense_ns: cache.map_or(0, |c| ns(c.read_us)),
+            rated_erases: geometry.rated_erases,
+            victim_window: match firmware.victim_policy {
+                VictimPolicy::Greedy => None,
+                VictimPolicy::Fifo => Some(1),
+                VictimPolicy::Windowed => Some(firmware.victim_window),
+            },
             buffer_slots: (buffer as u32).max(2 * row),
             burst: firmware.collect_burst_map_units,
             idle_delay_ns: ns(firmware.idle_delay_ms * 1000.0) / n,
@@ -117,6 +156,12 @@ impl Plan {
         (u64::from(bytes) * self.link_ns_per_64k) >> 16
     }
 
+    /// Time that sensing the page of `slot` takes in ns.
+    #[inline]
+    pub(crate) fn sense_ns(&self, slot: u32) -> u64 {
+        if slot < self.cache_start { self.flash.sense_ns } else { self.cache_sense_ns }
+    }
+
     #[inline]
     pub(crate) fn die_of(&self, slot: u32) -> usize {
         self.by_die.remainder(slot >> self.unit_shift) as usize
@@ -136,6 +181,11 @@ impl FlashPlan {
             unit_transfer_ns: transfer(geometry.program_unit_bytes),
             program_least_ns: ns(timing.program_us - spread),
             program_spread_ns: ns(2.0 * spread),
+            cache_program_ns: model.cache.as_ref().map_or(0, |cache| ns(cache.program_us)),
+            suspend_ns: ns(timing.program_suspend_us),
+            suspends: timing.program_suspends,
+            read_ahead: timing.read_ahead,
+            dies: u32::from(geometry.channels) * u32::from(geometry.dies_per_channel),
             erase_ns: ns(erase_us / f64::from(erases)),
             erases,
             held: timing.die_held_through_transfer,

@@ -1,18 +1,19 @@
-//! The closed loop: commands in flight, their way through the drive, ticks and the end of a run.
+//! The closed loop: commands in flight, ticks and the end of a run.
 
 use stdx::access::{Access, Stream, share};
 
 use crate::events::{Events, NEVER};
-use crate::map::NONE;
+use crate::load::Failed;
 use crate::ssd::Ssd;
-use crate::write::Pending;
-use crate::{Direction, Load, Tally, Tick, Until};
+use crate::{Cause, Direction, Failure, Load, Tally, Tick, Until};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     submitted_ns: u64,
+    offset_bytes: u64,
     thread: u16,
     read: bool,
+    busy: bool,
 }
 
 /// Most commands in flight that a drive takes.
@@ -34,7 +35,6 @@ struct Run {
     block_bytes: u32,
     slots: Vec<Slot>,
     threads: Vec<Thread>,
-    in_flight: u32,
     completions: u64,
     tally: Tally,
     tick: Tick,
@@ -56,20 +56,22 @@ impl Ssd {
         self.assert_possible(load);
         let dies = self.plan.dies as usize;
         let mut run = Run::new(load, self.now_ns);
-        self.events = Events::new(dies + run.slots.len());
-        self.flash.announce(&mut self.events);
+        self.begin(run.slots.len());
         let deadline = match load.until {
             Until::ForNs(ns) => self.now_ns + ns,
             Until::Bytes(_) => NEVER,
         };
+        let gone_ns = self.removal_ns().map_or(NEVER, |at| at.max(self.now_ns));
         for slot in 0..run.slots.len() {
-            self.submit(&mut run, slot);
+            self.submit_next(&mut run, slot);
         }
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { self.now_ns + load.tick_ns };
-        while run.in_flight > 0 {
+        while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
             let over = time > deadline && run.completions >= load.min_completions;
             let end = if over { deadline.max(self.now_ns) } else { time };
+            let gone = end >= gone_ns;
+            let end = end.min(gone_ns);
             while tick_end < end {
                 self.now_ns = tick_end;
                 if !run.end_tick(tick_end, on_tick) {
@@ -79,17 +81,33 @@ impl Ssd {
                 tick_end += load.tick_ns;
             }
             self.now_ns = end;
-            if over {
+            if gone {
+                self.lose_all(&mut run);
+            }
+            if over || gone {
                 break;
             }
             if leaf < dies {
                 self.die_event(leaf);
             } else {
-                run.complete(leaf - dies, time);
-                self.submit(&mut run, leaf - dies);
+                self.complete(&mut run, leaf, time);
             }
         }
         self.end(run, on_tick)
+    }
+
+    /// Makes room for the events of commands in flight.
+    pub(crate) fn begin(&mut self, commands: usize) {
+        self.events = Events::new(self.plan.dies as usize + commands);
+        self.flash.announce(&mut self.events);
+    }
+
+    /// Drops what is in flight: what was accepted stays accepted, what was not is never written.
+    pub(crate) fn abandon(&mut self) {
+        self.blocked.clear();
+        self.in_flight = 0;
+        self.forget_failing();
+        self.warm_up();
     }
 
     fn assert_possible(&self, load: &Load) {
@@ -106,9 +124,9 @@ impl Ssd {
         assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends behind the drive");
     }
 
-    /// Closes the books: what was accepted stays accepted, what was not is dropped.
+    /// Closes the books.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
-        self.blocked.clear();
+        self.abandon();
         std::hint::black_box(self.touched);
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
@@ -118,89 +136,46 @@ impl Ssd {
         run.tally
     }
 
+    /// A command has ended: counts it and submits the next.
+    #[inline]
+    fn complete(&mut self, run: &mut Run, leaf: usize, time_ns: u64) {
+        let index = leaf - self.plan.dies as usize;
+        self.in_flight -= 1;
+        match self.struck(leaf) {
+            None => run.complete(index, time_ns),
+            Some(cause) => run.fail(index, cause, time_ns),
+        }
+        self.submit_next(run, index);
+    }
+
+    /// The drive is gone: everything in flight fails.
+    #[cold]
+    fn lose_all(&mut self, run: &mut Run) {
+        for index in 0..run.slots.len() {
+            if run.slots[index].busy {
+                run.fail(index, Cause::Removed, self.now_ns);
+            }
+        }
+    }
+
     /// Submits the next command of a slot, or leaves it empty when its thread is done.
     #[inline]
-    fn submit(&mut self, run: &mut Run, index: usize) {
+    fn submit_next(&mut self, run: &mut Run, index: usize) {
         let leaf = self.plan.dies as usize + index;
         let slot = &mut run.slots[index];
         let thread = &mut run.threads[slot.thread as usize];
-        if thread.left == 0 {
+        slot.busy = thread.left > 0;
+        if !slot.busy {
             self.events.set(leaf, NEVER);
             return;
         }
         thread.left -= 1;
-        run.in_flight += 1;
         let drawn = thread.stream.next_access();
         let access = std::mem::replace(&mut thread.ahead[thread.next], drawn);
         thread.next = (thread.next + 1) % AHEAD;
         self.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
-        (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
-        let end = if access.read {
-            self.read_command(access.offset_bytes, run.block_bytes)
-        } else {
-            self.write_command(leaf as u32, access.offset_bytes, run.block_bytes).unwrap_or(NEVER)
-        };
-        self.events.set(leaf, end);
-    }
-
-    #[inline]
-    fn controller(&mut self, command_ns: u64, units: u32) -> u64 {
-        let cost = command_ns + u64::from(units) * self.plan.map_unit_ns;
-        self.controller_free_ns = self.controller_free_ns.max(self.now_ns) + cost;
-        self.controller_free_ns
-    }
-
-    #[inline]
-    fn write_command(&mut self, leaf: u32, offset: u64, bytes: u32) -> Option<u64> {
-        let shift = self.plan.map_unit_shift;
-        let end = offset + u64::from(bytes);
-        let inside = (1u64 << shift) - 1;
-        let next_unit = (offset >> shift) as u32;
-        let end_unit = ((end + inside) >> shift) as u32;
-        let ready_ns = self.controller(self.plan.write_command_ns, end_unit - next_unit);
-        self.health.host_written_bytes += u64::from(bytes);
-        self.write(Pending {
-            leaf,
-            next_unit,
-            end_unit,
-            partial_head: offset & inside != 0,
-            partial_tail: end & inside != 0,
-            ready_ns,
-            bytes,
-        })
-    }
-
-    #[inline]
-    fn read_command(&mut self, offset: u64, bytes: u32) -> u64 {
-        let shift = self.plan.map_unit_shift;
-        let first = (offset >> shift) as u32;
-        let last = ((offset + u64::from(bytes) - 1) >> shift) as u32;
-        let start = self.controller(self.plan.read_command_ns, last + 1 - first);
-        let (mut first_ns, mut last_ns) = (NEVER, start);
-        let mut unit = first;
-        while unit <= last {
-            let slot = self.map.l2p[unit as usize];
-            unit += 1;
-            // What was never written, and what the buffer still holds, needs no flash.
-            if slot == NONE || self.in_buffer(slot) {
-                first_ns = start;
-                continue;
-            }
-            // Neighbours in one program unit are sensed together.
-            let mut together = 1;
-            while unit <= last
-                && self.map.l2p[unit as usize] == slot + together
-                && (slot + together) >> self.plan.unit_shift == slot >> self.plan.unit_shift
-            {
-                together += 1;
-                unit += 1;
-            }
-            let end = self.flash.read(self.plan.die_of(slot), start, together, 0);
-            first_ns = first_ns.min(end);
-            last_ns = last_ns.max(end);
-        }
-        let sent = self.link_up.book(first_ns, self.plan.link_ns(bytes));
-        sent.max(last_ns) + self.plan.read_latency_ns
+        (slot.submitted_ns, slot.read, slot.offset_bytes) = (self.now_ns, access.read, access.offset_bytes);
+        self.take(leaf, access.read, access.offset_bytes, run.block_bytes);
     }
 }
 
@@ -230,7 +205,6 @@ impl Run {
             block_bytes: load.block_bytes,
             slots: (0..commands).map(slot).collect(),
             threads: (0..load.threads).map(thread).collect(),
-            in_flight: 0,
             completions: 0,
             tally: Tally {
                 start_ns: now_ns,
@@ -239,6 +213,7 @@ impl Run {
                 write: Direction::default(),
                 ticks: Vec::new(),
                 stopped: false,
+                failed: None,
             },
             tick: Tick { start_ns: now_ns, ..Tick::default() },
             tick_ns: load.tick_ns,
@@ -250,7 +225,6 @@ impl Run {
         let slot = self.slots[index];
         let latency = time_ns - slot.submitted_ns;
         let bytes = u64::from(self.block_bytes);
-        self.in_flight -= 1;
         self.completions += 1;
         let direction = if slot.read { &mut self.tally.read } else { &mut self.tally.write };
         direction.ios += 1;
@@ -266,6 +240,15 @@ impl Run {
             tick.write_ios += 1;
             tick.write_bytes += bytes;
         }
+    }
+
+    /// Counts a failed command; nothing is submitted any more.
+    #[cold]
+    fn fail(&mut self, index: usize, cause: Cause, at_ns: u64) {
+        let slot = self.slots[index];
+        let failure = Failure { cause, read: slot.read, offset_bytes: slot.offset_bytes, at_ns };
+        self.tally.failed.get_or_insert(Failed::none(failure)).count(cause);
+        self.threads.iter_mut().for_each(|thread| thread.left = 0);
     }
 
     fn end_tick(&mut self, end_ns: u64, on_tick: &mut dyn FnMut(&Tick) -> bool) -> bool {

@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 
+use crate::cache::Cache;
 use crate::collect::Victim;
 use crate::events::{Events, NEVER};
+use crate::faults::Laid;
 use crate::flash::Flash;
+use crate::health::Health;
 use crate::lane::Lane;
 use crate::map::{Map, NONE};
 use crate::plan::{Plan, RESERVE};
+use crate::thermal::Thermal;
+use crate::witness::Witness;
 use crate::write::{Open, Pending};
 use crate::{Model, Scale};
-
-/// Purges end on a multiple of this, so that everything behind one repeats to the nanosecond.
-const PURGE_GRID_NS: u64 = 1 << 30;
 
 /// What a superblock is for at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,44 +23,16 @@ pub(crate) enum Use {
     Open,
     Sealed,
     Victim,
-}
-
-/// Counters since the drive was made; a purge does not reset them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Health {
-    /// Bytes read by the host.
-    pub host_read_bytes: u64,
-    /// Bytes written by the host.
-    pub host_written_bytes: u64,
-    /// Bytes programmed into flash, for the host and for the collector.
-    pub nand_written_bytes: u64,
-    /// Erases of superblocks.
-    pub erases: u64,
-}
-
-impl Health {
-    /// Flash bytes written per host byte written; none before the first write.
-    #[must_use]
-    pub fn write_amplification(&self) -> Option<f64> {
-        (self.host_written_bytes > 0).then(|| self.nand_written_bytes as f64 / self.host_written_bytes as f64)
-    }
-
-    /// The counters of the time since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            host_read_bytes: self.host_read_bytes - earlier.host_read_bytes,
-            host_written_bytes: self.host_written_bytes - earlier.host_written_bytes,
-            nand_written_bytes: self.nand_written_bytes - earlier.nand_written_bytes,
-            erases: self.erases - earlier.erases,
-        }
-    }
+    /// Full and in the cache.
+    Cache,
+    Folding,
+    CacheFree,
 }
 
 /// A simulated drive with a clock of its own.
 pub struct Ssd {
     pub(crate) plan: Plan,
-    seed: u64,
+    pub(crate) seed: u64,
     pub(crate) now_ns: u64,
     pub(crate) map: Map,
     pub(crate) uses: Vec<Use>,
@@ -66,6 +40,9 @@ pub struct Ssd {
     pub(crate) host: Open,
     pub(crate) copies: Open,
     pub(crate) victim: Option<Victim>,
+    /// Full superblocks, the oldest first; empty when the collector does not ask for their age.
+    pub(crate) sealed: VecDeque<u32>,
+    pub(crate) cache: Cache,
     /// Copies that the collector owes to the host's writes.
     pub(crate) owed: u32,
     pub(crate) flash: Flash,
@@ -75,7 +52,18 @@ pub struct Ssd {
     pub(crate) link_down: Lane,
     pub(crate) buffer_used: u32,
     pub(crate) blocked: VecDeque<Pending>,
+    /// Commands taken and not yet completed.
+    pub(crate) in_flight: u32,
     pub(crate) health: Health,
+    /// Bytes of the reads taken, completed or not.
+    pub(crate) taken_read_bytes: u64,
+    pub(crate) thermal: Thermal,
+    pub(crate) faults: Option<Box<Laid>>,
+    /// Whether the faults are switched on.
+    pub(crate) faulty: bool,
+    pub(crate) witness: Option<Box<Witness>>,
+    /// Whether faults, temperature or witness have to look at each command.
+    pub(crate) attended: bool,
     /// Keeps early looks at the mapping from being optimised away; means nothing.
     pub(crate) touched: u32,
 }
@@ -86,15 +74,19 @@ impl Ssd {
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
         let plan = Plan::new(model, scale);
         let link = Lane::new(plan.link_ns(4096));
-        Self {
+        let mut uses = vec![Use::Free; plan.superblocks as usize];
+        uses.resize((plan.superblocks + plan.cache_superblocks) as usize, Use::CacheFree);
+        let mut ssd = Self {
             seed,
             now_ns: 0,
-            map: Map::new(plan.map_units, plan.superblocks, plan.superblock_slots),
-            uses: vec![Use::Free; plan.superblocks as usize],
+            map: Map::new(plan.map_units, plan.superblocks + plan.cache_superblocks, plan.superblock_slots),
+            uses,
             free: (0..plan.superblocks).collect(),
             host: Open::default(),
             copies: Open::default(),
             victim: None,
+            sealed: VecDeque::new(),
+            cache: Cache::new(&plan),
             owed: 0,
             flash: Flash::new(&plan, seed),
             events: Events::new(plan.dies as usize),
@@ -103,10 +95,19 @@ impl Ssd {
             link_down: link,
             buffer_used: 0,
             blocked: VecDeque::new(),
+            in_flight: 0,
             health: Health::default(),
+            taken_read_bytes: 0,
+            thermal: Thermal::new(model, scale),
+            faults: None,
+            faulty: true,
+            witness: None,
+            attended: false,
             touched: 0,
             plan,
-        }
+        };
+        ssd.attend();
+        ssd
     }
 
     /// User capacity in bytes, a multiple of 1 MiB.
@@ -127,51 +128,12 @@ impl Ssd {
         self.now_ns
     }
 
-    /// Counters since the drive was made.
-    #[must_use]
-    pub fn health(&self) -> Health {
-        self.health
-    }
-
     /// Flash beyond the capacity and the collector's reserve, as a share of the capacity, after rounding
     /// to whole superblocks.
     #[must_use]
     pub fn effective_op(&self) -> f64 {
         let slots = u64::from(self.plan.superblocks - RESERVE) * u64::from(self.plan.superblock_slots);
         slots as f64 / f64::from(self.plan.map_units) - 1.0
-    }
-
-    /// Erases everything: the drive is as it was new, but for its clock and its counters.
-    ///
-    /// What was in flight ends first; the clock then stands on a multiple of 2^30 ns, so that the same
-    /// loads behind any two purges take the same time.
-    pub fn purge(&mut self) {
-        self.drain_until(NEVER);
-        let busy = (0..self.plan.dies as usize).map(|die| self.flash.free_ns(die)).max().unwrap_or(0);
-        let over = self.now_ns.max(busy).max(self.controller_free_ns) + self.plan.purge_ns;
-        self.now_ns = over.next_multiple_of(PURGE_GRID_NS);
-        self.health.erases += u64::from(self.plan.superblocks);
-
-        self.map.clear();
-        self.uses.fill(Use::Free);
-        self.free = (0..self.plan.superblocks).collect();
-        (self.host, self.copies) = (Open::default(), Open::default());
-        (self.victim, self.owed, self.buffer_used) = (None, 0, 0);
-        self.flash = Flash::new(&self.plan, self.seed);
-        self.events = Events::new(self.plan.dies as usize);
-        let link = Lane::new(self.plan.link_ns(4096));
-        (self.link_up, self.link_down) = (link.clone(), link);
-    }
-
-    /// Forgets the map units that lie wholly inside `len_bytes` from `start_bytes`; takes no time.
-    ///
-    /// What lies beyond the capacity is ignored.
-    pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
-        let shift = self.plan.map_unit_shift;
-        let end = start_bytes.saturating_add(len_bytes).min(self.plan.capacity_bytes) >> shift;
-        for unit in start_bytes.div_ceil(1 << shift)..end {
-            self.map.unmap(unit as u32);
-        }
     }
 
     /// Lets `ns` of virtual time pass; after the model's idle delay the collector works ahead.
@@ -181,7 +143,9 @@ impl Ssd {
         self.drain_until(ahead_from);
         self.now_ns = ahead_from;
         while self.now_ns < end {
-            while self.flash.outstanding() < 2 * self.plan.dies && self.collect_ahead() {}
+            while self.flash.outstanding() < 2 * self.plan.dies && (self.collect_ahead() || self.fold_next())
+            {
+            }
             let (time, die) = self.events.next();
             if time > end {
                 break;
@@ -190,10 +154,11 @@ impl Ssd {
             self.die_event(die);
         }
         self.now_ns = end;
+        self.warm_up();
     }
 
     /// Lets everything happen that happens up to `end_ns`, without new work.
-    fn drain_until(&mut self, end_ns: u64) {
+    pub(crate) fn drain_until(&mut self, end_ns: u64) {
         self.events = Events::new(self.plan.dies as usize);
         self.flash.announce(&mut self.events);
         loop {

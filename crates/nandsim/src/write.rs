@@ -1,5 +1,6 @@
 //! The write path: buffer, read-modify-write and where a map unit goes.
 
+use crate::flash::Part;
 use crate::map::NONE;
 use crate::ssd::{Ssd, Use};
 
@@ -76,8 +77,9 @@ impl Ssd {
                 }
                 let mut ready_ns = start_ns;
                 if partial && old != NONE {
-                    let held = self.plan.modify_ns;
-                    ready_ns = self.flash.read(self.plan.die_of(old), start_ns, 1, held);
+                    let sense_ns = self.plan.sense_ns(old) + self.plan.modify_ns;
+                    let part = Part { unit: old >> self.plan.unit_shift, slots: 1, sense_ns };
+                    ready_ns = self.flash.read(self.plan.die_of(old), start_ns, part);
                     pending.ready_ns = pending.ready_ns.max(ready_ns);
                 }
                 self.place(unit, ready_ns);
@@ -110,30 +112,69 @@ impl Ssd {
         self.host.filled += 1;
         self.host.ready_ns = self.host.ready_ns.max(ready_ns);
         self.buffer_used += 1;
-        self.pay_collector();
+        if self.host.next <= self.plan.cache_start {
+            self.pay_collector();
+        }
     }
 
     fn seal_host_unit(&mut self) {
         let die = self.plan.die_of(self.host.next - 1);
-        self.flash.program(die, self.host.ready_ns, self.host.filled, &mut self.events);
-        self.health.nand_written_bytes += u64::from(self.host.filled) << self.plan.map_unit_shift;
+        let (ready_ns, frees) = (self.host.ready_ns, self.host.filled);
+        if self.host.next <= self.plan.cache_start {
+            self.flash.program(die, ready_ns, frees, &mut self.events);
+        } else {
+            self.flash.program_cache(die, ready_ns, frees, &mut self.events);
+        }
+        self.health.nand_written_bytes += u64::from(frees) << self.plan.map_unit_shift;
         self.host.filled = 0;
     }
 
+    /// Sends the program unit that is being filled to its die as it is; its other slots stay empty.
+    pub(crate) fn flush_host_unit(&mut self) {
+        if self.host.filled == 0 {
+            return;
+        }
+        let unit = (self.host.next - 1) >> self.plan.unit_shift;
+        self.seal_host_unit();
+        self.host.next = (unit + 1) << self.plan.unit_shift;
+    }
+
     fn open_host_superblock(&mut self) {
+        if let Some(superblock) = self.cache.free.pop_front() {
+            self.seal(self.host);
+            self.host = self.open(superblock);
+            return;
+        }
         // The last free superblock belongs to the collector, or it could never free another.
         while self.free.len() < 2 {
             self.collect_now();
         }
-        self.host = self.open_next(self.host);
+        self.seal(self.host);
+        self.host = self.open_next();
     }
 
-    /// Seals a full superblock and opens the next free one.
-    pub(crate) fn open_next(&mut self, full: Open) -> Open {
-        if full.end > 0 {
-            self.uses[(full.end / self.plan.superblock_slots - 1) as usize] = Use::Sealed;
+    /// Marks a full superblock as such.
+    pub(crate) fn seal(&mut self, full: Open) {
+        if full.end == 0 {
+            return;
         }
+        let superblock = full.end / self.plan.superblock_slots - 1;
+        let in_cache = superblock >= self.plan.superblocks;
+        self.uses[superblock as usize] = if in_cache { Use::Cache } else { Use::Sealed };
+        if in_cache {
+            self.cache.sealed.push_back(superblock);
+        } else if self.plan.victim_window.is_some() {
+            self.sealed.push_back(superblock);
+        }
+    }
+
+    /// Opens the next free superblock.
+    pub(crate) fn open_next(&mut self) -> Open {
         let superblock = self.free.pop_front().expect("the collector keeps a superblock free");
+        self.open(superblock)
+    }
+
+    fn open(&mut self, superblock: u32) -> Open {
         self.uses[superblock as usize] = Use::Open;
         let next = superblock * self.plan.superblock_slots;
         Open { next, end: next + self.plan.superblock_slots, filled: 0, ready_ns: 0 }

@@ -1,0 +1,101 @@
+//! What is done to a drive beside reading and writing: purge, format, sanitize, TRIM, power.
+
+use std::collections::VecDeque;
+
+use crate::cache::Cache;
+use crate::events::{Events, NEVER};
+use crate::flash::Flash;
+use crate::lane::Lane;
+use crate::ssd::{Ssd, Use};
+use crate::write::Open;
+
+/// Purges end on a multiple of this, so that everything behind one repeats to the nanosecond.
+const PURGE_GRID_NS: u64 = 1 << 30;
+/// From the loss of power to the first command, at scale 1.
+const POWER_CYCLE_NS: u64 = 2_000_000_000;
+
+impl Ssd {
+    /// Erases everything: the drive is as it was new, but for its clock and its counters.
+    ///
+    /// What was in flight ends first; the clock then stands on a multiple of 2^30 ns, so that the same
+    /// loads behind any two purges take the same time.
+    pub fn purge(&mut self) {
+        self.renew(self.plan.purge_ns);
+    }
+
+    /// Erases every block at once, the way drives sanitize: it takes as long as the erases do.
+    ///
+    /// Behind it the drive is the same as behind a [`purge`](Self::purge).
+    pub fn sanitize(&mut self) {
+        let superblocks = u64::from(self.plan.superblocks + self.plan.cache_superblocks);
+        let flash = &self.plan.flash;
+        self.renew(superblocks * u64::from(flash.erases) * flash.erase_ns);
+    }
+
+    /// Forgets everything that was written, without an erase: the collector has to do that later.
+    pub fn format(&mut self) {
+        self.settle();
+        self.trim(0, self.plan.capacity_bytes);
+    }
+
+    /// Forgets the map units that lie wholly inside `len_bytes` from `start_bytes`; takes no time.
+    ///
+    /// What lies beyond the capacity is ignored.
+    pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
+        let shift = self.plan.map_unit_shift;
+        let end = start_bytes.saturating_add(len_bytes).min(self.plan.capacity_bytes) >> shift;
+        for unit in start_bytes.div_ceil(1 << shift)..end {
+            self.map.unmap(unit as u32);
+        }
+    }
+
+    /// Switches the drive off and on. A drive that was removed is there again.
+    ///
+    /// Everything that was accepted has reached the flash when it comes back: the write buffer outlives a
+    /// loss of power, and a program unit that is not full is filled up with nothing.
+    pub fn power_cycle(&mut self) {
+        self.health.power_cycles += 1;
+        if self.plug_in() {
+            self.health.unsafe_shutdowns += 1;
+        }
+        self.settle();
+        self.flush_host_unit();
+        self.settle();
+        self.now_ns += POWER_CYCLE_NS / u64::from(self.plan.divisor);
+        self.warm_up();
+    }
+
+    /// Whether the drive vanished and was not plugged in again.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        self.removal_ns().is_some_and(|at| at <= self.now_ns)
+    }
+
+    /// Lets everything end that has begun.
+    fn settle(&mut self) {
+        self.drain_until(NEVER);
+        let busy = (0..self.plan.dies as usize).map(|die| self.flash.free_ns(die)).max().unwrap_or(0);
+        self.now_ns = self.now_ns.max(busy).max(self.controller_free_ns);
+    }
+
+    fn renew(&mut self, takes_ns: u64) {
+        self.settle();
+        self.now_ns = (self.now_ns + takes_ns).next_multiple_of(PURGE_GRID_NS);
+        self.health.erases += u64::from(self.plan.superblocks + self.plan.cache_superblocks);
+
+        self.map.clear();
+        let (own, cached) = self.uses.split_at_mut(self.plan.superblocks as usize);
+        own.fill(Use::Free);
+        cached.fill(Use::CacheFree);
+        self.free = (0..self.plan.superblocks).collect();
+        self.sealed = VecDeque::new();
+        self.cache = Cache::new(&self.plan);
+        (self.host, self.copies) = (Open::default(), Open::default());
+        (self.victim, self.owed, self.buffer_used) = (None, 0, 0);
+        self.flash = Flash::new(&self.plan, self.seed);
+        self.events = Events::new(self.plan.dies as usize);
+        let link = Lane::new(self.plan.link_ns(4096));
+        (self.link_up, self.link_down) = (link.clone(), link);
+        self.warm_up();
+    }
+}

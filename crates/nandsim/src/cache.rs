@@ -1,0 +1,65 @@
+//! The cache of one bit per cell: where the host's writes go while it has room, and its folding into
+//! the other flash.
+
+use std::collections::VecDeque;
+
+use crate::collect::Victim;
+use crate::plan::Plan;
+use crate::ssd::{Ssd, Use};
+
+/// The superblocks of the cache; empty for a drive without one.
+pub(crate) struct Cache {
+    pub(crate) free: VecDeque<u32>,
+    /// Full ones, the oldest first.
+    pub(crate) sealed: VecDeque<u32>,
+    pub(crate) folding: Option<Victim>,
+}
+
+impl Cache {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let all = plan.superblocks..plan.superblocks + plan.cache_superblocks;
+        Self { free: all.collect(), sealed: VecDeque::new(), folding: None }
+    }
+}
+
+impl Ssd {
+    /// Under load: folds one program unit when enough of the cache is in use and few programs wait.
+    #[inline]
+    pub(crate) fn fold_beside(&mut self) {
+        if self.flash.outstanding() < self.plan.fold_below
+            && self.plan.cache_superblocks - self.cache.free.len() as u32 > self.plan.fold_from
+        {
+            for _ in 0..1 << self.plan.unit_shift {
+                self.fold_next();
+            }
+        }
+    }
+
+    /// Folds the next valid slot of the oldest superblock of the cache; false when nothing is to fold.
+    pub(crate) fn fold_next(&mut self) -> bool {
+        if self.cache.folding.is_none() {
+            let Some(superblock) = self.cache.sealed.pop_front() else { return false };
+            self.uses[superblock as usize] = Use::Folding;
+            let valid = self.map.valid[superblock as usize];
+            self.cache.folding = Some(Victim::new(&self.plan, superblock, valid));
+        }
+        // The last free superblock belongs to the collector, and so does what is open for its copies.
+        while self.free.len() < 2 {
+            self.collect_now();
+        }
+        let victim = self.cache.folding.as_mut().expect("chosen above");
+        let superblock = victim.superblock;
+        let read = victim.read_next(&self.map, &mut self.flash, &self.plan, self.now_ns);
+        if let Some((slot, ready_ns)) = read {
+            self.copy_to_open(slot, ready_ns);
+            self.pay_collector();
+        }
+        if self.map.valid[superblock as usize] == 0 {
+            self.cache.folding = None;
+            self.uses[superblock as usize] = Use::CacheFree;
+            self.cache.free.push_back(superblock);
+            self.erase_superblock();
+        }
+        true
+    }
+}

@@ -1,0 +1,114 @@
+//! The way of one command through the drive.
+
+use crate::events::NEVER;
+use crate::flash::Part;
+use crate::map::NONE;
+use crate::ssd::Ssd;
+use crate::write::Pending;
+
+impl Ssd {
+    /// Takes a command in flight on event leaf `leaf`.
+    #[inline]
+    pub(crate) fn take(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {
+        self.in_flight += 1;
+        let struck = if self.attended { self.look_at(leaf, read, offset, bytes) } else { None };
+        let end = match struck {
+            Some(end) => end,
+            None if read => self.read_command(offset, bytes),
+            None => self.write_command(leaf as u32, offset, bytes).unwrap_or(NEVER),
+        };
+        self.events.set(leaf, end);
+        if self.plan.fold_below > 0 {
+            self.fold_beside();
+        }
+    }
+
+    /// Decides whether commands are looked at before they are taken.
+    pub(crate) fn attend(&mut self) {
+        self.attended =
+            self.witness.is_some() || self.thermal.may_throttle() || (self.faulty && self.faults.is_some());
+    }
+
+    #[cold]
+    fn look_at(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) -> Option<u64> {
+        self.see(read, offset, bytes);
+        self.warm_up();
+        if let Some(end) = self.strike(leaf, read, offset, bytes) {
+            return Some(end);
+        }
+        let slow = (u64::from(bytes) * self.slowness_ns_per_64k()) >> 16;
+        if slow > 0 {
+            self.controller_free_ns = self.controller_free_ns.max(self.now_ns) + slow;
+        }
+        None
+    }
+
+    /// Brings the temperature up to the clock.
+    pub(crate) fn warm_up(&mut self) {
+        let health = &self.health;
+        let moved = self.taken_read_bytes + health.host_written_bytes + health.nand_written_bytes;
+        self.thermal.advance(self.now_ns, moved);
+    }
+
+    #[inline]
+    fn controller(&mut self, command_ns: u64, units: u32) -> u64 {
+        let cost = command_ns + u64::from(units) * self.plan.map_unit_ns;
+        self.controller_free_ns = self.controller_free_ns.max(self.now_ns) + cost;
+        self.controller_free_ns
+    }
+
+    #[inline]
+    fn write_command(&mut self, leaf: u32, offset: u64, bytes: u32) -> Option<u64> {
+        let shift = self.plan.map_unit_shift;
+        let end = offset + u64::from(bytes);
+        let inside = (1u64 << shift) - 1;
+        let next_unit = (offset >> shift) as u32;
+        let end_unit = ((end + inside) >> shift) as u32;
+        let ready_ns = self.controller(self.plan.write_command_ns, end_unit - next_unit);
+        self.health.host_written_bytes += u64::from(bytes);
+        self.write(Pending {
+            leaf,
+            next_unit,
+            end_unit,
+            partial_head: offset & inside != 0,
+            partial_tail: end & inside != 0,
+            ready_ns,
+            bytes,
+        })
+    }
+
+    #[inline]
+    fn read_command(&mut self, offset: u64, bytes: u32) -> u64 {
+        let shift = self.plan.map_unit_shift;
+        let first = (offset >> shift) as u32;
+        let last = ((offset + u64::from(bytes) - 1) >> shift) as u32;
+        let start = self.controller(self.plan.read_command_ns, last + 1 - first);
+        self.taken_read_bytes += u64::from(bytes);
+        let (mut first_ns, mut last_ns) = (NEVER, start);
+        let mut unit = first;
+        while unit <= last {
+            let slot = self.map.l2p[unit as usize];
+            unit += 1;
+            // What was never written, and what the buffer still holds, needs no flash.
+            if slot == NONE || self.in_buffer(slot) {
+                first_ns = start;
+                continue;
+            }
+            // Neighbours in one program unit are sensed together.
+            let mut slots = 1;
+            while unit <= last
+                && self.map.l2p[unit as usize] == slot + slots
+                && (slot + slots) >> self.plan.unit_shift == slot >> self.plan.unit_shift
+            {
+                slots += 1;
+                unit += 1;
+            }
+            let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
+            let end = self.flash.read_first(self.plan.die_of(slot), start, part, &mut self.events);
+            first_ns = first_ns.min(end);
+            last_ns = last_ns.max(end);
+        }
+        let sent = self.link_up.book(first_ns, self.plan.link_ns(bytes));
+        sent.max(last_ns) + self.plan.read_latency_ns
+    }
+}

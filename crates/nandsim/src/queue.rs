@@ -1,0 +1,134 @@
+//! Commands one by one: submitted and completed under a tag, for loads that are no closed loop.
+
+use crate::events::NEVER;
+use crate::ssd::Ssd;
+use crate::{Cause, Failure};
+
+/// Most tags of a queue.
+const MOST_TAGS: usize = 1 << 16;
+
+/// One read or write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    /// Read, or else write.
+    pub read: bool,
+    /// First byte, a multiple of the logical block.
+    pub offset_bytes: u64,
+    /// Length, a multiple of the logical block and more than 0.
+    pub length_bytes: u32,
+}
+
+/// A command that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag it was submitted with, which is free again.
+    pub tag: usize,
+    /// The command.
+    pub command: Command,
+    /// When it was submitted in ns.
+    pub submitted_ns: u64,
+    /// When it ended in ns.
+    pub completed_ns: u64,
+    /// Why it failed, if it did.
+    pub failed: Option<Failure>,
+}
+
+/// The commands in flight of a drive. Dropping it abandons them as the end of a timed run does.
+///
+/// It goes the same way as [`Ssd::run`]: a closed loop of the same accesses gives the same times and
+/// leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`].
+pub struct Queue<'a> {
+    ssd: &'a mut Ssd,
+    tags: Vec<Option<(Command, u64)>>,
+}
+
+impl Ssd {
+    /// A queue with `tags` tags, from 0.
+    ///
+    /// # Panics
+    /// Panics when there are no tags or more than 65,536.
+    pub fn queue(&mut self, tags: usize) -> Queue<'_> {
+        assert!((1..=MOST_TAGS).contains(&tags), "a queue has 1 to {MOST_TAGS} tags");
+        self.begin(tags);
+        Queue { ssd: self, tags: vec![None; tags] }
+    }
+}
+
+impl Queue<'_> {
+    /// Submits `command` now under a free tag.
+    ///
+    /// # Panics
+    /// Panics when the tag is taken or not there, and when the command is empty, not aligned to the
+    /// logical block or ends behind the drive; callers validate first.
+    pub fn submit(&mut self, tag: usize, command: Command) {
+        let plan = &self.ssd.plan;
+        let sector = u64::from(plan.logical_block_bytes);
+        let (offset, length) = (command.offset_bytes, u64::from(command.length_bytes));
+        assert!(length > 0 && length % sector == 0 && offset % sector == 0, "{command:?} is not aligned");
+        assert!(offset + length <= plan.capacity_bytes, "{command:?} ends behind the drive");
+        assert!(self.tags[tag].is_none(), "tag {tag} is taken");
+        let leaf = plan.dies as usize + tag;
+        self.tags[tag] = Some((command, self.ssd.now_ns));
+        self.ssd.take(leaf, command.read, offset, command.length_bytes);
+    }
+
+    /// Lets time pass until the next command ends, but not beyond `until_ns`: then none has, and the clock
+    /// stands there. With nothing in flight and no end the clock stays.
+    pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
+        let dies = self.ssd.plan.dies as usize;
+        loop {
+            let (time, leaf) = self.ssd.events.next();
+            if self.in_flight() > 0
+                && let Some(gone_ns) = self.ssd.removal_ns().map(|at| at.max(self.ssd.now_ns))
+                && gone_ns <= time.min(until_ns)
+            {
+                self.ssd.now_ns = gone_ns;
+                let tag = self.tags.iter().position(Option::is_some).expect("one is in flight");
+                return Some(self.complete(tag, gone_ns, Some(Cause::Removed)));
+            }
+            if time > until_ns || (time == NEVER || self.in_flight() == 0 && until_ns == NEVER) {
+                if until_ns != NEVER {
+                    self.ssd.now_ns = self.ssd.now_ns.max(until_ns);
+                }
+                return None;
+            }
+            self.ssd.now_ns = time;
+            if leaf < dies {
+                self.ssd.die_event(leaf);
+            } else {
+                let cause = self.ssd.struck(leaf);
+                return Some(self.complete(leaf - dies, time, cause));
+            }
+        }
+    }
+
+    fn complete(&mut self, tag: usize, completed_ns: u64, cause: Option<Cause>) -> Completion {
+        let (command, submitted_ns) = self.tags[tag].take().expect("a command completes once");
+        self.ssd.in_flight -= 1;
+        self.ssd.events.set(self.ssd.plan.dies as usize + tag, NEVER);
+        let Command { read, offset_bytes, length_bytes } = command;
+        if read && cause.is_none() {
+            self.ssd.health.host_read_bytes += u64::from(length_bytes);
+        }
+        let failed = cause.map(|cause| Failure { cause, read, offset_bytes, at_ns: completed_ns });
+        Completion { tag, command, submitted_ns, completed_ns, failed }
+    }
+
+    /// Commands in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.ssd.in_flight
+    }
+
+    /// The virtual clock in ns.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.ssd.now_ns
+    }
+}
+
+impl Drop for Queue<'_> {
+    fn drop(&mut self) {
+        self.ssd.abandon();
+    }
+}
