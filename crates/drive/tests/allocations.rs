@@ -34,7 +34,7 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn the_loop_does_not_allocate() {
     for engine in [Engine::IoUring, Engine::Threads] {
-        let file = tempfile::NamedTempFile::new().expect("a file");
+        let file = support::file();
         let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
         let mut target = armed(file.path().to_str().expect("a path"), &options);
         let mut count = |ios: u64| {

@@ -13,7 +13,7 @@ const SIZE: u64 = 64 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 fn start(behaviour: Behaviour) -> Option<(tempfile::TempDir, StorageDaemon)> {
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     match StorageDaemon::start(dir.path(), SIZE, behaviour) {
         Ok(daemon) => Some((dir, daemon)),
         Err(reason) => {

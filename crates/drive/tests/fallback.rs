@@ -12,7 +12,7 @@ const SIZE: u64 = 16 << 20;
 #[test]
 fn threads_take_over_and_say_why() {
     let [auto, forced] = [Engine::Auto, Engine::IoUring].map(|engine| {
-        let file = tempfile::NamedTempFile::new().expect("a file");
+        let file = support::file();
         let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
         (armed(file.path().to_str().expect("a path"), &options), file)
     });

@@ -52,7 +52,7 @@ fn mounted_file_systems() {
         return;
     }
     assert_refused(&device.path, is_signature, ErrorKind::Refused);
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     let at = dir.path().to_str().expect("a path");
     if !prepared("mount", &["-o", "ro", &device.path, at]) {
         return;
@@ -129,7 +129,7 @@ fn devices_and_files_that_others_hold() {
     assert_refused(&image, |r| *r == Refusal::LoopBacking { by: by.clone() }, ErrorKind::Refused);
     drop(device);
 
-    let file = tempfile::NamedTempFile::new().expect("a file");
+    let file = support::file();
     file.as_file().set_len(SIZE).expect("a length");
     let path = file.path().to_str().expect("a path");
     let _first = support::armed(path, &OpenOptions::default());
@@ -155,7 +155,7 @@ fn another_device_under_the_same_name_is_noticed() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     let drive = open(&device.path).expect("a device");
     let identity = drive.facts().identity.clone();
-    let image = tempfile::NamedTempFile::new().expect("a file");
+    let image = support::file();
     image.as_file().set_len(SIZE).expect("a length");
     let change = [device.path.as_str(), image.path().to_str().expect("a path")];
     command("losetup", &["--detach", &device.path]).expect("a detached device");
@@ -168,7 +168,7 @@ fn another_device_under_the_same_name_is_noticed() {
 
 #[test]
 fn what_is_no_target() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     assert_unusable("/dev/no-such-device", "no such device");
     assert_unusable(dir.path().join("missing"), "--size");
     assert_unusable(dir.path(), "directory");
@@ -189,7 +189,7 @@ fn what_is_no_target() {
 #[test]
 fn options_of_other_targets() {
     let scaled = OpenOptions { scale: Some("1/16".into()), ..OpenOptions::default() };
-    let file = tempfile::NamedTempFile::new().expect("a file");
+    let file = support::file();
     let path = file.path().to_str().expect("a path");
     assert_eq!(drive::open(path, &scaled).expect_err("a scale").kind(), ErrorKind::Unusable);
     let Some(device) = Loop::new(SIZE, &[]) else { return };
@@ -199,7 +199,7 @@ fn options_of_other_targets() {
 
 #[test]
 fn files_need_confirmation_only_if_they_hold_data() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     let path = dir.path().join("target");
     let text = path.to_str().expect("a path");
     let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
@@ -227,7 +227,7 @@ fn files_need_confirmation_only_if_they_hold_data() {
 
 #[test]
 fn files_without_room_are_not_made() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     let path = dir.path().join("huge");
     let options = OpenOptions { size_bytes: Some(1 << 50), ..OpenOptions::default() };
     let drive = drive::open(path.to_str().expect("a path"), &options).expect("a file to be");
@@ -240,7 +240,7 @@ fn files_without_room_are_not_made() {
 #[test]
 fn symbolic_links_are_followed_to_the_device() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = support::directory();
     let link = dir.path().join("link");
     std::os::unix::fs::symlink(&device.path, &link).expect("a link");
     let drive = open(&link).expect("a device");

@@ -28,6 +28,23 @@ pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
+/// Where test files are: in memory where that is possible, so that a slow disk slows no test down.
+fn place() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    let usable = tempfile::tempfile_in(&memory).is_ok();
+    if usable { memory } else { std::env::temp_dir() }
+}
+
+/// A directory that goes with its value.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(place()).expect("a temporary directory")
+}
+
+/// A file that goes with its value.
+pub fn file() -> tempfile::NamedTempFile {
+    tempfile::NamedTempFile::new_in(place()).expect("a temporary file")
+}
+
 /// A loop device over a file of its own; detached when dropped.
 pub struct Loop {
     pub path: String,
@@ -38,7 +55,7 @@ pub struct Loop {
 impl Loop {
     /// A device of `bytes`, all zero; none, with a printed reason, where that is impossible.
     pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
-        let dir = tempfile::tempdir().expect("a temporary directory");
+        let dir = directory();
         let image = dir.path().join("image");
         std::fs::File::create(&image).and_then(|f| f.set_len(bytes)).expect("an image");
         let mut made = Self::over(&image, options)?;
