@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+use pts::{PROFILES, TESTS};
 
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
 /// standard tests to steady state, report.
@@ -57,7 +59,7 @@ pub struct Demo {
     #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
-    #[arg(long, default_value = "pts-e-1.0")]
+    #[arg(long, default_value = "pts-e-1.0", value_parser = profiles())]
     pub profile: String,
     /// Seed of the drive and of every offset
     #[arg(long, default_value_t = 1)]
@@ -66,13 +68,13 @@ pub struct Demo {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Test by name: iops
-    #[arg(value_name = "TEST")]
+    /// Test
+    #[arg(value_name = "TEST", value_parser = tests())]
     pub test: String,
     /// Block device, regular file, or sim:MODEL
     pub target: String,
-    /// Version of the specification: pts-c-1.0, pts-e-1.0, pts-e-2.0
-    #[arg(long, default_value = "pts-e-2.0")]
+    /// Version of the specification
+    #[arg(long, default_value = "pts-e-2.0", value_parser = profiles())]
     pub profile: String,
     /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
     #[arg(long, value_name = "IDENTITY")]
@@ -159,4 +161,16 @@ pub struct Completions {
 pub struct Man {
     /// Folder to write plateau.1 and one page per command into
     pub dir: PathBuf,
+}
+
+fn tests() -> PossibleValuesParser {
+    TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)).collect::<Vec<_>>().into()
+}
+
+fn profiles() -> PossibleValuesParser {
+    PROFILES
+        .iter()
+        .map(|profile| PossibleValue::new(profile.name).help(profile.revision))
+        .collect::<Vec<_>>()
+        .into()
 }

@@ -33,21 +33,23 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
         ..OpenOptions::default()
     };
     let drive = drive::open(&options.target, &open)?;
-    let target = drive.facts().clone();
-    let file = RunFile {
+    let mut file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(test.name, &target.path),
+        id: new_id(test.name, &options.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
         command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
         tests: vec![test.name.into()],
         profile: profile.name.into(),
         settings,
-        host: host::facts(&target),
-        target,
+        host: host::facts(drive.facts()),
+        target: drive.facts().clone(),
     };
     preflight::check(&file)?;
     let mut armed = drive.arm(options.erase.as_deref())?;
+    // A file that did not exist before has a sector size only now.
+    file.target = armed.facts().clone();
+    preflight::check(&file)?;
     let (run, mut journal) = library.create(file)?;
     eprintln!("run {} on {}", run.file.id, summary::target(&run.file));
     let interrupted = watch_interrupts()?;
