@@ -76,15 +76,19 @@ impl Summary {
         })
     }
 
-    /// The verdict over all tests: `steady state`, `steady state not reached` or `not complete`.
+    /// The verdict over all tests: `steady state`, `steady state not reached`, `complete` where no test has
+    /// one, or `not complete`.
     pub fn verdict(&self) -> &'static str {
         let outcomes = &self.replayed.outcomes;
-        if self.state() != "complete" || outcomes.iter().any(|o| o.converged.is_none()) {
+        if self.state() != "complete" || outcomes.iter().any(|o| o.stop.is_some()) {
             "not complete"
-        } else if outcomes.iter().all(|o| o.converged == Some(true)) {
+        } else if outcomes.iter().any(|o| o.converged == Some(false)) {
+            "steady state not reached"
+        } else if outcomes.iter().any(|o| o.converged == Some(true)) {
             "steady state"
         } else {
-            "steady state not reached"
+            // Tests over time alone: there is no steady state to reach.
+            "complete"
         }
     }
 }
@@ -116,6 +120,7 @@ fn verdict(outcome: &Outcome) -> String {
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         (Some(_), _) => format!("steady state NOT reached in {} rounds", outcome.rounds),
+        (None, _) if outcome.stop.is_none() => "complete; this test asks for no steady state".to_owned(),
         (None, _) => format!(
             "not complete: {} finished rounds; {}",
             outcome.rounds,

@@ -49,6 +49,14 @@ pub struct Lines {
     pub marked: Option<(f64, f64, String)>,
 }
 
+impl Lines {
+    /// Lines without guides and marks; an axis is its label and its scale.
+    pub(crate) fn plain(x: (&str, Scale), y: (&str, Scale), series: Vec<Series>) -> Self {
+        let axis = |(label, scale): (&str, Scale)| Axis { label: label.into(), scale };
+        Self { x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None }
+    }
+}
+
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {

@@ -19,6 +19,7 @@ mod context;
 mod modified;
 mod outcome;
 mod profiles;
+mod timeline;
 mod window_pages;
 
 pub use context::Context;

@@ -3,7 +3,7 @@
 use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
-use crate::{Outcome, Profile};
+use crate::{Outcome, Profile, Test};
 
 /// Everything that makes the run differ from its profile, in the order of a report.
 #[must_use]
@@ -85,6 +85,13 @@ pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     }
 }
 
+/// A test that the version of the specification does not have.
+pub(crate) fn by_family(test: &Test, profile: &Profile, all: &mut Vec<String>) {
+    if profile.listed(test.family).is_none() {
+        all.push(format!("the {} test is not part of {}", test.title, profile.revision));
+    }
+}
+
 pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<String>) {
     let mut incidents = Incidents::default();
     segments.for_each(|segment| incidents.see(segment));
@@ -114,6 +121,12 @@ impl Incidents {
                 self.errors.push(text);
             }
         }
+    }
+
+    /// What a test over time must say of its gaps: a drive that rests recovers.
+    pub fn note(&self) -> Option<String> {
+        let text = "INTERRUPTED: the time line has a gap; the PTS asks for a new start at the purge";
+        (!self.gaps.is_empty()).then(|| text.into())
     }
 
     pub fn tell(&self, all: &mut Vec<String>) {

@@ -1,8 +1,11 @@
 //! The tests of the PTS, one file each.
 
+mod hir;
 mod iops;
 mod lat;
 mod tp;
+mod wsat;
+mod xsr;
 
 use stdx::units::kib;
 
@@ -26,7 +29,8 @@ pub struct Test {
 }
 
 /// Every test.
-pub const TESTS: &[Test] = &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST];
+pub const TESTS: &[Test] =
+    &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST, wsat::TEST, hir::TEST, xsr::TEST];
 
 impl Test {
     /// The test called `name`.

@@ -1,0 +1,133 @@
+//! Host idle recovery (PTS-E 1.1 and PTS 2.0 clause 11): how a drive that is steady under random writes
+//! uses idle time. Bursts of writes alternate with idle times of rising length; behind each length the
+//! drive is written without pause until it is back.
+
+mod pages;
+
+use record::{Note, Purged, Until, Workload};
+use stdx::units::KIB;
+
+use crate::modified::Incidents;
+use crate::profile::Cell;
+use crate::rounds::{History, Verdict, judge};
+use crate::timeline::{Sample, course};
+use crate::{Bench, Context, Outcome, Stop, Test};
+
+const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
+/// Minutes in a round of preconditioning; the last one is tracked.
+const ROUND_MINUTES: u32 = 30;
+/// Idle time in lengths of the burst.
+const WAIT_STATES: [u32; 5] = [1, 2, 3, 5, 10];
+/// Bursts in a wait state.
+const BURSTS: u32 = 360;
+/// Access A: the burst.
+const BURST_SECONDS: u32 = 5;
+/// Access C: the return to baseline, sampled as often as there are bursts.
+const RETURN_MINUTES: u32 = 30;
+const RETURN_SAMPLES: usize = 360;
+
+/// The HIR test.
+pub const TEST: Test = Test {
+    name: "hir",
+    family: "hir",
+    title: "Host Idle Recovery",
+    about: "what idle times of 5 to 50 s between bursts of random writes give back",
+    run,
+    cells_per_round: ROUND_MINUTES,
+};
+
+/// Everything that the test was told, whether it came to its end or not.
+struct Seen {
+    purge: Option<Purged>,
+    /// The tracked minute of each round of preconditioning.
+    rounds: Vec<Sample>,
+    history: History,
+    converged: bool,
+    states: Vec<State>,
+    incidents: Incidents,
+}
+
+/// One wait state: samples in minutes since the preconditioning.
+struct State {
+    wait: u32,
+    bursts: Vec<Sample>,
+    baseline: Vec<Sample>,
+}
+
+fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
+    let mut seen = Seen {
+        purge: None,
+        rounds: Vec::new(),
+        history: History::of(vec![STIMULUS.name()]),
+        converged: false,
+        states: Vec::new(),
+        incidents: Incidents::default(),
+    };
+    let stop = measure(context, bench, &mut seen).err();
+    pages::outcome(context, &seen, stop)
+}
+
+fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    seen.purge = Some(bench.purge()?);
+    precondition(context, bench, seen)?;
+    // Every place of the time line has addresses of its own, behind those of the rounds.
+    let mut place = 0;
+    let mut next = |length_ns| {
+        place += 1;
+        workload(context, u32::MAX, place, length_ns)
+    };
+    let mut minute = 0.0;
+    let burst_minutes = f64::from(BURST_SECONDS) / 60.0;
+    for wait in WAIT_STATES {
+        seen.states.push(State { wait, bursts: Vec::new(), baseline: Vec::new() });
+        for _ in 0..BURSTS {
+            let burst = bench.run(&next(context.seconds_ns(BURST_SECONDS)))?;
+            minute += burst_minutes;
+            seen.incidents.see(&burst);
+            seen.state().bursts.push(Sample::of(minute, &burst));
+            bench.idle(context.seconds_ns(wait * BURST_SECONDS))?;
+            minute += f64::from(wait) * burst_minutes;
+        }
+        let baseline = bench.run(&next(context.minutes_ns(RETURN_MINUTES)))?;
+        seen.incidents.see(&baseline);
+        seen.state().baseline = course(&baseline, minute, f64::from(RETURN_MINUTES), RETURN_SAMPLES);
+        minute += f64::from(RETURN_MINUTES);
+    }
+    Ok(())
+}
+
+fn precondition(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    for round in 1.. {
+        bench.note(Note::RoundStarted { round, cells: ROUND_MINUTES })?;
+        let mut gap = None;
+        let mut tracked = None;
+        for step in 0..ROUND_MINUTES {
+            let segment = bench.run(&workload(context, round, step, context.minutes_ns(1)))?;
+            gap = segment.gap_before.map(|_| step as usize).or(gap);
+            seen.incidents.see(&segment);
+            tracked = Some(Sample::of(f64::from(round * ROUND_MINUTES), &segment));
+        }
+        seen.rounds.extend(tracked);
+        let value = tracked.map_or(0.0, |sample| sample.iops);
+        let verdict = judge(context, bench, &mut seen.history, round, gap, vec![value])?;
+        seen.converged = verdict == Verdict::Steady;
+        if verdict != Verdict::GoOn {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Seen {
+    fn state(&mut self) -> &mut State {
+        self.states.last_mut().expect("a wait state was begun")
+    }
+}
+
+fn workload(context: &Context<'_>, round: u32, step: u32, length_ns: u64) -> Workload {
+    Workload {
+        range: context.whole_test_range(),
+        until: Until::DurationNs(length_ns),
+        ..context.cell(round, step, STIMULUS.read_percent, STIMULUS.block_bytes)
+    }
+}

@@ -1,0 +1,168 @@
+//! What the HIR test shows: preconditioning, its window, and the time line of all wait states.
+
+use super::{BURST_SECONDS, ROUND_MINUTES, STIMULUS, Seen, State, TEST, WAIT_STATES};
+use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::outcome::{TestHeader, clause_of};
+use crate::timeline::{Sample, mean};
+use crate::window_pages::{self, IOPS};
+use crate::{Context, KeyFigure, Outcome, Stop, modified};
+
+/// Samples in the first minute of a return, and how near to steady state is back.
+const MINUTE_SAMPLES: usize = 12;
+const BACK_WITHIN: f64 = 0.10;
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let mut modified = Vec::new();
+    modified::by_family(&TEST, context.profile, &mut modified);
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    seen.incidents.tell(&mut modified);
+    let base = TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range());
+    let window = seen.history.window();
+    Outcome {
+        test: TEST.name,
+        title: TEST.title,
+        clause: clause_of(context, TEST.family),
+        purpose: "show what a drive makes of the time in which the host leaves it alone",
+        outline: format!(
+            "purge; write {} until a minute of every {ROUND_MINUTES} is steady; then bursts of {BURST_SECONDS} s \
+             with idle times of 5, 10, 15, 25 and 50 s between them, and 30 minutes without pause behind each",
+            STIMULUS.short_name()
+        ),
+        header: TestHeader { workload_dependent: "RND 4KiB".into(), ..base }.judged(
+            seen.converged,
+            complete,
+            window.first(),
+        ),
+        rounds: seen.rounds.len() as u32,
+        converged: (complete || seen.converged).then_some(seen.converged),
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        notes: notes(seen, complete),
+        modified,
+        window: seen.history.named_window(),
+        stop,
+    }
+}
+
+fn notes(seen: &Seen, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
+    if !seen.converged && (complete || !seen.states.is_empty()) {
+        notes.push(format!(
+            "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; steady state is the last minute",
+            seen.rounds.len()
+        ));
+    }
+    if !complete {
+        let done = seen.states.iter().filter(|state| !state.baseline.is_empty()).count();
+        notes.push(format!("NOT COMPLETE: {done} of {} wait states are finished", WAIT_STATES.len()));
+    }
+    notes
+}
+
+/// IOPS of the preconditioned drive: the mean of the window, else the last minute that was tracked.
+fn steady(seen: &Seen) -> Option<f64> {
+    let window = seen.history.window().first().map(|window| window.mean);
+    window.filter(|_| seen.converged).or_else(|| seen.rounds.last().map(|sample| sample.iops))
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let tracked = || (1..).map(f64::from).zip(&seen.rounds).map(|(round, sample)| (round, sample.iops));
+    let series = Series { name: STIMULUS.name(), points: tracked().collect() };
+    let window = seen.history.window();
+    let mut judged = window_pages::determination(
+        &STIMULUS.short_name(),
+        IOPS,
+        tracked().collect(),
+        window.first(),
+        context,
+    );
+    judged.title = format!("Pre Conditioning {}", judged.title);
+    vec![window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]), judged, time_line(seen)]
+}
+
+fn time_line(seen: &Seen) -> Page {
+    let series = |name: String, samples: &[Sample]| Series {
+        name,
+        points: samples.iter().map(|sample| (sample.minute, sample.iops)).collect(),
+    };
+    let of_state = |state: &State| {
+        let idle = state.wait * BURST_SECONDS;
+        [
+            series(format!("Wait State {} {BURST_SECONDS}/{idle}", state.wait), &state.bursts),
+            series(format!("Return to baseline {BURST_SECONDS}/0"), &state.baseline),
+        ]
+    };
+    let lines = Lines::plain(
+        ("Time (minutes)", Scale::LinearFromZero),
+        ("IOPS", Scale::LinearFromZero),
+        seen.states.iter().flat_map(of_state).collect(),
+    );
+    let mut page = Page::of("IOPS v Time - All Wait States", Exhibit::Lines(lines));
+    page.exhibits.push(Exhibit::Table(table(seen)));
+    page.remarks.push("Back: the mean of a minute is within 10 % of steady state.".into());
+    page
+}
+
+fn table(seen: &Seen) -> Table {
+    let state = |wait: u32| seen.states.iter().find(|state| state.wait == wait);
+    let row = |name: &str, value: &dyn Fn(&State) -> Option<f64>, absent: &str| Row {
+        name: name.into(),
+        cells: WAIT_STATES
+            .map(|wait| match state(wait) {
+                None => Cell::Absent("not measured".into()),
+                Some(state) => value(state).map_or_else(|| Cell::Absent(absent.into()), Cell::Value),
+            })
+            .into(),
+    };
+    let none = "not measured";
+    let steady = steady(seen);
+    Table {
+        heading: "Host Idle Recovery".into(),
+        row_heading: "RND 4KiB W".into(),
+        column_heading: "Wait State (write s / idle s)".into(),
+        columns: WAIT_STATES.map(|wait| format!("{wait}: {BURST_SECONDS}/{}", wait * BURST_SECONDS)).into(),
+        rows: vec![
+            row("Mean IOPS of the bursts", &mean_of_bursts, none),
+            row("Ratio to steady state", &|state| ratio(mean_of_bursts(state), steady), none),
+            row("Return, first minute (IOPS)", &first_minute, none),
+            row("Return, back after (s)", &|state| back_after_seconds(&state.baseline, steady?), "not yet"),
+        ],
+        decimals: 2,
+    }
+}
+
+fn mean_of_bursts(state: &State) -> Option<f64> {
+    mean(state.bursts.iter().map(|sample| sample.iops))
+}
+
+fn ratio(value: Option<f64>, steady: Option<f64>) -> Option<f64> {
+    Some(value? / steady.filter(|steady| *steady > 0.0)?)
+}
+
+fn first_minute(state: &State) -> Option<f64> {
+    mean(state.baseline.iter().take(MINUTE_SAMPLES).map(|sample| sample.iops))
+}
+
+/// Seconds of the return until a minute of it is near to `steady`; none if it never is.
+fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
+    let near = |minute: &[Sample]| {
+        mean(minute.iter().map(|sample| sample.iops))
+            .is_some_and(|m| (m - steady).abs() <= BACK_WITHIN * steady)
+    };
+    let first = baseline.first()?.minute;
+    let length = baseline.get(1).map_or(0.0, |second| second.minute - first);
+    let index = baseline.windows(MINUTE_SAMPLES.min(baseline.len())).position(near)?;
+    Some((index as f64 * length * 60.0).round())
+}
+
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let figure = |name: String, value| KeyFigure { name, value, unit: "IOPS", decimals: 0 };
+    let mut figures = vec![figure("RND 4KiB W, steady state".into(), steady(seen))];
+    for wait in WAIT_STATES {
+        let state = seen.states.iter().find(|state| state.wait == wait);
+        let name = format!("Wait State {wait}, {BURST_SECONDS}/{}", wait * BURST_SECONDS);
+        figures.push(figure(name, state.and_then(mean_of_bursts)));
+    }
+    figures
+}

@@ -1,0 +1,130 @@
+//! The headline figures of a saturation curve. The PTS names them and defines none, so the algorithms are
+//! ours; they see nothing but the IOPS of each minute.
+
+use crate::timeline::mean;
+
+/// Minutes in which a drive is taken to be fresh.
+const FRESH_MINUTES: usize = 60;
+/// Without a steady-state window, the steady IOPS are the mean of so many last minutes.
+const LAST_MINUTES: usize = 30;
+/// A drop counts when it stays for so many of the minutes that follow.
+const DROP_STAYS: (usize, usize) = (5, 6);
+/// Length of the moving average, and how far it may be from the steady IOPS.
+const AVERAGE_MINUTES: usize = 10;
+const SETTLED_WITHIN: f64 = 0.10;
+
+/// The four headline figures; minutes count from 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// Fresh out of the box: the best minute of the first hour.
+    pub fresh: Option<f64>,
+    /// Steady state: the mean of its five samples, else of the last 30 minutes.
+    pub steady: Option<f64>,
+    /// First minute of the drop from the one to the other.
+    pub drop_minute: Option<usize>,
+    /// First minute from which the moving average stays at the steady IOPS.
+    pub steady_minute: Option<usize>,
+}
+
+impl Figures {
+    /// The figures of `iops` by minute; `window` is the mean of the steady-state window, if there is one.
+    pub fn of(iops: &[f64], window: Option<f64>) -> Self {
+        let fresh = iops.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp);
+        let last = &iops[iops.len().saturating_sub(LAST_MINUTES)..];
+        let steady = window.or_else(|| mean(last.iter().copied()));
+        Self {
+            fresh,
+            steady,
+            drop_minute: fresh.zip(steady).and_then(|(fresh, steady)| peak_drop(iops, fresh, steady)),
+            steady_minute: steady.and_then(|steady| time_to_steady(iops, steady)),
+        }
+    }
+}
+
+/// The first minute below the middle of `fresh` and `steady` that is followed by more of them.
+fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
+    let middle = fresh - 0.5 * (fresh - steady);
+    let (stays, of) = DROP_STAYS;
+    let dropped = |index: &usize| {
+        let following = iops[index + 1..].iter().take(of).filter(|value| **value < middle).count();
+        iops[*index] < middle && following >= stays
+    };
+    (0..iops.len()).find(dropped).map(|index| index + 1)
+}
+
+/// The first minute from which the average of ten minutes stays within 10 % of `steady` to the end.
+fn time_to_steady(iops: &[f64], steady: f64) -> Option<usize> {
+    let settled = |minutes: &[f64]| {
+        mean(minutes.iter().copied()).is_some_and(|m| (m - steady).abs() <= SETTLED_WITHIN * steady + 1e-9)
+    };
+    let restless = iops.windows(AVERAGE_MINUTES).rposition(|minutes| !settled(minutes));
+    let first = restless.map_or(0, |index| index + 1);
+    (first + AVERAGE_MINUTES <= iops.len()).then_some(first + 1)
+}
+
+/// How often the user capacity was written.
+pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
+    written_bytes as f64 / capacity_bytes.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fast for `fresh` minutes, then slow.
+    fn cliff(fresh: usize, total: usize) -> Vec<f64> {
+        (0..total).map(|minute| if minute < fresh { 50_000.0 } else { 2_000.0 }).collect()
+    }
+
+    #[test]
+    fn drive_fills_of_the_published_examples() {
+        assert_eq!(drive_fills(200_000_000_000, 100_000_000_000), 2.0);
+        assert_eq!(format!("{:.2}", drive_fills(38_000_000_000, 160_000_000_000)), "0.24");
+        assert_eq!(drive_fills(600_000_000_000, 100_000_000_000), 6.0);
+    }
+
+    #[test]
+    fn a_cliff_drops_and_settles_at_its_foot() {
+        let figures = Figures::of(&cliff(30, 200), None);
+        assert_eq!((figures.fresh, figures.steady), (Some(50_000.0), Some(2_000.0)));
+        assert_eq!((figures.drop_minute, figures.steady_minute), (Some(31), Some(31)));
+    }
+
+    #[test]
+    fn the_window_says_what_steady_is() {
+        assert_eq!(Figures::of(&cliff(30, 200), Some(2_100.0)).steady, Some(2_100.0));
+    }
+
+    #[test]
+    fn a_short_dip_is_no_drop() {
+        let mut iops = cliff(60, 120);
+        iops[20..24].fill(1_000.0);
+        assert_eq!(Figures::of(&iops, None).drop_minute, Some(61));
+        iops[20..26].fill(1_000.0);
+        assert_eq!(Figures::of(&iops, None).drop_minute, Some(21), "six minutes are one");
+    }
+
+    #[test]
+    fn a_drive_that_never_drops_is_steady_from_the_start() {
+        let figures = Figures::of(&[900.0; 40], None);
+        assert_eq!((figures.drop_minute, figures.steady_minute), (None, Some(1)));
+    }
+
+    #[test]
+    fn the_fresh_hour_ends() {
+        let mut iops = vec![1_000.0; 100];
+        iops[70] = 9_000.0;
+        assert_eq!(Figures::of(&iops, None).fresh, Some(1_000.0));
+    }
+
+    #[test]
+    fn too_little_was_measured() {
+        assert_eq!(
+            Figures::of(&[], None),
+            Figures { fresh: None, steady: None, drop_minute: None, steady_minute: None }
+        );
+        assert_eq!(Figures::of(&[5.0; 9], None).steady_minute, None);
+        let falling: Vec<f64> = (0..60).map(|m| 60_000.0 - 1_000.0 * f64::from(m)).collect();
+        assert_eq!(Figures::of(&falling, None).steady_minute, None, "the end is far from the mean");
+    }
+}

@@ -1,0 +1,167 @@
+//! What the WSAT test shows: four pages, which PTS 1.x and 2.0 fill differently.
+
+use stdx::units::{amount_base10, grouped};
+
+use super::figures::{Figures, drive_fills};
+use super::{End, STIMULUS, Seen, TEST, has_histogram};
+use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::outcome::{TestHeader, clause_of};
+use crate::profile::Edition;
+use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let judged = context.profile.saturation_end.when_steady;
+    let figures = figures(seen);
+    let mut modified = Vec::new();
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    seen.incidents.tell(&mut modified);
+    Outcome {
+        test: TEST.name,
+        title: TEST.title,
+        clause: clause_of(context, TEST.family),
+        purpose: "show how random write performance falls from fresh out of the box to steady state",
+        outline: outline(context),
+        header: header(context, seen, complete),
+        rounds: seen.cycles,
+        converged: (judged && (complete || seen.converged)).then_some(seen.converged),
+        pages: pages(context, seen, &figures),
+        key_figures: key_figures(&figures),
+        notes: notes(seen, judged, complete),
+        modified,
+        window: seen.history.named_window(),
+        stop,
+    }
+}
+
+fn outline(context: &Context<'_>) -> String {
+    let end = context.profile.saturation_end;
+    let steady = if end.when_steady { ", or five samples 31 minutes apart are steady" } else { "" };
+    let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
+    format!(
+        "purge; write {} for {} user capacities or {} h{steady}{histogram}",
+        STIMULUS.short_name(),
+        end.capacities,
+        end.minutes / 60
+    )
+}
+
+fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
+    let base = TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range());
+    let base = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..base };
+    if context.profile.saturation_end.when_steady {
+        base.judged(seen.converged, complete, seen.history.window().first())
+    } else {
+        base
+    }
+}
+
+fn figures(seen: &Seen) -> Figures {
+    let window = seen.history.window().first().filter(|_| seen.converged).map(|window| window.mean);
+    Figures::of(&seen.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
+}
+
+fn notes(seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
+    let minutes = seen.minutes.len();
+    let written = amount_base10(seen.written_bytes);
+    if let Some(end) = seen.end {
+        let why = match end {
+            End::Written => "enough was written",
+            End::Time => "time was up",
+            End::Steady => "steady state was reached",
+        };
+        notes.push(format!("ended after {minutes} min and {written}: {why}"));
+    }
+    if judged && complete && !seen.converged {
+        notes.push("SS NOT ACHIEVED: steady IOPS are the mean of the last 30 minutes".into());
+    }
+    if !complete {
+        notes.push(format!("NOT COMPLETE: figures are those of the {minutes} finished minutes"));
+    }
+    notes
+}
+
+/// What the horizontal axis shows.
+#[derive(Clone, Copy)]
+enum Over {
+    Time,
+    Written,
+    Fills,
+}
+
+impl Over {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Time => "Time (minutes)",
+            Self::Written => "TGBW (GB)",
+            Self::Fills => "Normalized capacity (drive fills)",
+        }
+    }
+
+    fn points(self, context: &Context<'_>, seen: &Seen) -> Vec<(f64, f64)> {
+        let mut written_bytes = 0;
+        let point = |sample: &crate::timeline::Sample| {
+            written_bytes += sample.written_bytes;
+            let x = match self {
+                Self::Time => sample.minute,
+                Self::Written => written_bytes as f64 / 1e9,
+                Self::Fills => drive_fills(written_bytes, context.target.capacity_bytes),
+            };
+            (x, sample.iops)
+        };
+        seen.minutes.iter().map(point).collect()
+    }
+}
+
+fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
+    let curve = |title: &str, over: Over, scale: Scale| {
+        let series = Series { name: STIMULUS.name(), points: over.points(context, seen) };
+        let x = (over.label(), Scale::LinearFromZero);
+        Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
+    };
+    let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
+    let mut pages = vec![curve("WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
+    pages[0].exhibits.push(Exhibit::Facts(marks(context, seen, figures)));
+    if context.profile.edition >= Edition::V2_0 {
+        pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
+        pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
+        let title = "WSAT Response Time Histogram - Confidence Level Plot";
+        pages.push(response::page(title, seen.histogram.as_ref()));
+    } else {
+        pages.push(curve("WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
+        pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
+        pages.push(curve("WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
+    }
+    pages
+}
+
+fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
+    let iops = |value: Option<f64>| value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", grouped(v, 0)));
+    let at = |minute: Option<usize>| {
+        minute.map_or_else(
+            || "not seen".into(),
+            |minute| {
+                let written = seen.minutes[..minute].iter().map(|sample| sample.written_bytes).sum();
+                let fills = drive_fills(written, context.target.capacity_bytes);
+                format!("{minute} min, {}, {fills:.2} drive fills", amount_base10(written))
+            },
+        )
+    };
+    let items = [
+        ("FOB IOPS", iops(figures.fresh)),
+        ("Steady State IOPS", iops(figures.steady)),
+        ("Peak drop", at(figures.drop_minute)),
+        ("Time to steady state", at(figures.steady_minute)),
+        ("Duration and amount", at(Some(seen.minutes.len()))),
+    ];
+    Facts {
+        heading: "Write Saturation".into(),
+        items: items.into_iter().map(|(label, value)| (label.to_owned(), value)).collect(),
+    }
+}
+
+fn key_figures(figures: &Figures) -> Vec<KeyFigure> {
+    let figure = |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", decimals: 0 };
+    vec![figure("RND 4KiB W, FOB", figures.fresh), figure("RND 4KiB W, steady state", figures.steady)]
+}

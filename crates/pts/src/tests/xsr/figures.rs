@@ -1,0 +1,44 @@
+//! How long the sequential writes take to recover from the random ones.
+
+use crate::timeline::mean;
+
+/// The reference of our own: a share of the end of the first group.
+const LAST_MINUTES: usize = 60;
+const RECOVERED_SHARE: f64 = 0.90;
+
+/// The first minute of `again`, from 1, that reaches the mean of `before`, fresh drive and all.
+pub fn recovery_minute(before: &[f64], again: &[f64]) -> Option<usize> {
+    reached(again, mean(before.iter().copied())?)
+}
+
+/// The first minute of `again` that reaches 90 % of the mean of the last hour of `before`: the mean of the
+/// whole group has the fresh drive in it, which never comes back.
+pub fn recovery_minute_of_last_hour(before: &[f64], again: &[f64]) -> Option<usize> {
+    let last = &before[before.len().saturating_sub(LAST_MINUTES)..];
+    reached(again, RECOVERED_SHARE * mean(last.iter().copied())?)
+}
+
+fn reached(again: &[f64], reference: f64) -> Option<usize> {
+    again.iter().position(|value| *value >= reference).map(|index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recovery_has_two_references() {
+        // Fresh at 500 for an hour, then 300: mean 400, last hour 300.
+        let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
+        let again: Vec<f64> =
+            (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();
+        assert_eq!(recovery_minute(&before, &again), None, "not yet");
+        assert_eq!(recovery_minute_of_last_hour(&before, &again), Some(18), "270 MB/s");
+    }
+
+    #[test]
+    fn nothing_to_compare_with() {
+        assert_eq!(recovery_minute(&[], &[1.0]), None);
+        assert_eq!(recovery_minute_of_last_hour(&[1.0], &[]), None);
+    }
+}

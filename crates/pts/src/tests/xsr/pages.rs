@@ -1,0 +1,178 @@
+//! What the XSR test shows: five pages in PTS-E 1.1, three in PTS 2.0.
+
+use stdx::units::block_size;
+
+use super::figures::{recovery_minute, recovery_minute_of_last_hour};
+use super::{DEMAND, GROUPS, Group, Seen, TEST};
+use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Series, Table};
+use crate::outcome::{TestHeader, clause_of};
+use crate::profile::Edition;
+use crate::timeline::Sample;
+use crate::{Context, KeyFigure, Outcome, Stop, modified};
+
+/// Minutes that are shown on either side of a change.
+const BESIDE_A_CHANGE: f64 = 120.0;
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let demand = context.demand(Some(DEMAND));
+    let mut modified = Vec::new();
+    modified::by_family(&TEST, context.profile, &mut modified);
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    seen.incidents.tell(&mut modified);
+    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
+    if stop.is_some() {
+        notes.push(format!(
+            "NOT COMPLETE: {} of {} access groups are finished",
+            seen.groups.len(),
+            GROUPS.len()
+        ));
+    }
+    Outcome {
+        test: TEST.name,
+        title: TEST.title,
+        clause: clause_of(context, TEST.family),
+        purpose: "show how a drive recovers from a change between sequential and random writes",
+        outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without pause"
+            .into(),
+        header: TestHeader {
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
+            ..TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range())
+        },
+        rounds: 0,
+        converged: None,
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        notes,
+        modified,
+        window: Vec::new(),
+        stop,
+    }
+}
+
+fn name_of(index: usize, group: &Group) -> String {
+    let access = if group.access == record::Access::Sequential { "SEQ" } else { "RND" };
+    format!("AG{} {access} {} W", index + 1, block_size(u64::from(group.block_bytes)))
+}
+
+fn series(seen: &Seen, value: fn(&Sample) -> Option<f64>, shown: &dyn Fn(f64) -> bool) -> Vec<Series> {
+    let group = |(index, samples): (usize, &Vec<Sample>)| Series {
+        name: name_of(index, &GROUPS[index]),
+        points: samples
+            .iter()
+            .filter(|sample| shown(sample.minute))
+            .filter_map(|sample| Some((sample.minute, value(sample)?)))
+            .collect(),
+    };
+    seen.groups.iter().enumerate().map(group).filter(|series| !series.points.is_empty()).collect()
+}
+
+fn over_time(label: &str, scale: Scale, series: Vec<Series>) -> Exhibit {
+    Exhibit::Lines(Lines::plain(("Time (minutes)", scale), (label, Scale::LinearFromZero), series))
+}
+
+fn throughput(sample: &Sample) -> Option<f64> {
+    Some(sample.megabytes_per_second)
+}
+
+fn average(sample: &Sample) -> Option<f64> {
+    sample.mean_ms
+}
+
+fn maximum(sample: &Sample) -> Option<f64> {
+    sample.max_ms
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let all = |label: &str, value| over_time(label, Scale::LinearFromZero, series(seen, value, &|_| true));
+    let mut pages = vec![Page::of("TP v Time - All Access Groups", all("MB/s", throughput))];
+    if context.profile.edition >= Edition::V2_0 {
+        let response = ["ART", "MRT"].into_iter().zip([average as fn(&Sample) -> Option<f64>, maximum]);
+        let response = response.flat_map(|(name, value)| {
+            series(seen, value, &|_| true)
+                .into_iter()
+                .map(move |series| Series { name: format!("{name} {}", series.name), ..series })
+        });
+        let response = over_time("ms", Scale::LinearFromZero, response.collect());
+        pages.push(Page {
+            title: "TP, ART and MRT v Time".into(),
+            exhibits: vec![all("MB/s", throughput), response],
+            remarks: Vec::new(),
+        });
+        pages.push(table_page(seen));
+        return pages;
+    }
+    let mut change = 0.0;
+    for (index, group) in GROUPS.iter().take(2).enumerate() {
+        change += f64::from(group.hours * 60);
+        let beside = |minute: f64| (minute - change).abs() <= BESIDE_A_CHANGE;
+        let exhibit = over_time("MB/s", Scale::Integer, series(seen, throughput, &beside));
+        pages.push(Page::of(&format!("TP v Time - Access Groups {} and {}", index + 1, index + 2), exhibit));
+    }
+    pages.push(Page::of("Maximum Latency v Time", all("ms", maximum)));
+    let mut last = Page::of("Average Latency v Time", all("ms", average));
+    last.exhibits.push(Exhibit::Facts(recovery(seen)));
+    pages.push(last);
+    pages
+}
+
+fn table_page(seen: &Seen) -> Page {
+    let cell = |index: usize, value: &dyn Fn(&[Sample]) -> Option<f64>| {
+        let value = seen.groups.get(index).and_then(|samples| value(samples));
+        value.map_or_else(|| Cell::Absent("not measured".into()), Cell::Value)
+    };
+    let row = |name: &str, value: &dyn Fn(&[Sample]) -> Option<f64>| Row {
+        name: name.into(),
+        cells: (0..GROUPS.len()).map(|index| cell(index, value)).collect(),
+    };
+    let peak = |value: fn(&Sample) -> Option<f64>| {
+        move |samples: &[Sample]| samples.iter().filter_map(value).max_by(f64::total_cmp)
+    };
+    let table = Table {
+        heading: "Cross Stimulus Recovery".into(),
+        row_heading: "Figure".into(),
+        column_heading: "Access Group".into(),
+        columns: GROUPS.iter().enumerate().map(|(index, group)| name_of(index, group)).collect(),
+        rows: vec![
+            row("TP at the end (MB/s)", &|samples| Some(samples.last()?.megabytes_per_second)),
+            row("Peak ART (ms)", &peak(average)),
+            row("Peak MRT (ms)", &peak(maximum)),
+        ],
+        decimals: 3,
+    };
+    let mut page = Page::of("XSR - Tabular Data", Exhibit::Table(table));
+    page.exhibits.push(Exhibit::Facts(recovery(seen)));
+    page
+}
+
+/// Recovery minutes by both references; none where the third group never came to it or was not measured.
+fn recoveries(seen: &Seen) -> Option<[Option<usize>; 2]> {
+    let [before, _, again] = seen.groups.as_slice() else { return None };
+    let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
+    let (before, again) = (rates(before), rates(again));
+    Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
+}
+
+fn recovery(seen: &Seen) -> Facts {
+    let text = |index: usize| match recoveries(seen).map(|all| all[index]) {
+        None => "not measured".to_owned(),
+        Some(None) => "not yet".to_owned(),
+        Some(Some(minute)) => format!("minute {minute}"),
+    };
+    Facts {
+        heading: "BW Recovery Time".into(),
+        items: vec![
+            ("To the mean of AG1".into(), text(0)),
+            ("To 90 % of the last hour of AG1".into(), text(1)),
+        ],
+    }
+}
+
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let minute = |index: usize| recoveries(seen).and_then(|all| all[index]).map(|minute| minute as f64);
+    let figure = |name: &str, value| KeyFigure { name: name.into(), value, unit: "min", decimals: 0 };
+    vec![
+        figure("Recovery to the mean of AG1", minute(0)),
+        figure("Recovery to 90 % of the last hour of AG1", minute(1)),
+    ]
+}

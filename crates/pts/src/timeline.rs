@@ -1,0 +1,143 @@
+//! Tests over time: samples of a minute or less, of which a test keeps thousands. A segment with its
+//! histograms would be too much for each of them.
+
+use record::Segment;
+
+/// What was measured in one stretch of a time line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// Its end in minutes of the specification since the purge, or since the part of the test began.
+    pub minute: f64,
+    pub iops: f64,
+    pub megabytes_per_second: f64,
+    /// Bytes written in it.
+    pub written_bytes: u64,
+    /// None without I/O.
+    pub mean_ms: Option<f64>,
+    /// None without I/O.
+    pub max_ms: Option<f64>,
+}
+
+impl Sample {
+    /// A whole segment as one sample.
+    pub fn of(minute: f64, segment: &Segment) -> Self {
+        Self {
+            minute,
+            iops: segment.iops(),
+            megabytes_per_second: segment.megabytes_per_second(),
+            written_bytes: segment.write.bytes,
+            mean_ms: segment.mean_latency_ms(),
+            max_ms: segment.max_latency_ms(),
+        }
+    }
+}
+
+/// The course of a segment that is `minutes` long and begins at `start`: at most `wanted` samples of about
+/// equal length. Fewer where the segment was recorded in fewer intervals.
+pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize) -> Vec<Sample> {
+    let series = &segment.series;
+    let intervals = series.read_ios.len().min(series.write_ios.len());
+    if intervals == 0 || wanted == 0 {
+        return vec![Sample::of(start + minutes, segment)];
+    }
+    let samples = intervals.min(wanted);
+    let block = u64::from(segment.workload.block_bytes);
+    let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+    let sample = |index: usize| {
+        // An interval more than expected, cut short at the end, goes to the last sample.
+        let (from, to) = (index * intervals / samples, (index + 1) * intervals / samples);
+        let end_ns = if to == intervals { length_ns } else { to as u64 * series.interval_ns };
+        let seconds = end_ns.saturating_sub(from as u64 * series.interval_ns) as f64 / 1e9;
+        let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+        let ios = |column: &[u64]| column[from..to].iter().sum::<u64>();
+        let (read, written) = (ios(&series.read_ios), ios(&series.write_ios));
+        let total = read + written;
+        let weighted: u128 = (from..to)
+            .map(|i| {
+                let count = u128::from(series.read_ios[i] + series.write_ios[i]);
+                count * u128::from(series.latency_mean_ns.get(i).copied().unwrap_or(0))
+            })
+            .sum();
+        let maximum = series.latency_max_ns.get(from..to).and_then(|column| column.iter().copied().max());
+        Sample {
+            minute: start + minutes * (index + 1) as f64 / samples as f64,
+            iops: rate(total),
+            megabytes_per_second: rate(total * block) / 1e6,
+            written_bytes: written * block,
+            mean_ms: (total > 0).then(|| weighted as f64 / total as f64 / 1e6),
+            max_ms: maximum.filter(|_| total > 0).map(|ns| ns as f64 / 1e6),
+        }
+    };
+    (0..samples).map(sample).collect()
+}
+
+/// Mean of a value over samples; none without samples.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.into_iter().fold((0u32, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Access, DataPattern, Direction, Range, Series, Until, Workload};
+
+    fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
+        let workload = Workload {
+            access: Access::Random,
+            read_percent: 0,
+            block_bytes: 1000,
+            threads: 1,
+            queue_depth: 1,
+            range: Range::first(1 << 30),
+            data_pattern: DataPattern::Random,
+            until: Until::DurationNs(length_ns),
+            seed: 1,
+        };
+        let count = write_ios.len();
+        Segment {
+            workload,
+            start_ns: 5,
+            end_ns: 5 + length_ns,
+            read: Direction::default(),
+            write: Direction::default(),
+            series: Series {
+                interval_ns: 1_000_000_000,
+                read_ios: vec![0; count],
+                latency_mean_ns: vec![2_000_000; count],
+                latency_max_ns: (0..count as u64).map(|i| i * 1_000_000).collect(),
+                write_ios,
+            },
+            errors: Vec::new(),
+            engine: String::new(),
+            gap_before: None,
+        }
+    }
+
+    #[test]
+    fn a_course_has_samples_of_equal_length() {
+        let samples =
+            course(&segment((0..120).map(|s| s / 60 * 100).collect(), 120_000_000_000), 10.0, 2.0, 2);
+        assert_eq!(
+            samples.iter().map(|s| (s.minute, s.iops)).collect::<Vec<_>>(),
+            [(11.0, 0.0), (12.0, 100.0)]
+        );
+        assert_eq!((samples[0].mean_ms, samples[1].mean_ms), (None, Some(2.0)));
+        assert_eq!((samples[1].max_ms, samples[1].written_bytes), (Some(119.0), 6_000_000));
+        assert!((samples[1].megabytes_per_second - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_interval_too_many_is_no_sample_of_its_own() {
+        let samples = course(&segment([vec![100; 120], vec![10]].concat(), 120_100_000_000), 0.0, 2.0, 2);
+        assert_eq!(samples.len(), 2);
+        assert!((samples[1].iops - 6010.0 / 60.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fewer_intervals_give_fewer_samples() {
+        let samples = course(&segment(vec![7; 3], 3_000_000_000), 0.0, 30.0, 360);
+        assert_eq!(samples.iter().map(|s| s.minute).collect::<Vec<_>>(), [10.0, 20.0, 30.0]);
+        assert_eq!(course(&segment(vec![], 1_000), 0.0, 30.0, 360).len(), 1);
+    }
+}

@@ -1,0 +1,177 @@
+//! The tests of recovery, HIR and XSR, against a fake bench.
+
+mod support;
+
+use pts::exhibit::{Cell, Exhibit, Facts};
+use pts::{Outcome, Stop};
+use record::Access;
+use support::{Fake, run_on, tables, target, titles};
+
+const MINUTE_NS: u64 = 60_000_000_000;
+
+fn hir(profile: &str, bench: &mut Fake) -> Outcome {
+    run_on("hir", profile, &target(512), bench)
+}
+
+fn xsr(profile: &str, bench: &mut Fake) -> Outcome {
+    run_on("xsr", profile, &target(512), bench)
+}
+
+#[test]
+fn hir_takes_930_minutes_behind_its_preconditioning() {
+    let mut bench = Fake::new(|_, _| 1_000);
+    let outcome = hir("pts-e-2.0", &mut bench);
+    assert_eq!(outcome.converged, Some(true));
+    let rounds = 5 * 30;
+    assert_eq!(bench.run_ns + bench.idle_ns, (rounds + 930) * MINUTE_NS);
+    assert_eq!(bench.idle_ns, (30 + 60 + 90 + 150 + 300) * MINUTE_NS);
+    let mut line = bench.log[1 + rounds as usize..].iter();
+    for idle_ms in [5_000, 10_000, 15_000, 25_000, 50_000] {
+        for _ in 0..360 {
+            assert_eq!(line.next().unwrap(), "RND 4KiB W TC4 QD32");
+            assert_eq!(line.next().unwrap(), &format!("idle {idle_ms} ms"));
+        }
+        assert_eq!(line.next().unwrap(), "RND 4KiB W TC4 QD32", "the return to baseline");
+    }
+    assert_eq!(line.next(), None);
+    let Exhibit::Lines(lines) = &outcome.pages[2].exhibits[0] else { panic!("no time line") };
+    assert_eq!(lines.series.iter().map(|s| s.points.len()).collect::<Vec<_>>(), [360; 10]);
+    let end = lines.series[9].points[359].0;
+    assert!((end - 930.0).abs() < 1e-6, "{end}");
+    assert_eq!(lines.series[0].name, "Wait State 1 5/5");
+    assert_eq!(lines.series[8].name, "Wait State 10 5/50");
+}
+
+#[test]
+fn hir_compares_wait_states_with_steady_state() {
+    let mut bench = Fake::new(|_, _| 1_000);
+    // A burst is twice as fast; a return falls back after two minutes.
+    bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
+        record::Until::DurationNs(ns) if ns < MINUTE_NS => 2_000,
+        record::Until::DurationNs(ns) if ns > MINUTE_NS && second < 120 => 1_600,
+        _ => 1_000,
+    }));
+    let outcome = hir("pts-e-1.1", &mut bench);
+    let rows = &tables(&outcome)[0].rows;
+    assert_eq!(rows[0].cells, vec![Cell::Value(2_000.0); 5]);
+    assert_eq!(rows[1].cells, vec![Cell::Value(2.0); 5]);
+    assert_eq!(rows[2].cells, vec![Cell::Value(1_600.0); 5]);
+    // 10 of the 12 samples must have fallen: 120 s less the 2 that may still be high.
+    assert_eq!(rows[3].cells, vec![Cell::Value(110.0); 5]);
+    assert_eq!(outcome.key_figures[5].value, Some(2_000.0));
+    assert_eq!(
+        titles(&outcome),
+        [
+            "Pre Conditioning IOPS",
+            "Pre Conditioning Steady State Measurement Window - RND/4KiB",
+            "IOPS v Time - All Wait States",
+        ]
+    );
+}
+
+#[test]
+fn hir_tracks_minute_30_and_goes_on_without_steady_state() {
+    let mut bench = Fake::new(|round, _| 1_000 * u64::from(1 + round % 2));
+    let outcome = hir("pts-e-2.0", &mut bench);
+    assert_eq!(
+        (outcome.converged, outcome.rounds, outcome.header.rounds.as_str()),
+        (Some(false), 25, "21-25")
+    );
+    assert!(outcome.notes[0].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
+    assert_eq!(bench.run_ns + bench.idle_ns, (25 * 30 + 930) * MINUTE_NS);
+}
+
+#[test]
+fn hir_keeps_what_was_measured() {
+    let mut bench = Fake::new(|_, _| 1_000);
+    bench.fail_after_cells = Some(150 + 361 + 5);
+    let outcome = hir("pts-e-2.0", &mut bench);
+    assert_eq!(outcome.stop, Some(Stop::Failed("EIO".into())));
+    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 5 wait states are finished"]);
+    assert_eq!(tables(&outcome)[0].rows[0].cells[1], Cell::Value(1_000.0));
+    assert_eq!(tables(&outcome)[0].rows[0].cells[2], Cell::Absent("not measured".into()));
+}
+
+#[test]
+fn hir_follows_the_gap_rule_and_names_a_gap_in_its_time_line() {
+    let mut bench = Fake::new(|_, _| 1_000);
+    bench.gaps = vec![(2, 10)];
+    assert_eq!(hir("pts-e-2.0", &mut bench).header.rounds, "3-7");
+    let mut bench = Fake::new(|_, _| 1_000);
+    bench.gaps = vec![(5, 100)];
+    let outcome = hir("pts-e-2.0", &mut bench);
+    assert_eq!(outcome.header.rounds, "1-5");
+    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 4KiB W"]);
+    assert!(outcome.notes[0].starts_with("INTERRUPTED"));
+}
+
+#[test]
+fn a_profile_without_the_test_is_modified_by_it() {
+    let outcome = hir("pts-e-1.0", &mut Fake::new(|_, _| 1_000));
+    assert_eq!(outcome.modified, ["the Host Idle Recovery test is not part of PTS-E 1.0"]);
+    assert_eq!((outcome.clause, outcome.header.requirement), ("n/a", "NOT IN THE PROFILE"));
+}
+
+#[test]
+fn xsr_is_three_groups_of_8_6_and_8_hours() {
+    let mut bench = Fake::new(|_, _| 300);
+    let outcome = xsr("pts-e-2.0", &mut bench);
+    let (sequential, random) = ("SEQ 1024KiB W TC1 QD32", "RND 8KiB W TC1 QD32");
+    assert_eq!(bench.log, ["purge", sequential, random, sequential]);
+    assert_eq!(bench.run_ns, 22 * 60 * MINUTE_NS);
+    assert_eq!((outcome.converged, outcome.stop.clone(), outcome.rounds), (None, None, 0));
+    let Exhibit::Lines(lines) = &outcome.pages[0].exhibits[0] else { panic!("no time line") };
+    assert_eq!(lines.series.iter().map(|s| s.points.len()).collect::<Vec<_>>(), [480, 360, 480]);
+    assert_eq!(lines.series[2].points[479].0, 1320.0);
+}
+
+fn recovery(outcome: &Outcome) -> &Facts {
+    let Some(Exhibit::Facts(facts)) = outcome.pages.last().unwrap().exhibits.last() else {
+        panic!("no facts")
+    };
+    facts
+}
+
+#[test]
+fn xsr_says_when_the_bandwidth_is_back() {
+    for (profile, pages) in [("pts-e-1.1", 5), ("pts-e-2.0", 3), ("pts-c-2.0", 3)] {
+        let mut bench = Fake::new(|_, _| 300);
+        let groups = std::cell::Cell::new(0);
+        bench.iops_of_second = Some(Box::new(move |_, w, second| {
+            groups.set(groups.get() + u32::from(second == 0));
+            match (w.access, groups.get()) {
+                (Access::Random, _) => 1_000,
+                // Fresh for an hour, then 300.
+                (_, 1) => {
+                    if second < 3_600 {
+                        500
+                    } else {
+                        300
+                    }
+                }
+                _ => {
+                    if second < 600 {
+                        100
+                    } else {
+                        300
+                    }
+                }
+            }
+        }));
+        let outcome = xsr(profile, &mut bench);
+        assert_eq!(outcome.pages.len(), pages, "{profile}");
+        let told: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
+        assert_eq!(told, ["not yet", "minute 11"], "{profile}: the mean of AG1 has the fresh drive in it");
+        assert_eq!(outcome.key_figures[1].value, Some(11.0));
+    }
+}
+
+#[test]
+fn xsr_keeps_finished_groups() {
+    let mut bench = Fake::new(|_, _| 300);
+    bench.fail_after_cells = Some(1);
+    let outcome = xsr("pts-e-2.0", &mut bench);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 3 access groups are finished"]);
+    assert_eq!(recovery(&outcome).items[0].1, "not measured");
+    assert_eq!(tables(&outcome)[0].rows[0].cells[1], Cell::Absent("not measured".into()));
+}
