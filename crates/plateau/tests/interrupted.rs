@@ -33,7 +33,7 @@ fn ten_kills_then_a_complete_report() {
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(document["verdict"], "steady state");
     let modified = document["modified"].to_string();
-    assert!(modified.contains("interrupted for"), "{modified}");
+    assert!(modified.contains("interrupted 10 times"), "{modified}");
 
     let journal = bench.journal().unwrap();
     let gaps = journal.entries.iter().filter(|e| matches!(e.event, Event::Resumed { .. })).count();
