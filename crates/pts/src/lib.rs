@@ -16,6 +16,7 @@ pub mod steady;
 pub mod tests;
 
 mod context;
+mod demand;
 mod modified;
 mod outcome;
 mod profiles;

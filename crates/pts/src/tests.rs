@@ -1,5 +1,6 @@
 //! The tests of the PTS, one file each.
 
+mod dirth;
 mod hir;
 mod iops;
 mod lat;
@@ -30,7 +31,7 @@ pub struct Test {
 
 /// Every test.
 pub const TESTS: &[Test] =
-    &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST, wsat::TEST, hir::TEST, xsr::TEST];
+    &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST, wsat::TEST, hir::TEST, xsr::TEST, dirth::TEST];
 
 impl Test {
     /// The test called `name`.

@@ -65,6 +65,7 @@ fn hir_compares_wait_states_with_steady_state() {
             "Pre Conditioning IOPS",
             "Pre Conditioning Steady State Measurement Window - RND/4KiB",
             "IOPS v Time - All Wait States",
+            "Host Idle Recovery - Tabular Data",
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! What the HIR test shows: preconditioning, its window, and the time line of all wait states.
+//! What the HIR test shows: preconditioning, its window, the time line of all wait states, and a table.
 
 use super::{BURST_SECONDS, ROUND_MINUTES, STIMULUS, Seen, State, TEST, WAIT_STATES};
 use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
@@ -78,7 +78,12 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         context,
     );
     judged.title = format!("Pre Conditioning {}", judged.title);
-    vec![window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]), judged, time_line(seen)]
+    vec![
+        window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]),
+        judged,
+        time_line(seen),
+        table_page(seen),
+    ]
 }
 
 fn time_line(seen: &Seen) -> Page {
@@ -98,8 +103,11 @@ fn time_line(seen: &Seen) -> Page {
         ("IOPS", Scale::LinearFromZero),
         seen.states.iter().flat_map(of_state).collect(),
     );
-    let mut page = Page::of("IOPS v Time - All Wait States", Exhibit::Lines(lines));
-    page.exhibits.push(Exhibit::Table(table(seen)));
+    Page::of("IOPS v Time - All Wait States", Exhibit::Lines(lines))
+}
+
+fn table_page(seen: &Seen) -> Page {
+    let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(seen)));
     page.remarks.push("Back: the mean of a minute is within 10 % of steady state.".into());
     page
 }

@@ -144,14 +144,13 @@ fn tables(context: &Context<'_>, seen: &Seen) -> Page {
     } else {
         &[Figure::Average, Figure::Maximum]
     };
-    let mut remarks = vec![format!("Rounds {}; maxima are the largest of all.", seen.rounds.names())];
-    if has_histogram(context) {
-        remarks.push("99.999 % is n/a where the rounds together have fewer than 1,000,000 I/Os.".into());
-    }
+    let fifth_nine =
+        if has_histogram(context) { "; 99.999 % needs 1,000,000 I/Os in these rounds" } else { "" };
+    let remark = format!("Rounds {}; maxima are the largest of all{fifth_nine}.", seen.rounds.names());
     Page {
         title: "Average and Maximum Response Time - Tabular Data".into(),
         exhibits: shown.iter().map(|figure| Exhibit::Table(table(seen, *figure))).collect(),
-        remarks,
+        remarks: vec![remark],
     }
 }
 

@@ -1,0 +1,189 @@
+//! Demand variation: what a drive makes of more and more threads and outstanding I/Os. The flow is that of
+//! DIRTH (PTS-E 1.1 and PTS 2.0 clause 14); the composite block size test has the same.
+
+mod pages;
+mod points;
+
+use record::{Note, Purged, Segment, Until, Workload};
+
+use crate::modified::Incidents;
+use crate::profile::{Cell, Demand};
+use crate::rounds::{History, Verdict, judge};
+use crate::timeline::{Sample, course};
+use crate::{Bench, Context, Outcome, Stop, Test};
+use points::{Chosen, Point};
+
+/// Thread counts, outer loop, and queue depths, inner loop: from high to low demand.
+const STEPS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
+/// Cells of a round of demand variation.
+pub(crate) const CELLS: u32 = (STEPS.len() * STEPS.len()) as u32;
+/// Of preconditioning, of the writes between rounds, and of the tracking variable.
+const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
+/// Minutes in a round of preconditioning; the first one is tracked.
+const ROUND_MINUTES: u32 = 30;
+const BETWEEN_MINUTES: u32 = 5;
+const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
+const HISTOGRAM_MINUTES: u32 = 10;
+/// Seeds: the parts of the test count their rounds from here.
+const VARIATION_ROUNDS: u32 = 1_000;
+const HISTOGRAM_ROUNDS: u32 = 2_000;
+
+/// What is varied in its demand.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub test: &'static Test,
+    /// Block size and mix; all writes in preconditioning.
+    pub cell: Cell,
+}
+
+/// Everything that the test was told, whether it came to its end or not.
+struct Seen {
+    pattern: &'static Pattern,
+    purge: Option<Purged>,
+    /// The tracked minute of each round of preconditioning.
+    precondition: Vec<Sample>,
+    precondition_history: History,
+    precondition_converged: bool,
+    /// The writes before each round, minute by minute.
+    between: Vec<Sample>,
+    /// The cells of each round, in the order of the loop.
+    rounds: Vec<Vec<Point>>,
+    history: History,
+    converged: bool,
+    chosen: Option<Chosen>,
+    histograms: Vec<Drawn>,
+    incidents: Incidents,
+}
+
+/// The histogram run of one of the chosen points.
+struct Drawn {
+    pre_writes: Vec<Sample>,
+    segment: Option<Segment>,
+}
+
+pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
+    let mut seen = Seen {
+        pattern,
+        purge: None,
+        precondition: Vec::new(),
+        precondition_history: History::of(vec!["Pre Conditioning TC32-QD32".into()]),
+        precondition_converged: false,
+        between: Vec::new(),
+        rounds: Vec::new(),
+        history: History::of(vec!["DV TC32-QD32".into()]),
+        converged: false,
+        chosen: None,
+        histograms: Vec::new(),
+        incidents: Incidents::default(),
+    };
+    let stop = measure(context, bench, &mut seen).err();
+    pages::outcome(context, &seen, stop)
+}
+
+fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    seen.purge = Some(bench.purge()?);
+    precondition(context, bench, seen)?;
+    vary(context, bench, seen)?;
+    seen.chosen = Chosen::of(&seen.means());
+    let Some(chosen) = seen.chosen else { return Ok(()) };
+    for (index, demand) in chosen.demands().into_iter().enumerate() {
+        let round = HISTOGRAM_ROUNDS + index as u32;
+        let writes =
+            bench.write(&seen.pattern.writes(context, demand, (round, 0), BEFORE_HISTOGRAM_MINUTES))?;
+        seen.incidents.see(&writes);
+        let minutes = BEFORE_HISTOGRAM_MINUTES;
+        let pre_writes = course(&writes, 0.0, f64::from(minutes), minutes as usize);
+        seen.histograms.push(Drawn { pre_writes, segment: None });
+        let segment = bench.run(&seen.pattern.load(context, demand, (round, 1), HISTOGRAM_MINUTES))?;
+        seen.incidents.see(&segment);
+        seen.histograms[index].segment = Some(segment);
+    }
+    Ok(())
+}
+
+/// Part A: all writes at the highest demand until they are steady.
+fn precondition(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    for round in 1.. {
+        bench.note(Note::RoundStarted { round, cells: ROUND_MINUTES })?;
+        let mut gap = None;
+        let mut tracked = None;
+        for step in 0..ROUND_MINUTES {
+            let segment = bench.run(&seen.pattern.writes(context, HIGHEST, (round, step), 1))?;
+            gap = segment.gap_before.map(|_| step as usize).or(gap);
+            seen.incidents.see(&segment);
+            let minute = f64::from((round - 1) * ROUND_MINUTES + 1);
+            tracked = tracked.or_else(|| Some(Sample::of(minute, &segment)));
+        }
+        seen.precondition.extend(tracked);
+        let value = tracked.map_or(0.0, |sample| sample.iops);
+        let verdict = judge(context, bench, &mut seen.precondition_history, round, gap, vec![value])?;
+        seen.precondition_converged = verdict == Verdict::Steady;
+        if verdict != Verdict::GoOn {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Part B: rounds over all demands, from high to low, until the highest one is steady.
+fn vary(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    for round in 1.. {
+        bench.note(Note::RoundStarted { round, cells: CELLS })?;
+        let seeds = VARIATION_ROUNDS + round;
+        let writes = bench.write(&seen.pattern.writes(context, HIGHEST, (seeds, CELLS), BETWEEN_MINUTES))?;
+        seen.incidents.see(&writes);
+        // A gap in front of the writes leaves the round whole; it is inside when it comes later.
+        let mut gap = writes.gap_before.map(|_| 0);
+        let start = f64::from((round - 1) * (BETWEEN_MINUTES + CELLS));
+        seen.between.extend(course(&writes, start, f64::from(BETWEEN_MINUTES), BETWEEN_MINUTES as usize));
+        let mut cells = Vec::with_capacity(CELLS as usize);
+        for (step, demand) in (0..).zip(demands()) {
+            let segment = bench.run(&seen.pattern.load(context, demand, (seeds, step), 1))?;
+            gap = segment.gap_before.map(|_| step as usize + 1).or(gap);
+            seen.incidents.see(&segment);
+            cells.push(Point::of(demand, &segment));
+        }
+        let tracked = cells[0].iops;
+        seen.rounds.push(cells);
+        let verdict = judge(context, bench, &mut seen.history, round, gap, vec![tracked])?;
+        seen.converged = verdict == Verdict::Steady;
+        if verdict != Verdict::GoOn {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The demands of a round, in the order of the loop.
+fn demands() -> impl Iterator<Item = Demand> {
+    STEPS.into_iter().flat_map(|threads| STEPS.map(|queue_depth| Demand { threads, queue_depth }))
+}
+
+impl Pattern {
+    /// The pattern itself, for so many minutes; `place` is the round and the step in it.
+    fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
+        Workload {
+            range: context.whole_test_range(),
+            until: Until::DurationNs(context.minutes_ns(minutes)),
+            ..context.cell_at(demand, place.0, place.1, self.cell)
+        }
+    }
+
+    /// The pattern with nothing but writes.
+    fn writes(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
+        Workload { read_percent: 0, ..self.load(context, demand, place, minutes) }
+    }
+}
+
+impl Seen {
+    /// The rounds that results are taken from: the five of the window, or the latest there are.
+    fn results(&self) -> &[Vec<Point>] {
+        let taken = (self.history.len() as usize).clamp(1, crate::steady::WINDOW_ROUNDS);
+        &self.rounds[self.rounds.len().saturating_sub(taken)..]
+    }
+
+    /// Means of the cells over these rounds, in the order of the loop; none before a round is finished.
+    fn means(&self) -> Vec<Point> {
+        points::means(self.results())
+    }
+}

@@ -1,0 +1,238 @@
+//! What a test of demand variation shows: fourteen pages, and IOPS over total OIO from PTS 2.0 on.
+
+use std::collections::BTreeMap;
+
+use stdx::units::{block_size, grouped};
+
+use super::points::{Point, RESPONSE_LIMIT_MS};
+use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen};
+use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
+use crate::outcome::{TestHeader, clause_of};
+use crate::profile::{Demand, Edition, mix_name};
+use crate::timeline::{Sample, mean};
+use crate::window_pages::{self, IOPS};
+use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
+
+const CHOSEN: [&str; 3] = ["Max", "Mid", "Min"];
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let test = seen.pattern.test;
+    let complete = stop.is_none();
+    let converged = seen.precondition_converged && seen.converged;
+    let mut modified = Vec::new();
+    modified::by_family(test, context.profile, &mut modified);
+    modified::by_purge(seen.purge.as_ref(), &mut modified);
+    seen.incidents.tell(&mut modified);
+    let base = TestHeader::of(context, test.family, seen.purge.as_ref(), context.whole_test_range());
+    let window = seen.history.window();
+    let mut windows = seen.precondition_history.named_window();
+    windows.extend(seen.history.named_window());
+    Outcome {
+        test: test.name,
+        title: test.title,
+        clause: clause_of(context, test.family),
+        purpose: "show IOPS and response times over demand intensity, and which demand serves a host best",
+        outline: outline(seen),
+        header: TestHeader {
+            workload_dependent: format!(
+                "RND {}, 0/100",
+                block_size(u64::from(seen.pattern.cell.block_bytes))
+            ),
+            threads: HIGHEST.threads,
+            queue_depth: HIGHEST.queue_depth,
+            ..base
+        }
+        .judged(converged, complete, window.first()),
+        rounds: seen.rounds.len() as u32,
+        converged: (complete || converged).then_some(converged),
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        notes: notes(seen, complete),
+        modified,
+        window: windows,
+        stop,
+    }
+}
+
+fn outline(seen: &Seen) -> String {
+    format!(
+        "purge; write at TC 32 QD 32 until a minute of every {ROUND_MINUTES} is steady; {} over 7 x 7 TC and QD \
+         from high to low until TC 32 QD 32 is steady; histograms at the Max, Mid and Min IOPS points",
+        seen.pattern.cell.name()
+    )
+}
+
+fn notes(seen: &Seen, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
+    if !seen.precondition_converged && !seen.precondition.is_empty() && (complete || !seen.rounds.is_empty())
+    {
+        let rounds = seen.precondition.len();
+        notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of preconditioning"));
+    }
+    if complete && !seen.converged {
+        let rounds = seen.rounds.len();
+        notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of demand variation"));
+    }
+    if seen.chosen.is_some_and(|chosen| chosen.all_slow) {
+        notes.push(format!(
+            "no point has an average response time below {RESPONSE_LIMIT_MS} ms: Max is the one with the lowest"
+        ));
+    }
+    if !complete {
+        notes.push(format!(
+            "NOT COMPLETE: {} rounds of preconditioning, {} of demand variation, {} histograms are finished",
+            seen.precondition.len(),
+            seen.rounds.len(),
+            seen.histograms.iter().filter(|drawn| drawn.segment.is_some()).count()
+        ));
+    }
+    notes
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let means = seen.means();
+    let pre = (1..).map(f64::from).zip(&seen.precondition).map(|(round, sample)| (round, sample.iops));
+    let pre: Vec<(f64, f64)> = pre.collect();
+    let tracked = (1..).map(f64::from).zip(&seen.rounds).map(|(round, cells)| (round, cells[0].iops));
+    let one = |name: &str, points: &[(f64, f64)]| vec![Series { name: name.into(), points: points.into() }];
+    let check = |title: &str, points: Vec<(f64, f64)>, history: &crate::rounds::History| {
+        let window = history.window();
+        let mut page = window_pages::determination("TC32-QD32", IOPS, points, window.first(), context);
+        page.title = title.into();
+        page
+    };
+    let mut pages = vec![
+        window_pages::convergence("Pre Conditioning IOPS", "IOPS", one("TC32-QD32", &pre)),
+        check("Pre Conditioning Steady State Check TC32-QD32", pre, &seen.precondition_history),
+        over_minutes("Between Round Pre-Writes", &seen.between),
+        window_pages::convergence("DV IOPS, TC = 32, All QD", "IOPS", by_depth(seen)),
+        check("DV Steady State Check TC32-QD32", tracked.collect(), &seen.history),
+        demand_variation(&means),
+        demand_intensity(&means),
+        processor(),
+    ];
+    for (index, name) in CHOSEN.into_iter().enumerate() {
+        let drawn = seen.histograms.get(index);
+        let writes = drawn.map_or(&[][..], |drawn| &drawn.pre_writes);
+        pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), writes));
+        let title = format!("{name} IOPS Response Time Histogram");
+        pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref())));
+    }
+    if context.profile.edition >= Edition::V2_0 {
+        pages.push(over_total(&means));
+    }
+    pages
+}
+
+fn over_minutes(title: &str, samples: &[Sample]) -> Page {
+    let points = samples.iter().map(|sample| (sample.minute, sample.iops)).collect();
+    let series = vec![Series { name: "TC, QD of the writes".into(), points }];
+    let x = ("Time (minutes)", Scale::LinearFromZero);
+    Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
+}
+
+/// Values of the loop as pages have them: from low to high.
+fn rising() -> impl Iterator<Item = u16> {
+    STEPS.into_iter().rev()
+}
+
+fn by_depth(seen: &Seen) -> Vec<Series> {
+    let series = |(index, queue_depth): (usize, u16)| Series {
+        name: format!("QD {queue_depth}"),
+        // The cells of the largest thread count are the first ones of a round.
+        points: (1..)
+            .map(f64::from)
+            .zip(&seen.rounds)
+            .map(|(round, cells)| (round, cells[index].iops))
+            .collect(),
+    };
+    STEPS.into_iter().enumerate().map(series).collect()
+}
+
+fn at(means: &[Point], threads: u16, queue_depth: u16) -> Option<&Point> {
+    means.iter().find(|point| point.demand == Demand { threads, queue_depth })
+}
+
+/// One series for each thread count, with a point for each queue depth, rising.
+fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> Vec<Series> {
+    let series = |threads: u16| Series {
+        name: format!("TC {threads}"),
+        points: rising().filter_map(|depth| point(at(means, threads, depth)?)).collect(),
+    };
+    rising().map(series).collect()
+}
+
+fn demand_variation(means: &[Point]) -> Page {
+    let series = by_threads(means, |point| Some((f64::from(point.demand.queue_depth), point.iops)));
+    let lines = Lines::plain(("QD", Scale::Log2), ("IOPS", Scale::LinearFromZero), series);
+    Page::of("Demand Variation", Exhibit::Lines(lines))
+}
+
+fn demand_intensity(means: &[Point]) -> Page {
+    let series = by_threads(means, |point| Some((point.iops, point.mean_ms?)));
+    let lines = Lines::plain(("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10), series);
+    Page::of("Demand Intensity", Exhibit::Lines(lines))
+}
+
+fn processor() -> Page {
+    let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
+    let columns = Columns3d {
+        x_label: "QD".into(),
+        x: names(),
+        depth_label: "TC".into(),
+        depth: names(),
+        height_label: "CPU (%)".into(),
+        heights: vec![vec![None; STEPS.len()]; STEPS.len()],
+    };
+    let mut page = Page::of("System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
+    page.remarks.push("The journal has no CPU load yet, so there is nothing to show.".into());
+    page
+}
+
+/// Cells with the same product of TC and QD are one value: their mean.
+fn over_total(means: &[Point]) -> Page {
+    let mut by_total: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
+    for point in means {
+        by_total.entry(point.outstanding()).or_default().push(point);
+    }
+    let series = |name: &str, value: fn(&Point) -> Option<f64>| Series {
+        name: name.into(),
+        points: by_total
+            .iter()
+            .filter_map(|(total, points)| {
+                Some((f64::from(*total), mean(points.iter().filter_map(|point| value(point)))?))
+            })
+            .collect(),
+    };
+    let lines = |label: &str, series: Series| {
+        let x = ("Total OIO (TC x QD)", Scale::Log2);
+        Exhibit::Lines(Lines::plain(x, (label, Scale::LinearFromZero), vec![series]))
+    };
+    Page {
+        title: "IOPS v Total OIO".into(),
+        exhibits: vec![
+            lines("IOPS", series("IOPS", |point| Some(point.iops))),
+            lines("ms", series("ART", |point| point.mean_ms)),
+        ],
+        remarks: Vec::new(),
+    }
+}
+
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let Some(chosen) = seen.chosen else { return Vec::new() };
+    let figure = |(name, point): (&str, Point)| {
+        let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
+        KeyFigure {
+            name: format!(
+                "{name} point, {} TC {} QD {}, ART {ms} ms",
+                mix_name(seen.pattern.cell.read_percent),
+                point.demand.threads,
+                point.demand.queue_depth
+            ),
+            value: Some(point.iops),
+            unit: "IOPS",
+            decimals: 0,
+        }
+    };
+    CHOSEN.into_iter().zip([chosen.max, chosen.mid, chosen.min]).map(figure).collect()
+}

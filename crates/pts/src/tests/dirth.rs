@@ -1,0 +1,22 @@
+//! Demand intensity response-time histogram (PTS-E 1.1 and PTS 2.0 clause 14): IOPS and response times of
+//! one random workload over 49 demand intensities, and histograms of three of them. The workload is the
+//! tester's choice; this is the one of on-line transactions.
+
+use stdx::units::KIB;
+
+use crate::Test;
+use crate::demand::{self, CELLS, Pattern};
+use crate::profile::Cell;
+
+const PATTERN: Pattern =
+    Pattern { test: &TEST, cell: Cell { block_bytes: 8 * KIB as u32, read_percent: 65 } };
+
+/// The DIRTH test.
+pub const TEST: Test = Test {
+    name: "dirth",
+    family: "dirth",
+    title: "DIRTH",
+    about: "random 8 KiB 65/35 at 49 demand intensities, response-time histograms of three of them",
+    run: |context, bench| demand::run(&PATTERN, context, bench),
+    cells_per_round: CELLS,
+};
