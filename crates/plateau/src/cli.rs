@@ -68,9 +68,9 @@ pub struct Demo {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Test
-    #[arg(value_name = "TEST", value_parser = tests())]
-    pub test: String,
+    /// Tests, with commas between them; each begins with a purge of its own
+    #[arg(value_name = "TESTS", value_delimiter = ',', required = true, value_parser = tests())]
+    pub tests: Vec<String>,
     /// Block device, regular file, or sim:MODEL
     pub target: String,
     /// Version of the specification
@@ -164,7 +164,15 @@ pub struct Man {
 }
 
 fn tests() -> PossibleValuesParser {
-    TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)).collect::<Vec<_>>().into()
+    let families = TESTS.iter().filter(|test| test.family != test.name).map(|test| test.family);
+    let mut names: Vec<PossibleValue> = Vec::new();
+    for family in families {
+        if names.iter().all(|known| known.get_name() != family) {
+            names.push(PossibleValue::new(family).help("every block size that the profile has for it"));
+        }
+    }
+    names.extend(TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)));
+    names.into()
 }
 
 fn profiles() -> PossibleValuesParser {

@@ -21,8 +21,8 @@ use crate::{host, places, printer};
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let test = Test::named(&options.test).map_err(usage)?;
     let profile = Profile::named(&options.profile).map_err(usage)?;
+    let tests = chosen(&options.tests, profile).map_err(usage)?;
     let settings = changed(profile.settings(options.seed), &options.changes).map_err(usage)?;
     let library = places::library(library)?;
     let size = options.size.as_deref().map(parse_size).transpose();
@@ -35,11 +35,11 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let drive = drive::open(&options.target, &open)?;
     let mut file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(test.name, &options.target),
+        id: new_id(if let [only] = &tests[..] { only } else { "campaign" }, &options.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
         command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
-        tests: vec![test.name.into()],
+        tests,
         profile: profile.name.into(),
         settings,
         host: host::facts(drive.facts()),
@@ -55,6 +55,20 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let interrupted = watch_interrupts()?;
     execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
     Ok(run)
+}
+
+/// The tests that were asked for, in that order; a family stands for all its tests in the profile.
+fn chosen(names: &[String], profile: &Profile) -> Result<Vec<String>, String> {
+    let mut tests: Vec<String> = Vec::new();
+    for name in names {
+        for test in Test::all_named(name, profile)? {
+            if tests.iter().any(|known| known == test.name) {
+                return Err(format!("{} is asked for twice", test.name));
+            }
+            tests.push(test.name.into());
+        }
+    }
+    Ok(tests)
 }
 
 /// Runs what is left of `run`.

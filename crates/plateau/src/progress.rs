@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use drive::Tick;
+use pts::Test;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use record::{Event, Judgement, Note, RunFile, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
@@ -23,12 +24,15 @@ pub struct Progress {
     line_open: bool,
     workload: Option<Workload>,
     part_began: Instant,
+    /// Length of a cell where it passes in real time.
+    real_cell: Option<Duration>,
     pace: Pace,
 }
 
 /// Where the test is, and how long its cells take on the wall clock.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Pace {
+    preconditioning: bool,
     round: u32,
     cell: u32,
     cells: u32,
@@ -49,16 +53,8 @@ impl Progress {
             line_open: false,
             workload: None,
             part_began: now,
-            pace: Pace {
-                round: 0,
-                cell: 0,
-                cells: 0,
-                max_rounds: run.settings.max_rounds,
-                rounds_since_gap: 0,
-                cell_wall: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
-                measured: 0,
-                measured_wall: Duration::ZERO,
-            },
+            real_cell: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
+            pace: Pace { max_rounds: run.settings.max_rounds, ..Pace::default() },
         }
     }
 
@@ -67,9 +63,10 @@ impl Progress {
         self.say(what);
     }
 
-    /// A load begins.
-    pub fn begin(&mut self, workload: &Workload) {
+    /// A load begins: a measured one, or else preconditioning.
+    pub fn begin(&mut self, workload: &Workload, measured: bool) {
         self.part_began = Instant::now();
+        self.pace.preconditioning = !measured;
         self.workload = Some(workload.clone());
     }
 
@@ -94,6 +91,10 @@ impl Progress {
     /// Something is on disk, or is known again from there.
     pub fn event(&mut self, event: &Event) {
         match event {
+            Event::TestStarted { test } | Event::Restarted { test } => {
+                self.say(&format!("test {test}"));
+                self.pace.test_started(test, self.real_cell);
+            }
             Event::Purged(purged) => {
                 let took = span(purged.end_ns.saturating_sub(purged.start_ns));
                 self.say(&format!("purged by {} in {took}", purged.method));
@@ -152,7 +153,12 @@ fn judgement_lines(judgement: &Judgement) -> Vec<String> {
     let verdict = |steady: bool| if steady { "steady" } else { "not steady" };
     let percent = |share: f64, limit: f64| format!("{:.1} % (limit {:.0} %)", share * 100.0, limit * 100.0);
     let line = |v: &record::VariableJudgement| {
-        let head = format!("round {:>2}  {} {}", judgement.round, v.name, grouped(v.value, 1));
+        let head = format!(
+            "round {:>2}  {} {}",
+            judgement.round,
+            v.name,
+            grouped(v.value, if v.value < 10.0 { 3 } else { 1 })
+        );
         match (v.range_share, v.slope_share) {
             (Some(range), Some(slope)) => format!(
                 "{head}  range {}  slope {}  {}",
@@ -167,6 +173,11 @@ fn judgement_lines(judgement: &Judgement) -> Vec<String> {
 }
 
 impl Pace {
+    fn test_started(&mut self, name: &str, real_cell: Option<Duration>) {
+        let cells = Test::named(name).map_or(0, |test| test.cells_per_round);
+        *self = Self { cells, cell_wall: real_cell, max_rounds: self.max_rounds, ..Self::default() };
+    }
+
     fn round_started(&mut self, round: u32, cells: u32) {
         (self.round, self.cells, self.cell) = (round, cells, 0);
     }
@@ -189,29 +200,26 @@ impl Pace {
         );
         let percent = (tick.share_done * 100.0).min(100.0);
         let rest = remaining(part_wall, tick.share_done);
-        if self.round == 0 {
+        if self.preconditioning {
             let eta = rest.map(|rest| self.eta(rest)).unwrap_or_default();
             return format!("preconditioning {percent:.0} %  {workload}  {rate}{eta}");
         }
+        if self.round == 0 {
+            return format!("step {}  {percent:.0} %  {workload}  {rate}", self.measured + 1);
+        }
         let eta = self.eta(rest.unwrap_or_default());
-        format!(
-            "round {}/{}  cell {}/{}  {workload}  {rate}{eta}",
-            self.round,
-            self.max_rounds,
-            self.cell + 1,
-            self.cells
-        )
+        let (round, cell) = (self.round, self.cell + 1);
+        format!("round {round}/{}  cell {cell}/{}  {workload}  {rate}{eta}", self.max_rounds, self.cells)
     }
 
     /// From the end of the earliest possible round of decision to the end of the last round.
     fn eta(&self, rest_of_part: Duration) -> String {
-        let Some(cell_wall) = self.cell_wall else { return String::new() };
-        let cells_per_round = if self.cells == 0 { 56 } else { self.cells };
+        let Some(cell_wall) = self.cell_wall.filter(|_| self.cells > 0) else { return String::new() };
         let begun = u32::from(self.round > 0);
-        let left_in_round = if begun == 0 { 0 } else { cells_per_round.saturating_sub(self.cell + 1) };
+        let left_in_round = if begun == 0 { 0 } else { self.cells.saturating_sub(self.cell + 1) };
         let rounds = |wanted: u32| wanted.saturating_sub(self.rounds_since_gap + begun);
         let until = |wanted: u32| {
-            rest_of_part + cell_wall * (left_in_round + rounds(wanted).saturating_mul(cells_per_round))
+            rest_of_part + cell_wall * (left_in_round + rounds(wanted).saturating_mul(self.cells))
         };
         let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))

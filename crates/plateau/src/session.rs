@@ -120,9 +120,9 @@ impl<'a> Session<'a> {
         self.fail(error.into())
     }
 
-    fn drive_load(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+    fn drive_load(&mut self, workload: &Workload, measured: bool) -> Result<Segment, Stop> {
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
-        progress.begin(workload);
+        progress.begin(workload, measured);
         let driven = self.armed.run(workload, &mut |tick| {
             progress.tick(tick);
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
@@ -163,7 +163,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        let segment = self.drive_load(workload)?;
+        let segment = self.drive_load(workload, false)?;
         self.keep(Event::Preconditioned(segment.clone()))?;
         Ok(segment)
     }
@@ -174,7 +174,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        let segment = self.drive_load(workload)?;
+        let segment = self.drive_load(workload, true)?;
         self.keep(Event::Measured(segment.clone()))?;
         Ok(segment)
     }

@@ -4,7 +4,8 @@ mod support;
 
 use std::io::Read as _;
 
-use support::{Bench, table, text};
+use record::Event;
+use support::{Bench, round, table, text};
 
 const SMALL: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
 
@@ -69,6 +70,36 @@ fn profiles_give_their_pages() {
         let html = text(document["report"].as_str().unwrap().as_ref());
         assert!(html.contains(&format!("{pages} of {pages}")), "{profile} has {pages} pages");
     }
+}
+
+/// Acceptance check 10: WSAT, IOPS, TP and LAT of PTS-C 1.0 are 26 pages, the IOPS summary is page 7.
+#[test]
+fn the_four_tests_of_the_client_profile_are_26_pages() {
+    let bench = Bench::new();
+    let tests = ["run", "wsat,iops,tp,lat", "sim:sata-mlc-2011", "--scale", "1/64", "--profile", "pts-c-1.0"];
+    let document = bench.json(&tests);
+    let names: Vec<_> = document["tests"].as_array().unwrap().iter().map(|t| t["test"].clone()).collect();
+    assert_eq!(names, ["wsat", "iops", "tp-1024", "lat"]);
+    let html = text(document["report"].as_str().unwrap().as_ref());
+    assert!(html.contains("26 of 26") && !html.contains("27 of"));
+    let summary = html.find("Client IOPS (REQUIRED) - Summary Page").expect("a summary of the IOPS test");
+    let (before, behind) = html.split_at(summary);
+    assert!(before.contains("6 of 26") && !before.contains("8 of 26"));
+    assert!(behind.contains("7 of 26"));
+}
+
+#[test]
+fn a_campaign_goes_on_with_the_test_that_was_cut() {
+    let bench = Bench::new();
+    let mut child = bench.start(&["run", "wsat,lat,iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
+    let latency_ended = |e: &Event| matches!(e, Event::TestEnded { test, .. } if test == "lat");
+    bench.wait_for("the IOPS test", |j| j.entries.iter().any(|e| latency_ended(&e.event)) && round(j) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let document = bench.json(&["resume", &id]);
+    assert_eq!(document["verdict"], "steady state");
+    assert_eq!(document["tests"].as_array().unwrap().len(), 3);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::failure::Done;
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
     let run = Run {
-        test: "iops".into(),
+        tests: vec!["iops".into()],
         target: format!("sim:{}", options.model),
         profile: options.profile.clone(),
         erase: None,

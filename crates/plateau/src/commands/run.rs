@@ -1,4 +1,4 @@
-//! `plateau run TEST TARGET`.
+//! `plateau run TESTS TARGET`.
 
 use crate::cli::{Cli, Run};
 use crate::conduct;
