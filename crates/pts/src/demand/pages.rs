@@ -8,7 +8,7 @@ use super::points::{Point, RESPONSE_LIMIT_MS};
 use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen};
 use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::outcome::{TestHeader, clause_of};
-use crate::profile::{Demand, Edition, mix_name};
+use crate::profile::{Cell, Demand, Edition, mix_name};
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
 use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
@@ -25,8 +25,9 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     seen.incidents.tell(&mut modified);
     let base = TestHeader::of(context, test.family, seen.purge.as_ref(), context.whole_test_range());
     let window = seen.history.window();
-    let mut windows = seen.precondition_history.named_window();
-    windows.extend(seen.history.named_window());
+    // The window that results are taken from comes first.
+    let mut windows = seen.history.named_window();
+    windows.extend(seen.precondition_history.named_window());
     Outcome {
         test: test.name,
         title: test.title,
@@ -104,7 +105,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", one("TC32-QD32", &pre)),
         check("Pre Conditioning Steady State Check TC32-QD32", pre, &seen.precondition_history),
-        over_minutes("Between Round Pre-Writes", &seen.between),
+        over_minutes("Between Round Pre-Writes", &writes_at(seen, HIGHEST), &seen.between),
         window_pages::convergence("DV IOPS, TC = 32, All QD", "IOPS", by_depth(seen)),
         check("DV Steady State Check TC32-QD32", tracked.collect(), &seen.history),
         demand_variation(&means),
@@ -114,7 +115,8 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     for (index, name) in CHOSEN.into_iter().enumerate() {
         let drawn = seen.histograms.get(index);
         let writes = drawn.map_or(&[][..], |drawn| &drawn.pre_writes);
-        pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), writes));
+        let demand = seen.chosen.map_or(HIGHEST, |chosen| chosen.demands()[index]);
+        pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), &writes_at(seen, demand), writes));
         let title = format!("{name} IOPS Response Time Histogram");
         pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref())));
     }
@@ -124,9 +126,14 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     pages
 }
 
-fn over_minutes(title: &str, samples: &[Sample]) -> Page {
+fn writes_at(seen: &Seen, demand: Demand) -> String {
+    let writes = Cell { read_percent: 0, ..seen.pattern.cell };
+    format!("{} TC{} QD{}", writes.name(), demand.threads, demand.queue_depth)
+}
+
+fn over_minutes(title: &str, name: &str, samples: &[Sample]) -> Page {
     let points = samples.iter().map(|sample| (sample.minute, sample.iops)).collect();
-    let series = vec![Series { name: "TC, QD of the writes".into(), points }];
+    let series = vec![Series { name: name.into(), points }];
     let x = ("Time (minutes)", Scale::LinearFromZero);
     Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
 }

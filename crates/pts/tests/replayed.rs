@@ -1,0 +1,127 @@
+//! Every test with every profile: a journal gives the outcome that the drive gave, whole or cut anywhere.
+
+mod support;
+
+use pts::{Bench, Context, Outcome, PROFILES, Profile, Stop, TESTS, Test};
+use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};
+use support::{Fake, target};
+
+/// Writes down what the fake bench answers.
+struct Recording {
+    fake: Fake,
+    entries: Vec<Entry>,
+}
+
+impl Recording {
+    fn keep(&mut self, event: Event) {
+        let seq = self.entries.len() as u64;
+        self.entries.push(Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event });
+    }
+}
+
+impl Bench for Recording {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        let purged = self.fake.purge()?;
+        self.keep(Event::Purged(purged.clone()));
+        Ok(purged)
+    }
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.fake.write(workload)?;
+        self.keep(Event::Preconditioned(segment.clone()));
+        Ok(segment)
+    }
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.fake.run(workload)?;
+        self.keep(Event::Measured(segment.clone()));
+        Ok(segment)
+    }
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.fake.idle(length_ns)?;
+        self.keep(Event::Idled { length_ns });
+        Ok(())
+    }
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        self.fake.note(note.clone())?;
+        self.keep(Event::Noted(note));
+        Ok(())
+    }
+}
+
+fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
+    RunFile {
+        version: RUN_FILE_VERSION,
+        id: "r".into(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+        plateau_version: "0".into(),
+        command: Vec::new(),
+        tests: vec![test.name.into()],
+        profile: profile.name.into(),
+        settings,
+        target: target(512),
+        host: HostFacts {
+            cpu: None,
+            cpus: None,
+            board: None,
+            memory_bytes: None,
+            os: None,
+            kernel: None,
+            governor: None,
+            scheduler: None,
+            pcie_link: None,
+        },
+    }
+}
+
+fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
+    // Short cells: the series of 22 hours in seconds says no more than that of some minutes.
+    let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
+    let run = run_file(test, profile, settings);
+    let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
+    fake.gaps = vec![(2, 1)];
+    let mut bench = Recording { fake, entries: Vec::new() };
+    bench.keep(Event::TestStarted { test: test.name.into() });
+    let outcome = (test.run)(&Context::of(&run).unwrap(), &mut bench);
+    (run, bench.entries, outcome)
+}
+
+#[test]
+fn a_replay_gives_the_same_outcome() {
+    for test in TESTS {
+        for profile in PROFILES {
+            let (run, entries, outcome) = recorded(test, profile);
+            assert_eq!(outcome.stop, None, "{} {}", test.name, profile.name);
+            let replayed = pts::replay(&run, &entries).unwrap();
+            assert_eq!(replayed.outcomes, [outcome], "{} {}", test.name, profile.name);
+        }
+    }
+}
+
+#[test]
+fn a_journal_cut_anywhere_has_an_outcome_with_all_pages() {
+    let profile = Profile::named("pts-e-2.0").unwrap();
+    for test in TESTS {
+        let (run, entries, whole) = recorded(test, profile);
+        let step = (entries.len() / 40).max(1);
+        for length in (1..entries.len()).step_by(step).chain([entries.len() - 1]) {
+            let cut = pts::replay(&run, &entries[..length]).unwrap().outcomes.remove(0);
+            let titles = support::titles;
+            assert_eq!(titles(&cut), titles(&whole), "{} cut at {length}", test.name);
+            let notes_only = entries[length..].iter().all(|e| matches!(e.event, Event::Noted(_)));
+            if !notes_only {
+                assert_eq!(cut.stop, Some(Stop::EndOfJournal), "{} cut at {length}", test.name);
+                assert!(cut.notes.iter().any(|note| note.starts_with("NOT COMPLETE")), "{:?}", cut.notes);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_question_than_the_recorded_one_is_refused() {
+    let profile = Profile::named("pts-e-2.0").unwrap();
+    for test in TESTS {
+        let (mut run, entries, _) = recorded(test, profile);
+        run.settings.seed += 1;
+        let problem = pts::replay(&run, &entries).unwrap_err();
+        assert!(problem.contains("does not fit"), "{problem}");
+    }
+}
