@@ -22,14 +22,15 @@ fn all() -> &'static [Recorded] {
     static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
     ALL.get_or_init(|| {
         let root = fixture::folder();
-        let record = |plan: Plan| {
-            let (run, loaded) = fixture::record(root.path(), &plan);
-            let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
-            let html = report::html(&report::fold(&run.file, &loaded).unwrap());
-            Recorded { plan, run, loaded, replayed, html }
-        };
-        fixture::plans().into_iter().map(record).collect()
+        fixture::plans().into_iter().map(|plan| record(root.path(), plan)).collect()
     })
+}
+
+fn record(root: &std::path::Path, plan: Plan) -> Recorded {
+    let (run, loaded) = fixture::record(root, &plan);
+    let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
+    let html = report::html(&report::fold(&run.file, &loaded).unwrap());
+    Recorded { plan, run, loaded, replayed, html }
 }
 
 fn named(id: &str) -> &'static Recorded {
@@ -48,6 +49,38 @@ impl Recorded {
     fn outcome(&self) -> &Outcome {
         &self.replayed.outcomes[0]
     }
+}
+
+#[test]
+fn the_client_bundle_of_1_0_has_26_pages_and_the_iops_summary_on_page_7() {
+    let root = fixture::folder();
+    let plan = |id, profile, tests| Plan { id, profile, tests, ..Plan::default() };
+    let bundle = record(root.path(), plan("bundle", "pts-c-1.0", &["wsat", "iops", "tp-1024", "lat"]));
+    let sheets = bundle.sheets();
+    assert_eq!(sheets.len(), 26);
+    for (number, title) in [
+        (2, "Client WSAT (OPTIONAL) - Summary Page"),
+        (7, "Client IOPS (REQUIRED) - Summary Page"),
+        (14, "Client Throughput Test 1024KiB (REQUIRED) - Summary Page"),
+        (20, "Client Latency (REQUIRED) - Summary Page"),
+    ] {
+        assert!(sheets[number - 1].contains(title), "page {number}");
+    }
+    assert!(bundle.replayed.outcomes.iter().all(|outcome| outcome.stop.is_none()));
+}
+
+#[test]
+fn every_test_of_2_0_has_a_page_for_each_exhibit() {
+    let root = fixture::folder();
+    let tests = &["iops", "tp-1024", "tp-128", "lat", "wsat", "xsr", "dirth"];
+    let bundle = record(
+        root.path(),
+        Plan { id: "all", profile: "pts-e-2.0", tests, modified: true, ..Plan::default() },
+    );
+    let pages: Vec<usize> = bundle.replayed.outcomes.iter().map(|outcome| outcome.pages.len()).collect();
+    assert_eq!(pages, [8, 5, 5, 7, 4, 3, 15]);
+    assert_eq!(bundle.plots().len(), pages.iter().sum::<usize>());
+    assert!(!bundle.html.contains("NaN"));
 }
 
 #[test]
