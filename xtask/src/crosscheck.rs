@@ -17,6 +17,9 @@ use stdx::units::{SECOND_NS, grouped, parse_size};
 
 /// Rounds that are compared.
 const ROUNDS: u32 = 5;
+/// Rest before each of our cells. fio takes about as long to start, and a drive (or a throttle with a burst
+/// allowance) gives more after a rest: both shall find it equally rested.
+const REST_NS: u64 = 250_000_000;
 /// A cell is compared where both tools repeat this well (standard deviation over mean).
 const REPEATS_WITHIN: f64 = 0.05;
 /// Largest difference allowed in a compared cell.
@@ -110,6 +113,7 @@ impl Bench for Both<'_> {
         self.drive(workload)
     }
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.idle(REST_NS)?;
         let segment = self.drive(workload)?;
         let fios = fio::iops(self.target, workload).map_err(|error| Stop::Failed(format!("{error:#}")))?;
         self.pairs.push(Pair { workload: workload.clone(), ours: segment.iops(), fios });
