@@ -94,7 +94,7 @@ fn calibrate() -> Result<(), String> {
     let mut model = Model::from_toml(&text).map_err(|e| e.to_string())?;
     if climb > 0 {
         model = climbed(model, &target, &setting, climb, seed);
-        println!("{:#?}\n{:#?}\n{:#?}", model.geometry, model.timing, model.firmware);
+        println!("{:#?}\n{:#?}\n{:#?}\n{:#?}", model.geometry, model.timing, model.firmware, model.cache);
     }
     let clock = std::time::Instant::now();
     let outcome = simulate(&model, &setting);
@@ -230,15 +230,26 @@ fn climbed(mut best: Model, target: &Target, setting: &Setting, steps: u32, seed
             &mut timing.modify_us,
         ];
         let reach = if step % 3 == 0 { 0.4 } else { 0.1 };
+        let mut keys = Vec::from(keys);
+        if timing.program_suspend_us > 0.0 {
+            keys.push(&mut timing.program_suspend_us);
+        }
+        let mut cache_bytes = next.cache.as_ref().map_or(0.0, |cache| cache.bytes as f64);
+        if let Some(cache) = &mut next.cache {
+            keys.extend([&mut cache.program_us, &mut cache.read_us, &mut cache_bytes]);
+        }
         for key in keys {
             if rng.percent(35) {
                 let unit = rng.below(2001) as f64 / 1000.0 - 1.0;
                 *key = (*key * (reach * unit).exp() * 1000.0).round() / 1000.0;
             }
         }
+        if let Some(cache) = &mut next.cache {
+            cache.bytes = cache_bytes as u64;
+        }
         let found = loss(target, &simulate(&next, setting));
         if found < least {
-            eprintln!("step {step}: {found:.4} {:?} {:?} {:?}", next.geometry, next.timing, next.firmware);
+            eprintln!("step {step}: {found:.4}");
             (best, least) = (next, found);
         }
     }

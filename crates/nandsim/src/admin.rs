@@ -45,6 +45,10 @@ impl Ssd {
         let shift = self.plan.map_unit_shift;
         let end = start_bytes.saturating_add(len_bytes).min(self.plan.capacity_bytes) >> shift;
         for unit in start_bytes.div_ceil(1 << shift)..end {
+            #[cfg(test)]
+            if self.errs(crate::check::canary::Bug::ForgetsGarbage, unit) {
+                self.map.l2p[unit as usize] = crate::map::NONE;
+            }
             self.map.unmap(unit as u32);
         }
     }

@@ -1,5 +1,10 @@
 //! The rules that hold whatever a drive was asked to do.
 
+#[cfg(test)]
+pub(crate) mod canary;
+#[cfg(test)]
+mod histories;
+
 use crate::map::NONE;
 use crate::ssd::{Ssd, Use};
 

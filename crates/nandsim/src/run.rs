@@ -69,6 +69,7 @@ impl Ssd {
         while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
             let over = time > deadline && run.completions >= load.min_completions;
+            assert!(over || time.min(gone_ns) != NEVER, "a command in flight that never ends");
             let end = if over { deadline.max(self.now_ns) } else { time };
             let gone = end >= gone_ns;
             let end = end.min(gone_ns);

@@ -64,6 +64,9 @@ pub struct Ssd {
     pub(crate) witness: Option<Box<Witness>>,
     /// Whether faults, temperature or witness have to look at each command.
     pub(crate) attended: bool,
+    /// A mistake planted on purpose.
+    #[cfg(test)]
+    pub(crate) bug: Option<crate::check::canary::Bug>,
     /// Keeps early looks at the mapping from being optimised away; means nothing.
     pub(crate) touched: u32,
 }
@@ -103,6 +106,8 @@ impl Ssd {
             faulty: true,
             witness: None,
             attended: false,
+            #[cfg(test)]
+            bug: None,
             touched: 0,
             plan,
         };
@@ -175,6 +180,8 @@ impl Ssd {
     #[inline]
     pub(crate) fn die_event(&mut self, die: usize) {
         let freed = self.flash.finish(die, &mut self.events);
+        #[cfg(test)]
+        let freed = if self.errs(crate::check::canary::Bug::LeaksBuffer, self.now_ns) { 0 } else { freed };
         self.buffer_used -= freed;
         if freed > 0 && !self.blocked.is_empty() {
             self.admit_blocked();

@@ -58,6 +58,10 @@ impl Ssd {
                 return;
             }
             let end = self.accepted(&pending);
+            #[cfg(test)]
+            if self.errs(crate::check::canary::Bug::LosesCommands, self.now_ns) {
+                continue;
+            }
             self.events.set(pending.leaf as usize, end);
         }
     }
@@ -119,7 +123,8 @@ impl Ssd {
 
     fn seal_host_unit(&mut self) {
         let die = self.plan.die_of(self.host.next - 1);
-        let (ready_ns, frees) = (self.host.ready_ns, self.host.filled);
+        // A unit that waited for its next slot is not sent in the past.
+        let (ready_ns, frees) = (self.host.ready_ns.max(self.now_ns), self.host.filled);
         if self.host.next <= self.plan.cache_start {
             self.flash.program(die, ready_ns, frees, &mut self.events);
         } else {

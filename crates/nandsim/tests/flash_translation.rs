@@ -3,7 +3,7 @@
 mod common;
 
 use common::{SECOND, churn, fill, load, run, small};
-use nandsim::{Load, Ssd, Until};
+use nandsim::{Load, Ssd, Until, VictimPolicy};
 use proptest::prelude::*;
 use stdx::access::{Order, Span};
 
@@ -34,6 +34,42 @@ fn write_amplification_is_the_closed_form() {
         assert!((-6.0..=1.0).contains(&deviation), "OP {percent} %: {measured} is {deviation:+.2} % off");
         ssd.check().unwrap();
     }
+}
+
+/// The closed form is the limit of collection in the order of writing.
+#[test]
+fn write_amplification_of_fifo_is_the_closed_form_within_2_5_percent() {
+    for percent in [7.0, 10.0, 15.0, 20.0, 28.0, 40.0, 60.0, 100.0] {
+        let mut model = common::small_model(512, percent, 1024);
+        model.firmware.victim_policy = VictimPolicy::Fifo;
+        let mut ssd = Ssd::new(&model, nandsim::Scale::FULL, 1);
+        fill(&mut ssd);
+        churn(&mut ssd, 5);
+        let before = ssd.health();
+        churn(&mut ssd, 3);
+        let measured = ssd.health().since(&before).write_amplification().unwrap();
+        let expected = closed_form(ssd.effective_op());
+        let deviation = 100.0 * (measured / expected - 1.0);
+        println!("OP {percent} %: {measured:.3}, closed form {expected:.3}, {deviation:+.2} %");
+        assert!(deviation.abs() <= 2.5, "OP {percent} %: {measured} is {deviation:+.2} % off");
+        ssd.check().unwrap();
+    }
+}
+
+#[test]
+fn a_window_lies_between_fifo_and_greedy() {
+    let amplification = |policy: VictimPolicy| {
+        let mut model = common::small_model(256, 10.0, 1024);
+        (model.firmware.victim_policy, model.firmware.victim_window) = (policy, 64);
+        let mut ssd = Ssd::new(&model, nandsim::Scale::FULL, 1);
+        churn(&mut ssd, 6);
+        let before = ssd.health();
+        churn(&mut ssd, 3);
+        ssd.health().since(&before).write_amplification().unwrap()
+    };
+    let [fifo, windowed, greedy] =
+        [VictimPolicy::Fifo, VictimPolicy::Windowed, VictimPolicy::Greedy].map(amplification);
+    assert!(greedy < windowed && windowed < fifo, "greedy {greedy}, windowed {windowed}, FIFO {fifo}");
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! Commands one by one: the same as the closed loop to the bit, and open loops.
+
+mod common;
+
+use common::{SECOND, churn, fill, load, small};
+use nandsim::{Cache, Command, Direction, Load, Model, Queue, Scale, Ssd, Tally, Until};
+use proptest::prelude::*;
+use stdx::access::{Order, Span, Stream, share};
+
+/// What [`Ssd::run`] does, over the queue.
+struct Loop {
+    streams: Vec<(Stream, u64)>,
+    depth: usize,
+    block: u32,
+}
+
+impl Loop {
+    fn new(load: &Load) -> Self {
+        let ios = match load.until {
+            Until::ForNs(_) => None,
+            Until::Bytes(bytes) => Some(bytes / u64::from(load.block_bytes)),
+        };
+        let stream = |thread: u16| {
+            let stream = Stream::new(
+                load.seed,
+                thread,
+                load.threads,
+                load.order,
+                load.read_percent,
+                load.block_bytes,
+                load.span,
+            );
+            let part = ios.map(|ios| share(ios, thread, load.threads));
+            (stream, part.map_or(u64::MAX, |part| part.end - part.start))
+        };
+        Self {
+            streams: (0..load.threads).map(stream).collect(),
+            depth: load.queue_depth.into(),
+            block: load.block_bytes,
+        }
+    }
+
+    fn submit(&mut self, queue: &mut Queue<'_>, tag: usize) {
+        let (stream, left) = &mut self.streams[tag / self.depth];
+        if *left > 0 {
+            *left -= 1;
+            let access = stream.next_access();
+            let (read, offset_bytes, length_bytes) = (access.read, access.offset_bytes, self.block);
+            queue.submit(tag, Command { read, offset_bytes, length_bytes });
+        }
+    }
+}
+
+fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
+    let start_ns = ssd.now_ns();
+    let tags = usize::from(load.threads) * usize::from(load.queue_depth);
+    let mut closed = Loop::new(load);
+    let (mut read, mut write) = (Direction::default(), Direction::default());
+    let deadline = match load.until {
+        Until::ForNs(ns) => start_ns + ns,
+        Until::Bytes(_) => u64::MAX,
+    };
+    let mut queue = ssd.queue(tags);
+    (0..tags).for_each(|tag| closed.submit(&mut queue, tag));
+    loop {
+        let enough = read.ios + write.ios >= load.min_completions;
+        let until = if enough { deadline.max(queue.now_ns()) } else { u64::MAX };
+        let Some(done) = queue.next_completion(until) else { break };
+        let direction = if done.command.read { &mut read } else { &mut write };
+        direction.ios += 1;
+        direction.bytes += u64::from(done.command.length_bytes);
+        direction.latency.record(done.completed_ns - done.submitted_ns);
+        closed.submit(&mut queue, done.tag);
+    }
+    drop(queue);
+    Tally { start_ns, end_ns: ssd.now_ns(), read, write, ticks: Vec::new(), stopped: false, failed: None }
+}
+
+fn model(cached: bool, suspends: bool) -> Model {
+    let mut model = common::small_model(64, 12.0, 64);
+    model.timing.program_suspend_us = if suspends { 10.0 } else { 0.0 };
+    model.timing.die_held_through_transfer = !suspends;
+    model.thermal.throttle_c = if suspends { 32.5 } else { 0.0 };
+    model.cache = cached.then_some(Cache {
+        bytes: 6 << 20,
+        program_us: 60.0,
+        read_us: 20.0,
+        fold_from_percent: 20.0,
+        fold_below_programs: 3,
+    });
+    model
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_ways_are_the_same_to_the_bit(
+        loads in prop::collection::vec(
+            (0u8..=100, prop_oneof![Just(512u32), Just(4096), Just(65_536)], 1u16..4, 1u16..33, 1u64..3000, 0u8..3, any::<bool>()),
+            1..8,
+        ),
+        cached: bool,
+        suspends: bool,
+    ) {
+        let model = model(cached, suspends);
+        let [mut fast, mut slow] = [1, 1].map(|seed| Ssd::new(&model, Scale::FULL, seed));
+        for ssd in [&mut fast, &mut slow] {
+            fill(ssd);
+        }
+        for (read_percent, block, threads, queue_depth, ios, until, sequential) in loads {
+            let order = if sequential { Order::Sequential } else { Order::Random };
+            let until = match until {
+                0 => Until::Bytes(ios * u64::from(block)),
+                _ => Until::ForNs(ios * 10_000),
+            };
+            let min_completions = if matches!(until, Until::Bytes(_)) { 0 } else { ios / 2 };
+            let load = Load { threads, queue_depth, seed: ios, min_completions, ..load(&fast, order, read_percent, block, until) };
+            let tally = fast.run(&load, &mut |_| true);
+            prop_assert_eq!(&tally, &run_by_queue(&mut slow, &load));
+            prop_assert_eq!(fast.state_hash(), slow.state_hash());
+            prop_assert_eq!(fast.smart(), slow.smart());
+            slow.check().unwrap();
+            fast.idle(ios * 50_000);
+            slow.idle(ios * 50_000);
+        }
+    }
+}
+
+#[test]
+fn time_passes_between_commands() {
+    let mut ssd = small(64, 20.0, 256);
+    fill(&mut ssd);
+    ssd.idle(SECOND);
+    let start = ssd.now_ns();
+    let mut queue = ssd.queue(2);
+    assert_eq!(queue.next_completion(start + SECOND), None);
+    assert_eq!(queue.now_ns(), start + SECOND);
+    let read = Command { read: true, offset_bytes: 8192, length_bytes: 4096 };
+    queue.submit(1, read);
+    let done = queue.next_completion(u64::MAX).unwrap();
+    assert_eq!((done.tag, done.command, done.submitted_ns, done.failed), (1, read, start + SECOND, None));
+    assert_eq!(done.completed_ns - done.submitted_ns, 120_607);
+    assert_eq!((queue.in_flight(), queue.next_completion(u64::MAX)), (0, None));
+}
+
+/// At a rate below the drive's an open loop waits for nothing; above it latency grows without end.
+#[test]
+fn an_open_loop_shows_when_the_drive_is_overloaded() {
+    let mut ssd = small(64, 20.0, 256);
+    churn(&mut ssd, 3);
+    let mean_latency = |ssd: &mut Ssd, gap_ns: u64| {
+        ssd.idle(SECOND);
+        let mut stream =
+            Stream::new(1, 0, 1, Order::Random, 100, 4096, Span::contiguous(0, ssd.capacity_bytes()));
+        let mut queue = ssd.queue(4000);
+        let (start, mut sum) = (queue.now_ns(), 0);
+        for tag in 0..4000 {
+            let arrival = start + tag as u64 * gap_ns;
+            while let Some(done) = queue.next_completion(arrival) {
+                sum += done.completed_ns - done.submitted_ns;
+            }
+            let offset_bytes = stream.next_access().offset_bytes;
+            queue.submit(tag, Command { read: true, offset_bytes, length_bytes: 4096 });
+        }
+        while let Some(done) = queue.next_completion(u64::MAX) {
+            sum += done.completed_ns - done.submitted_ns;
+        }
+        sum / 4000
+    };
+    let (slow, fast) = (mean_latency(&mut ssd, 200_000), mean_latency(&mut ssd, 10_000));
+    assert!(slow < 150_000 && fast > 10 * slow, "{slow} ns at 5000 a second, {fast} ns at 100,000");
+}
