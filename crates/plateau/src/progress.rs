@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use drive::Tick;
 use pts::Test;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
-use record::{Event, Judgement, Note, RunFile, Workload};
+use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
 
 /// Without a terminal the state is printed this often.
@@ -109,7 +109,11 @@ impl Progress {
                     span(length_ns)
                 ));
             }
-            Event::Measured(_) => self.pace.measured_one(self.part_began.elapsed()),
+            Event::Measured(segment) => {
+                // Cells that are over before their first tick would show nothing.
+                self.tick(&whole(segment));
+                self.pace.measured_one(self.part_began.elapsed());
+            }
             Event::Noted(note) => self.note(note),
             _ => {}
         }
@@ -223,6 +227,22 @@ impl Pace {
         };
         let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))
+    }
+}
+
+/// A finished load as one tick.
+fn whole(segment: &Segment) -> Tick {
+    let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+    let ns = |ms: Option<f64>| (ms.unwrap_or(0.0) * 1e6) as u64;
+    Tick {
+        elapsed_ns: length_ns,
+        interval_ns: length_ns,
+        read_ios: segment.read.ios,
+        write_ios: segment.write.ios,
+        bytes: segment.read.bytes + segment.write.bytes,
+        latency_mean_ns: ns(segment.mean_latency_ms()),
+        latency_max_ns: ns(segment.max_latency_ms()),
+        share_done: 1.0,
     }
 }
 

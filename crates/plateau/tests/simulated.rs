@@ -91,7 +91,15 @@ fn the_four_tests_of_the_client_profile_are_26_pages() {
 #[test]
 fn a_campaign_goes_on_with_the_test_that_was_cut() {
     let bench = Bench::new();
-    let mut child = bench.start(&["run", "wsat,lat,iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
+    let mut child = bench.start(&[
+        "run",
+        "wsat,lat,iops",
+        "sim:sas-slc-2011",
+        "--scale",
+        "1/64",
+        "--profile",
+        "pts-e-1.0",
+    ]);
     let latency_ended = |e: &Event| matches!(e, Event::TestEnded { test, .. } if test == "lat");
     bench.wait_for("the IOPS test", |j| j.entries.iter().any(|e| latency_ended(&e.event)) && round(j) > 0);
     child.kill().unwrap();
