@@ -42,6 +42,7 @@ pub fn html(document: &Document) -> String {
     let title = format!("{mark}{} - {} report", frame::model(document), document.profile.revision);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"Plateau\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body{}>\n<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{}</ol></nav>\n<main>\n{}</main>\n</body>\n</html>\n",

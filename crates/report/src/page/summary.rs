@@ -18,7 +18,7 @@ const ROOM_BESIDE: f64 = 255.0;
 /// The special notes of the run, sheet by sheet.
 pub(super) fn sheets_of_notes(document: &Document) -> Vec<Vec<NoteRow>> {
     let marks = document.marks(None).len() as f64 * 27.0;
-    let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 24.0;
+    let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
     notes::paginate(all_notes(document), (ROOM_BESIDE - marks - tests).max(0.0), ROOM_ALONE - marks)
 }
 
