@@ -51,7 +51,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     file.target = armed.facts().clone();
     preflight::check(&file)?;
     let (run, mut journal) = library.create(file)?;
-    eprintln!("run {} on {}", run.file.id, summary::target(&run.file));
+    printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;
     execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
     Ok(run)
@@ -84,7 +84,7 @@ pub fn execute(
     let result = Session::new(armed, journal, &mut progress, interrupted).execute(&run.file, entries, begin);
     drop(progress);
     result.map_err(|failure| {
-        eprintln!("run {} is not complete; `plateau resume {}` goes on with it", run.file.id, run.file.id);
+        printer::tell_line(&format!("run {} is not complete; `plateau resume {}` goes on with it", run.file.id, run.file.id));
         failure.of_run(&run.file.id)
     })
 }

@@ -88,7 +88,7 @@ impl Failure {
             });
             crate::printer::print_last(&document.to_string());
         }
-        eprintln!("plateau: {message}");
+        crate::printer::tell_line(&format!("plateau: {message}"));
     }
 }
 

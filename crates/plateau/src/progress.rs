@@ -2,7 +2,7 @@
 //!
 //! Reads the wall clock, but only to tell people how long it will take; nothing is decided on it.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use drive::Tick;
@@ -10,6 +10,8 @@ use pts::Test;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
+
+use crate::printer;
 
 /// Without a terminal the state is printed this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(30);
@@ -80,11 +82,10 @@ impl Progress {
         let line = self.pace.line(workload, tick, self.part_began.elapsed());
         self.shown = Instant::now();
         if self.live {
-            eprint!("\r\x1b[2K{line}");
-            drop(std::io::stderr().flush());
+            printer::tell(&format!("\r\x1b[2K{line}"));
             self.line_open = true;
         } else {
-            eprintln!("{line}");
+            printer::tell(&format!("{line}\n"));
         }
     }
 
@@ -136,13 +137,13 @@ impl Progress {
 
     fn say(&mut self, line: &str) {
         self.clear();
-        eprintln!("{line}");
+        printer::tell(&format!("{line}\n"));
     }
 
     /// Takes the rewritten line off the terminal.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.line_open) {
-            eprint!("\r\x1b[2K");
+            printer::tell("\r\x1b[2K");
         }
     }
 }

@@ -155,6 +155,15 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
+fn a_run_goes_on_when_nobody_reads_its_progress() {
+    let bench = Bench::new();
+    let mut child = bench.start(&SMALL);
+    drop(child.stderr.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{:?}", output.status);
+}
+
+#[test]
 fn completions_and_man_pages_come_from_the_command_line() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -15,6 +15,6 @@ pub fn run(options: &Man) -> Done {
         text.push_str(&format!(".TP\n.B {}\n{meaning}\n", exit.code()));
     }
     std::fs::write(&page, text)?;
-    eprintln!("wrote the man pages to {}", options.dir.display());
+    crate::printer::tell_line(&format!("wrote the man pages to {}", options.dir.display()));
     Ok(())
 }

@@ -16,14 +16,12 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let (mut journal, loaded) = stored.reopen()?;
     if loaded.entries.iter().any(|e| matches!(e.event, Event::Closed)) {
         drop(journal);
-        eprintln!("run {id} is complete: nothing is left to do");
+        crate::printer::tell_line(&format!("run {id} is complete: nothing is left to do"));
         return conduct::finish(cli, stored);
     }
     if let Some(torn) = loaded.torn {
-        eprintln!(
-            "the last record was cut off ({} bytes): the step it belonged to is done again",
-            torn.bytes
-        );
+        crate::printer::tell_line(&format!("the last record was cut off ({} bytes): the step it belonged to is done again",
+            torn.bytes));
     }
     let drive = open_again(&stored.file)?;
     let identity = confirmed(&stored.file, &drive, options.erase.as_deref())?;
@@ -32,7 +30,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let gap = gap_since(&loaded);
     let begin = if options.restart_test { Begin::RestartTest } else { Begin::Continue(gap) };
     if stored.file.target.kind == TargetKind::Simulated {
-        eprintln!("rebuilding the simulated drive from {} records", loaded.entries.len());
+        crate::printer::tell_line(&format!("rebuilding the simulated drive from {} records", loaded.entries.len()));
         rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;

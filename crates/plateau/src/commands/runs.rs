@@ -10,7 +10,7 @@ use crate::{places, printer};
 pub fn run(cli: &Cli) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
-    unreadable.iter().for_each(|error| eprintln!("plateau: {error}"));
+    unreadable.iter().for_each(|error| printer::tell_line(&format!("plateau: {error}")));
     let mut rows = Vec::new();
     for run in runs {
         let (id, created, tests) = (run.file.id.clone(), run.file.created, run.file.tests.join(","));
