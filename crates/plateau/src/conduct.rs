@@ -84,7 +84,10 @@ pub fn execute(
     let result = Session::new(armed, journal, &mut progress, interrupted).execute(&run.file, entries, begin);
     drop(progress);
     result.map_err(|failure| {
-        printer::tell_line(&format!("run {} is not complete; `plateau resume {}` goes on with it", run.file.id, run.file.id));
+        printer::tell_line(&format!(
+            "run {} is not complete; `plateau resume {}` goes on with it",
+            run.file.id, run.file.id
+        ));
         failure.of_run(&run.file.id)
     })
 }

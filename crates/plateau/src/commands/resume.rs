@@ -20,8 +20,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         return conduct::finish(cli, stored);
     }
     if let Some(torn) = loaded.torn {
-        crate::printer::tell_line(&format!("the last record was cut off ({} bytes): the step it belonged to is done again",
-            torn.bytes));
+        crate::printer::tell_line(&format!(
+            "the last record was cut off ({} bytes): the step it belonged to is done again",
+            torn.bytes
+        ));
     }
     let drive = open_again(&stored.file)?;
     let identity = confirmed(&stored.file, &drive, options.erase.as_deref())?;
@@ -30,7 +32,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let gap = gap_since(&loaded);
     let begin = if options.restart_test { Begin::RestartTest } else { Begin::Continue(gap) };
     if stored.file.target.kind == TargetKind::Simulated {
-        crate::printer::tell_line(&format!("rebuilding the simulated drive from {} records", loaded.entries.len()));
+        crate::printer::tell_line(&format!(
+            "rebuilding the simulated drive from {} records",
+            loaded.entries.len()
+        ));
         rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
