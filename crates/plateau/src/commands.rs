@@ -10,8 +10,6 @@ mod run;
 mod runs;
 mod show;
 
-pub use report::write as write_report;
-
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
 

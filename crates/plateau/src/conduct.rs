@@ -16,7 +16,7 @@ use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, places, printer};
+use crate::{host, places, printer, report_file};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -94,7 +94,7 @@ pub fn execute(
 
 /// Writes the report and prints the result.
 pub fn finish(cli: &Cli, run: StoredRun) -> Done {
-    let report = crate::commands::write_report(&run, None)?;
+    let report = report_file::write(&run, None)?;
     let summary = Summary::of(run)?;
     if cli.json {
         let mut document = summary.json();

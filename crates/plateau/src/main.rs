@@ -14,6 +14,7 @@ mod preflight;
 mod printer;
 mod progress;
 mod rebuild;
+mod report_file;
 mod session;
 mod summary;
 
