@@ -135,14 +135,8 @@ fn simulate(model: &Model, setting: &Setting) -> Outcome {
         ios += tally.read.ios + tally.write.ios;
         tally
     };
-    let fill = Load {
-        order: Order::Sequential,
-        block_bytes: 128 << 10,
-        threads: 1,
-        queue_depth: 32,
-        until: Until::Bytes(ssd.capacity_bytes()),
-        ..base
-    };
+    let fill = Load { order: Order::Sequential, block_bytes: 128 << 10, threads: 1, queue_depth: 32, ..base };
+    let fill = Load { until: Until::Bytes(capacity), ..fill };
     let mut headline = [0.0; 7];
 
     ssd.purge();

@@ -8,6 +8,10 @@ use serde::Deserialize;
 pub const MODELS: &[(&str, &str)] = &[
     ("sas-slc-2011", include_str!("../models/sas-slc-2011.toml")),
     ("sata-mlc-2011", include_str!("../models/sata-mlc-2011.toml")),
+    ("sata-eslc-2012", include_str!("../models/sata-eslc-2012.toml")),
+    ("nvme-tlc-2018", include_str!("../models/nvme-tlc-2018.toml")),
+    ("nvme-tlc-enterprise-2024", include_str!("../models/nvme-tlc-enterprise-2024.toml")),
+    ("nvme-qlc-2024", include_str!("../models/nvme-qlc-2024.toml")),
 ];
 
 /// A class of drive, never one real drive.

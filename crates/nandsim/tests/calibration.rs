@@ -10,7 +10,6 @@ use stdx::access::Order;
 const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
 const BLOCKS: [u32; 8] = [512, 4096, 8192, 16_384, 32_768, 65_536, 131_072, 1 << 20];
 const DIVISOR: u32 = 64;
-const MINUTE: Until = Until::ForNs(60 * SECOND / DIVISOR as u64);
 
 fn drive(name: &str) -> Ssd {
     let scale = Scale::one_over(DIVISOR).unwrap();
@@ -18,7 +17,8 @@ fn drive(name: &str) -> Ssd {
 }
 
 /// Median |ln(simulated / measured)| of the 56 cells in the fifth round.
-fn median_error(name: &str, table: &str, threads: u16, queue_depth: u16) -> f64 {
+fn median_error(name: &str, table: &str, threads: u16, queue_depth: u16, seconds: u64) -> f64 {
+    let time = Until::ForNs(seconds * SECOND / u64::from(DIVISOR));
     let measured: Vec<Vec<f64>> = table
         .lines()
         .skip(1)
@@ -33,7 +33,7 @@ fn median_error(name: &str, table: &str, threads: u16, queue_depth: u16) -> f64 
         for (column, &mix) in MIXES.iter().enumerate().rev() {
             for (row, &block) in BLOCKS.iter().enumerate().rev() {
                 let min_completions = 20 * u64::from(threads) * u64::from(queue_depth);
-                let cell = load(&ssd, Order::Random, mix, block, MINUTE);
+                let cell = load(&ssd, Order::Random, mix, block, time);
                 let cell = Load { threads, queue_depth, min_completions, ..cell };
                 let iops = run(&mut ssd, &cell).iops();
                 if round == 5 {
@@ -49,16 +49,30 @@ fn median_error(name: &str, table: &str, threads: u16, queue_depth: u16) -> f64 
 
 #[test]
 fn the_slc_model_meets_its_table() {
-    let error = median_error("sas-slc-2011", include_str!("data/iops_SLC-B.csv"), 2, 16);
+    let error = median_error("sas-slc-2011", include_str!("data/iops_SLC-B.csv"), 2, 16, 60);
     println!("median error {:.1} %", 100.0 * error);
     assert!(error < 0.07, "median error {error}");
 }
 
 #[test]
 fn the_mlc_model_meets_its_table() {
-    let error = median_error("sata-mlc-2011", include_str!("data/iops_MLC-A.csv"), 1, 8);
+    let error = median_error("sata-mlc-2011", include_str!("data/iops_MLC-A.csv"), 1, 8, 60);
     println!("median error {:.1} %", 100.0 * error);
     assert!(error < 0.12, "median error {error}");
+}
+
+#[test]
+fn the_sata_enterprise_model_meets_its_table() {
+    let error = median_error("sata-eslc-2012", include_str!("data/iops_SATA-E.csv"), 2, 16, 60);
+    println!("median error {:.1} %", 100.0 * error);
+    assert!(error < 0.22, "median error {error}");
+}
+
+#[test]
+fn the_tlc_model_meets_its_table() {
+    let error = median_error("nvme-tlc-2018", include_str!("data/iops_NVMe-TLC.csv"), 2, 16, 30);
+    println!("median error {:.1} %", 100.0 * error);
+    assert!(error < 0.19, "median error {error}");
 }
 
 /// Fresh and steady 4 KiB random writes, and the drive fills at which they part and meet.

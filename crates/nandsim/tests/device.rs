@@ -60,7 +60,7 @@ fn work_warms_and_rest_cools() {
 fn admin_verbs_bring_the_drive_back() {
     let mut ssd = small(64, 20.0, 256);
     let burst = |ssd: &mut Ssd| {
-        let load = Load { seed: 5, ..load(ssd, Order::Random, 0, 4096, Until::ForNs(SECOND / 4)) };
+        let load = load(ssd, Order::Random, 0, 4096, Until::ForNs(SECOND / 4));
         run(ssd, &load).iops()
     };
     let fresh = burst(&mut ssd);
@@ -69,7 +69,9 @@ fn admin_verbs_bring_the_drive_back() {
     assert!(steady < 0.5 * fresh);
     ssd.power_cycle();
     ssd.check().unwrap();
-    assert!((burst(&mut ssd) / steady - 1.0).abs() < 0.25, "a power cycle only empties the buffer");
+    // Only the buffer is empty then: 256 of the about 1000 writes of a burst.
+    let cycled = burst(&mut ssd);
+    assert!(cycled < 1.4 * steady, "{cycled} behind a power cycle, {steady} before");
     // A format forgets, but leaves the erases to the collector; sanitize does them.
     let erases = ssd.health().erases;
     ssd.format();

@@ -64,7 +64,10 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
     (0..tags).for_each(|tag| closed.submit(&mut queue, tag));
     loop {
         let enough = read.ios + write.ios >= load.min_completions;
-        let until = if enough { deadline.max(queue.now_ns()) } else { u64::MAX };
+        if enough && queue.now_ns() > deadline {
+            break;
+        }
+        let until = if enough { deadline } else { u64::MAX };
         let Some(done) = queue.next_completion(until) else { break };
         let direction = if done.command.read { &mut read } else { &mut write };
         direction.ios += 1;
