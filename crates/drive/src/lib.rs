@@ -7,6 +7,7 @@
 //!
 //! This is the only crate of the project that contains `unsafe`, makes ioctls, or opens devices.
 
+mod ceiling;
 mod clock;
 mod error;
 mod host;
@@ -23,8 +24,11 @@ use std::time::Duration;
 
 use record::{Purged, Segment, TargetFacts, Workload};
 
+pub use ceiling::{Ceiling, Nowhere, Rehearsed, ceiling, rehearse};
 use clock::Clock;
+pub use clock::ClockFacts;
 pub use error::{DriveError, ErrorKind};
+pub use load::effort::Effort;
 pub use refusal::Refusal;
 use sim::Simulated;
 use target::{Held, Real};
@@ -45,12 +49,14 @@ pub struct OpenOptions {
 /// How I/Os get into the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// At depth 1 `pread` and `pwrite`, deeper io_uring, and threads where that cannot be set up; the
-    /// segment says which and why.
+    /// At depth 1 `pread` and `pwrite`, deeper io_uring, and libaio and then threads where that cannot be set
+    /// up; the segment says which and why.
     #[default]
     Auto,
     /// io_uring or an error.
     IoUring,
+    /// Linux's older asynchronous interface, or an error.
+    Libaio,
     /// `pread` and `pwrite` in one thread per outstanding I/O.
     Threads,
 }
@@ -113,6 +119,7 @@ enum Kind {
 pub struct Armed {
     facts: TargetFacts,
     inner: Inner,
+    effort: Option<Effort>,
 }
 
 enum Inner {
@@ -175,7 +182,7 @@ impl Drive {
         let Self { mut facts, kind, engine } = self;
         let real = match kind {
             Kind::Simulated(simulated) => {
-                return Ok(Armed { facts, inner: Inner::Simulated(simulated) });
+                return Ok(Armed { facts, inner: Inner::Simulated(simulated), effort: None });
             }
             Kind::Real(real) => real,
         };
@@ -194,7 +201,8 @@ impl Drive {
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
         }
-        Ok(Armed { facts, inner: Inner::Real { real, held, clock: Clock::start(), engine } })
+        let inner = Inner::Real { real, held, clock: Clock::start(), engine };
+        Ok(Armed { facts, inner, effort: None })
     }
 }
 
@@ -244,16 +252,8 @@ impl Armed {
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
-        workload
-            .validate(self.facts.capacity_bytes, self.facts.logical_block_bytes)
-            .map_err(|e| DriveError::Invalid(format!("{}: {e}", self.facts.path)))?;
-        if workload.queue_depth > load::MAX_QUEUE_DEPTH {
-            return Err(DriveError::Invalid(format!(
-                "workload {workload}: a queue depth of {} per thread; at most {} is possible, use more threads",
-                workload.queue_depth,
-                load::MAX_QUEUE_DEPTH
-            )));
-        }
+        self.effort = None;
+        check(workload, &self.facts)?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, engine, .. } => {
@@ -264,9 +264,18 @@ impl Armed {
                     clock: *clock,
                     engine: *engine,
                 };
-                load::run(&device, workload, on_tick)
+                let (outcome, effort) = load::run(&device, workload, on_tick)?;
+                self.effort = effort;
+                Ok(outcome)
             }
         }
+    }
+
+    /// What the last workload cost the host; none for a simulated drive, and where helping threads did a part
+    /// of the work.
+    #[must_use]
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
     }
 
     /// Leaves it alone for this long (a scaled simulated drive: for that part of it).
@@ -280,4 +289,12 @@ impl Armed {
         }
         Ok(())
     }
+}
+
+/// Whether a target can do a workload at all.
+fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
+    workload
+        .validate(facts.capacity_bytes, facts.logical_block_bytes)
+        .map_err(|e| DriveError::Invalid(format!("{}: {e}", facts.path)))?;
+    load::check_depth(workload)
 }

@@ -4,6 +4,8 @@
 //! Every way out joins every thread, and every thread takes back every I/O it gave the kernel. How long
 //! that takes after a stop is up to the device; a device that never answers is timed out by its driver.
 
+mod conclude;
+pub(crate) mod effort;
 pub(crate) mod fill;
 pub(crate) mod recorder;
 pub(crate) mod worker;
@@ -14,22 +16,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use record::{ErrorCount, Segment, Until, Workload};
+use record::{Until, Workload};
 use stdx::access::{Stream, share};
 use stdx::units::SECOND_NS;
 
 use crate::clock::Clock;
-use crate::error::{DriveError, errno_cause, errno_name, reason};
+use crate::error::{DriveError, reason};
+use crate::queue::aio::Aio;
+use crate::queue::null::Null;
 use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 use crate::queue::{Queue, Shape};
 use crate::{Engine, Flow, Outcome, Tick};
+use conclude::conclude;
+use effort::Effort;
 use fill::Fill;
-use recorder::{Interval, Notes, Recorder, merge};
+use recorder::{Interval, Notes, Recorder};
 use worker::{Failure, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
-pub(crate) const MAX_QUEUE_DEPTH: u16 = 4096;
+const MAX_QUEUE_DEPTH: u16 = 4096;
 const INTERVAL_NS: u64 = SECOND_NS;
 /// Workers hand over an interval with their first completion after it; the display waits this long for it.
 const TICK_GRACE_NS: u64 = 50_000_000;
@@ -114,50 +120,139 @@ struct Ended {
     notes: Notes,
     failure: Option<Failure>,
     queue_error: Option<io::Error>,
+    effort: Option<Effort>,
 }
 
-/// What came of one attempt with one way of submitting.
-enum Attempt {
-    /// It could not be set up; nothing was read or written.
-    NotStarted(io::Error),
-    Ran {
-        start_ns: u64,
-        stopped: bool,
-        note: Option<String>,
-        workers: Vec<Ended>,
-    },
+/// What came of one attempt. The error of an attempt: it could not be set up; nothing was read or written.
+struct Ran {
+    start_ns: u64,
+    stopped: bool,
+    note: Option<String>,
+    workers: Vec<Ended>,
 }
 
-/// Runs a workload to its end.
+/// A way into the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Uring,
+    Aio,
+    Threads,
+    /// No kernel: every I/O is done at once.
+    Null,
+    /// The kernel's ring, but no target.
+    NoOpRing,
+}
+
+impl Way {
+    /// The ways to try, best first.
+    fn of(device: &Device<'_>, queue_depth: u16) -> &'static [Self] {
+        match device.engine {
+            Engine::Threads => &[Self::Threads],
+            Engine::IoUring => &[Self::Uring],
+            Engine::Libaio => &[Self::Aio],
+            // With one I/O at a time a plain system call is the shorter way: it adds less to every response time.
+            Engine::Auto if queue_depth == 1 => &[Self::Threads],
+            // Through the page cache libaio would do one I/O after the other.
+            Engine::Auto if device.buffered.is_some() => &[Self::Uring, Self::Threads],
+            Engine::Auto => &[Self::Uring, Self::Aio, Self::Threads],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Uring => "io_uring",
+            Self::Aio => "libaio",
+            Self::Threads => "threads",
+            Self::Null => "null",
+            Self::NoOpRing => "no-op ring",
+        }
+    }
+}
+
+/// Whether a thread can have that many I/Os outstanding.
+pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
+    if workload.queue_depth <= MAX_QUEUE_DEPTH {
+        return Ok(());
+    }
+    Err(DriveError::Invalid(format!(
+        "workload {workload}: a queue depth of {} per thread; at most {MAX_QUEUE_DEPTH} is possible, use more threads",
+        workload.queue_depth
+    )))
+}
+
+/// Runs a workload to its end, and says what that cost the host where that is known.
 pub(crate) fn run(
     device: &Device<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<Outcome, DriveError> {
-    let cannot_start = |e: &io::Error| {
-        DriveError::Unusable(format!(
-            "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer, or the other engine",
-            workload.threads,
-            workload.queue_depth,
-            workload.block_bytes,
-            reason(e)
-        ))
-    };
-    let engine = match device.engine {
-        Engine::Threads => "threads".to_owned(),
-        // With one I/O at a time a plain system call is the shorter way: it adds less to every response time.
-        Engine::Auto if workload.queue_depth == 1 => "pread and pwrite (depth 1)".to_owned(),
-        Engine::Auto | Engine::IoUring => match attempt(device, workload, on_tick, Uring::new) {
-            Attempt::NotStarted(error) if device.engine == Engine::Auto => {
-                format!("threads (io_uring: {})", reason(&error))
+) -> Result<(Outcome, Option<Effort>), DriveError> {
+    let ways = Way::of(device, workload.queue_depth);
+    let mut failed: Vec<(Way, io::Error)> = Vec::new();
+    for &way in ways {
+        match attempt_by(way, device, workload, on_tick) {
+            Err(error) => failed.push((way, error)),
+            Ok(ran) => {
+                let engine = match (device.engine, workload.queue_depth) {
+                    (Engine::Auto, 1) => "pread and pwrite (depth 1)".to_owned(),
+                    _ => with_reasons(way, &failed),
+                };
+                let effort = effort_of(&ran);
+                return Ok((conclude(device, workload, engine, ran)?, effort));
             }
-            Attempt::NotStarted(error) => return Err(cannot_start(&error)),
-            ran => return conclude(device, workload, "io_uring".to_owned(), ran),
-        },
-    };
-    match attempt(device, workload, on_tick, |shape| Ok((Threads::new(shape)?, None))) {
-        Attempt::NotStarted(error) => Err(cannot_start(&error)),
-        ran => conclude(device, workload, engine, ran),
+        }
+    }
+    Err(DriveError::Unusable(format!(
+        "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer, or the other engine",
+        workload.threads,
+        workload.queue_depth,
+        workload.block_bytes,
+        failed.last().map_or_else(String::new, |(_, error)| reason(error))
+    )))
+}
+
+/// Runs a workload that reaches no target.
+pub(crate) fn rehearse(
+    way: Way,
+    device: &Device<'_>,
+    workload: &Workload,
+) -> Result<(Outcome, Effort), DriveError> {
+    let ran = attempt_by(way, device, workload, &mut |_| Flow::Continue)
+        .map_err(|error| DriveError::Unusable(format!("{}: {}", way.name(), reason(&error))))?;
+    let effort = effort_of(&ran).unwrap_or_default();
+    Ok((conclude(device, workload, way.name().to_owned(), ran)?, effort))
+}
+
+/// `threads (io_uring: Too many open files; libaio: …)`.
+fn with_reasons(way: Way, failed: &[(Way, io::Error)]) -> String {
+    if failed.is_empty() {
+        return way.name().to_owned();
+    }
+    let reasons: Vec<_> = failed.iter().map(|(way, e)| format!("{}: {}", way.name(), reason(e))).collect();
+    format!("{} ({})", way.name(), reasons.join("; "))
+}
+
+/// The sum over all workers; none where helpers did a part that was not counted.
+fn effort_of(ran: &Ran) -> Option<Effort> {
+    let mut sum = Effort::default();
+    for worker in &ran.workers {
+        sum.add(worker.effort.as_ref()?);
+    }
+    Some(sum)
+}
+
+/// One attempt; each way has its own compiled loop.
+fn attempt_by(
+    way: Way,
+    device: &Device<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    match way {
+        Way::Uring => attempt(device, workload, on_tick, Uring::<false>::new),
+        Way::NoOpRing => attempt(device, workload, on_tick, Uring::<true>::new),
+        Way::Aio => attempt(device, workload, on_tick, |shape| Ok((Aio::new(shape)?, None))),
+        Way::Threads => attempt(device, workload, on_tick, |shape| Ok((Threads::new(shape)?, None))),
+        Way::Null => attempt(device, workload, on_tick, |shape| Ok((Null::new(shape)?, None))),
     }
 }
 
@@ -166,7 +261,7 @@ fn attempt<Q: Queue>(
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
     new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
-) -> Attempt {
+) -> io::Result<Ran> {
     let control = Control::default();
     std::thread::scope(|scope| {
         let release = Release(&control);
@@ -179,14 +274,11 @@ fn attempt<Q: Queue>(
                 .spawn_scoped(scope, move || work(device, workload, thread, control, sender, new_queue))
             {
                 Ok(handle) => handles.push(handle),
-                Err(error) => return Attempt::NotStarted(error),
+                Err(error) => return Err(error),
             }
         }
         drop(sender);
-        let note = match gather(&messages, handles.len()) {
-            Ok(note) => note,
-            Err(error) => return Attempt::NotStarted(error),
-        };
+        let note = gather(&messages, handles.len())?;
         let start_ns = device.clock.now_ns();
         control.gate.open(Some(start_ns));
         let stopped = watch(device, workload, start_ns, handles.len(), &messages, &control.stop, on_tick);
@@ -195,7 +287,7 @@ fn attempt<Q: Queue>(
             .into_iter()
             .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
-        Attempt::Ran { start_ns, stopped, note, workers }
+        Ok(Ran { start_ns, stopped, note, workers })
     })
 }
 
@@ -243,12 +335,14 @@ fn work<Q: Queue>(
     let worker = worker.as_mut()?;
     worker.recorder.start(start_ns);
     worker.deadline_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
+    let before = Effort::of_this_thread();
     let queue_error = worker.run().err();
+    let effort = worker.queue.is_alone().then(|| Effort::of_this_thread().since(&before));
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
     let recorder = std::mem::replace(&mut worker.recorder, Recorder::new(INTERVAL_NS, Some(0), sender));
-    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error })
+    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error, effort })
 }
 
 fn new_worker<'a, Q: Queue>(
@@ -343,76 +437,4 @@ fn share_done(workload: &Workload, elapsed_ns: u64, ios: u64) -> f64 {
         Until::AmountBytes(bytes) => (ios * u64::from(workload.block_bytes), bytes),
     };
     (done as f64 / all as f64).min(1.0)
-}
-
-fn conclude(
-    device: &Device<'_>,
-    workload: &Workload,
-    mut engine: String,
-    attempt: Attempt,
-) -> Result<Outcome, DriveError> {
-    let Attempt::Ran { start_ns, stopped, note, workers } = attempt else {
-        unreachable!("attempts that were not started do not come here")
-    };
-    let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
-    if let Some(failure) = first {
-        return Err(device_error(device, workload, failure, &workers));
-    }
-    if let Some(error) = workers.iter().find_map(|w| w.queue_error.as_ref()) {
-        return Err(DriveError::device(format!(
-            "{}: waiting for I/Os failed: {}; see the kernel log",
-            device.name,
-            reason(error)
-        )));
-    }
-    if stopped {
-        return Ok(Outcome::Stopped);
-    }
-    for text in [note.as_deref(), device.buffered].into_iter().flatten() {
-        engine = format!("{engine}; {text}");
-    }
-    let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
-    let end_ns = match workload.until {
-        Until::DurationNs(ns) => start_ns + ns,
-        Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
-    };
-    let (read, write, series) = merge(&notes, workload.block_bytes, INTERVAL_NS, end_ns - start_ns);
-    Ok(Outcome::Finished(Segment {
-        workload: workload.clone(),
-        start_ns,
-        end_ns,
-        read,
-        write,
-        series,
-        errors: Vec::new(),
-        engine,
-        gap_before: None,
-    }))
-}
-
-/// The first failed I/O in words, and the number of all failed ones.
-fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, workers: &[Ended]) -> DriveError {
-    let name = |errno: i32| if errno == 0 { "short".to_owned() } else { errno_name(errno) };
-    let mut errors: Vec<ErrorCount> = Vec::new();
-    for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
-        let kind = name(errno);
-        match errors.iter_mut().find(|e| e.kind == kind) {
-            Some(known) => known.count += count,
-            None => errors.push(ErrorCount { kind, count }),
-        }
-    }
-    let verb = if first.read { "read" } else { "write" };
-    let problem = match first.errno {
-        0 => format!("only {} B were transferred; did it shrink?", first.transferred_bytes),
-        errno => format!("{}: {}", errno_name(errno), errno_cause(errno)),
-    };
-    let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;
-    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
-    DriveError::Device {
-        what: format!(
-            "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
-            device.name, workload.block_bytes, first.offset_bytes
-        ),
-        errors,
-    }
 }

@@ -4,7 +4,10 @@
 //! buffers, one per slot, and hands one out only while its slot is idle; that makes every I/O's memory
 //! its own until the kernel is done with it.
 
+pub(crate) mod aio;
 pub(crate) mod buffers;
+pub(crate) mod null;
+pub(crate) mod ring;
 pub(crate) mod threads;
 pub(crate) mod uring;
 
@@ -12,6 +15,9 @@ use std::io;
 
 /// Position of an I/O in the queue, below the queue depth.
 pub(crate) type Slot = u16;
+
+/// I/Os taken back before the free slots are submitted again: waiting for larger batches lets the depth sag.
+pub(crate) const REFILL_BATCH: u32 = 4;
 
 /// A finished I/O.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +43,15 @@ pub(crate) trait Queue {
     fn wait(&mut self) -> io::Result<()>;
     /// The next finished I/O of those that the last `wait` saw.
     fn reap(&mut self) -> Option<Completion>;
+    /// How many I/Os to push before the next [`flush`](Self::flush).
+    #[inline]
+    fn refill_batch(&self) -> u32 {
+        REFILL_BATCH
+    }
+    /// Whether the thread that uses the queue does all of its work.
+    fn is_alone(&self) -> bool {
+        true
+    }
 }
 
 /// What a queue needs to know of its target.

@@ -33,7 +33,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn the_loop_does_not_allocate() {
-    for engine in [Engine::IoUring, Engine::Threads] {
+    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let file = support::file();
         let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
         let mut target = armed(file.path().to_str().expect("a path"), &options);

@@ -36,7 +36,7 @@ fn a_device_of_500_iops_is_measured_as_such() {
 
 #[test]
 fn a_medium_error_ends_the_run_and_says_where() {
-    for engine in [Engine::IoUring, Engine::Threads] {
+    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let bad_sector = Some(SIZE / 512 / 2);
         let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
         // It lies in the middle, where no signature is looked for.
@@ -61,7 +61,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
 
 #[test]
 fn a_device_that_dies_ends_the_run_at_once() {
-    for engine in [Engine::IoUring, Engine::Threads] {
+    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let Some((_dir, mut daemon)) = start(Behaviour::default()) else { return };
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let (done, finished) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! Where io_uring cannot be set up, threads take over and the segment says why. A process of its own,
+//! Where io_uring cannot be set up, another way takes over and the segment says why. A process of its own,
 //! because the limit that gets in io_uring's way holds for the whole process.
 
 mod support;
@@ -10,7 +10,7 @@ use support::{armed, finish, workload};
 const SIZE: u64 = 16 << 20;
 
 #[test]
-fn threads_take_over_and_say_why() {
+fn the_next_best_takes_over_and_says_why() {
     let [auto, forced] = [Engine::Auto, Engine::IoUring].map(|engine| {
         let file = support::file();
         let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
@@ -25,7 +25,7 @@ fn threads_take_over_and_say_why() {
     let error = forced.run(&workload(SIZE), &mut |_| Flow::Continue).expect_err("no io_uring");
     setrlimit(Resource::Nofile, before).expect("the old limit");
 
-    assert_eq!(segment.engine, "threads (io_uring: Too many open files)");
+    assert_eq!(segment.engine, "libaio (io_uring: Too many open files)");
     assert!(segment.write.ios > 0);
     assert_eq!(error.kind(), ErrorKind::Unusable);
 }

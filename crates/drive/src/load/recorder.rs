@@ -4,6 +4,7 @@ use std::sync::mpsc::SyncSender;
 
 use record::{Direction, Series};
 use stdx::Histogram;
+use stdx::histogram::{SLOTS, slot_of};
 
 use super::Message;
 
@@ -36,12 +37,65 @@ impl Interval {
     }
 }
 
+/// One direction while it is recorded. The histogram's count, sum and maximum are made from the intervals at
+/// their ends, so that an I/O costs as few updates as possible.
+struct Lane {
+    slots: Box<[u64; SLOTS]>,
+    /// Of the whole run.
+    min_ns: u64,
+    sum_ns: u128,
+    max_ns: u64,
+    /// Of the interval that is not over yet.
+    ios: u64,
+    interval_sum_ns: u64,
+    interval_max_ns: u64,
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self {
+            slots: Box::new([0; SLOTS]),
+            min_ns: u64::MAX,
+            sum_ns: 0,
+            max_ns: 0,
+            ios: 0,
+            interval_sum_ns: 0,
+            interval_max_ns: 0,
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, latency_ns: u64) {
+        self.slots[slot_of(latency_ns)] += 1;
+        self.ios += 1;
+        self.interval_sum_ns += latency_ns;
+        self.interval_max_ns = self.interval_max_ns.max(latency_ns);
+        self.min_ns = self.min_ns.min(latency_ns);
+    }
+
+    /// Closes the interval: its I/Os, the sum of their response times, and the largest.
+    fn close(&mut self) -> (u64, u64, u64) {
+        let closed = (self.ios, self.interval_sum_ns, self.interval_max_ns);
+        self.sum_ns += u128::from(self.interval_sum_ns);
+        self.max_ns = self.max_ns.max(self.interval_max_ns);
+        (self.ios, self.interval_sum_ns, self.interval_max_ns) = (0, 0, 0);
+        closed
+    }
+
+    /// The closed intervals as a histogram.
+    fn histogram(&self) -> Histogram {
+        let slots = self.slots.iter().enumerate().filter(|(_, count)| **count > 0);
+        let filled: Vec<_> = slots.map(|(slot, &count)| (slot, count)).collect();
+        Histogram::from_parts(&filled, self.sum_ns, self.min_ns, self.max_ns)
+            .expect("minimum and maximum were recorded with their slots")
+    }
+}
+
 /// The notes of one worker.
 pub(crate) struct Recorder {
-    read: Histogram,
-    write: Histogram,
+    /// Writes, reads.
+    lanes: [Lane; 2],
     finished: Vec<Interval>,
-    current: Interval,
     current_end_ns: u64,
     interval_ns: u64,
     last_done_ns: u64,
@@ -61,10 +115,8 @@ impl Recorder {
     pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
         let intervals = duration_ns.map_or(RESERVED_INTERVALS, |ns| ns / interval_ns + 2);
         Self {
-            read: Histogram::new(),
-            write: Histogram::new(),
+            lanes: [Lane::new(), Lane::new()],
             finished: Vec::with_capacity(intervals.min(RESERVED_INTERVALS) as usize),
-            current: Interval::default(),
             current_end_ns: 0,
             interval_ns,
             last_done_ns: 0,
@@ -85,37 +137,36 @@ impl Recorder {
         if done_ns >= self.current_end_ns {
             self.advance(done_ns);
         }
-        let latency_ns = done_ns.saturating_sub(started_ns);
-        if read {
-            self.read.record(latency_ns);
-            self.current.read_ios += 1;
-        } else {
-            self.write.record(latency_ns);
-            self.current.write_ios += 1;
-        }
-        self.current.latency_sum_ns += latency_ns;
-        self.current.latency_max_ns = self.current.latency_max_ns.max(latency_ns);
+        self.lanes[usize::from(read)].record(done_ns.saturating_sub(started_ns));
         self.last_done_ns = self.last_done_ns.max(done_ns);
     }
 
     #[cold]
     fn advance(&mut self, now_ns: u64) {
+        let mut closed = self.close();
         // A late reader loses display, never data.
-        let _ = self.display.try_send(Message::Interval(self.current));
+        let _ = self.display.try_send(Message::Interval(closed));
         while now_ns >= self.current_end_ns {
-            self.finished.push(std::mem::take(&mut self.current));
+            self.finished.push(std::mem::take(&mut closed));
             self.current_end_ns += self.interval_ns;
         }
     }
 
-    pub(crate) fn finish(mut self) -> Notes {
-        self.finished.push(self.current);
-        Notes {
-            read: self.read,
-            write: self.write,
-            intervals: self.finished,
-            last_done_ns: self.last_done_ns,
+    fn close(&mut self) -> Interval {
+        let [writes, reads] = self.lanes.each_mut().map(Lane::close);
+        Interval {
+            read_ios: reads.0,
+            write_ios: writes.0,
+            latency_sum_ns: reads.1 + writes.1,
+            latency_max_ns: reads.2.max(writes.2),
         }
+    }
+
+    pub(crate) fn finish(mut self) -> Notes {
+        let last = self.close();
+        self.finished.push(last);
+        let [write, read] = self.lanes.each_ref().map(Lane::histogram);
+        Notes { read, write, intervals: self.finished, last_done_ns: self.last_done_ns }
     }
 }
 

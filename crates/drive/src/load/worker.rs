@@ -9,10 +9,8 @@ use stdx::access::Stream;
 
 use super::fill::Fill;
 use super::recorder::Recorder;
-use crate::queue::{Completion, Queue, Slot};
+use crate::queue::{Completion, Queue, REFILL_BATCH, Slot};
 
-/// I/Os taken back before the free slots are submitted again: waiting for larger batches lets the depth sag.
-const REFILL_BATCH: u32 = 4;
 /// Times that an I/O which the kernel asks to repeat is repeated, over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
@@ -65,6 +63,7 @@ impl<Q: Queue> Worker<'_, Q> {
         }
         while in_flight > 0 {
             self.queue.wait()?;
+            let refill_batch = self.queue.refill_batch();
             let mut refilled = 0;
             while let Some(done) = self.queue.reap() {
                 in_flight -= 1;
@@ -76,7 +75,7 @@ impl<Q: Queue> Worker<'_, Q> {
                 if again {
                     in_flight += 1;
                     refilled += 1;
-                    if refilled == REFILL_BATCH {
+                    if refilled == refill_batch {
                         self.queue.flush()?;
                         refilled = 0;
                     }

@@ -172,6 +172,10 @@ impl Queue for Threads {
         self.in_flight -= 1;
         Some(completion)
     }
+
+    fn is_alone(&self) -> bool {
+        self.helpers.is_empty()
+    }
 }
 
 impl Drop for Threads {

@@ -1,0 +1,80 @@
+//! What a workload comes to: a segment, or the first failure in words.
+
+use record::{ErrorCount, Segment, Until, Workload};
+
+use super::recorder::{Notes, merge};
+use super::worker::Failure;
+use super::{Device, Ended, INTERVAL_NS, Ran};
+use crate::Outcome;
+use crate::error::{DriveError, errno_cause, errno_name, reason};
+
+/// The answer to a workload from what its workers brought back.
+pub(super) fn conclude(
+    device: &Device<'_>,
+    workload: &Workload,
+    mut engine: String,
+    ran: Ran,
+) -> Result<Outcome, DriveError> {
+    let Ran { start_ns, stopped, note, workers } = ran;
+    let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
+    if let Some(failure) = first {
+        return Err(device_error(device, workload, failure, &workers));
+    }
+    if let Some(error) = workers.iter().find_map(|w| w.queue_error.as_ref()) {
+        return Err(DriveError::device(format!(
+            "{}: waiting for I/Os failed: {}; see the kernel log",
+            device.name,
+            reason(error)
+        )));
+    }
+    if stopped {
+        return Ok(Outcome::Stopped);
+    }
+    for text in [note.as_deref(), device.buffered].into_iter().flatten() {
+        engine = format!("{engine}; {text}");
+    }
+    let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
+    let end_ns = match workload.until {
+        Until::DurationNs(ns) => start_ns + ns,
+        Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
+    };
+    let (read, write, series) = merge(&notes, workload.block_bytes, INTERVAL_NS, end_ns - start_ns);
+    Ok(Outcome::Finished(Segment {
+        workload: workload.clone(),
+        start_ns,
+        end_ns,
+        read,
+        write,
+        series,
+        errors: Vec::new(),
+        engine,
+        gap_before: None,
+    }))
+}
+
+/// The first failed I/O in words, and the number of all failed ones.
+fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, workers: &[Ended]) -> DriveError {
+    let name = |errno: i32| if errno == 0 { "short".to_owned() } else { errno_name(errno) };
+    let mut errors: Vec<ErrorCount> = Vec::new();
+    for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
+        let kind = name(errno);
+        match errors.iter_mut().find(|e| e.kind == kind) {
+            Some(known) => known.count += count,
+            None => errors.push(ErrorCount { kind, count }),
+        }
+    }
+    let verb = if first.read { "read" } else { "write" };
+    let problem = match first.errno {
+        0 => format!("only {} B were transferred; did it shrink?", first.transferred_bytes),
+        errno => format!("{}: {}", errno_name(errno), errno_cause(errno)),
+    };
+    let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;
+    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    DriveError::Device {
+        what: format!(
+            "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
+            device.name, workload.block_bytes, first.offset_bytes
+        ),
+        errors,
+    }
+}

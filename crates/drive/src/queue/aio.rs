@@ -1,0 +1,213 @@
+//! Linux's older asynchronous interface (`libaio`), where io_uring is forbidden or missing.
+//!
+//! Asynchronous with direct I/O only: through the page cache every call would wait for its I/O.
+
+use std::io;
+use std::mem::ManuallyDrop;
+
+use super::buffers::Buffers;
+use super::{Completion, Queue, Shape, Slot};
+
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+
+/// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Request {
+    data: u64,
+    key: u32,
+    rw_flags: i32,
+    opcode: u16,
+    priority: i16,
+    fd: u32,
+    buffer: u64,
+    length_bytes: u64,
+    offset_bytes: i64,
+    reserved: u64,
+    flags: u32,
+    event_fd: u32,
+}
+
+/// `struct io_event` of the same header.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Event {
+    data: u64,
+    request: u64,
+    result: i64,
+    result2: i64,
+}
+
+/// The queue of one worker.
+pub(crate) struct Aio {
+    context: libc::c_ulong,
+    buffers: ManuallyDrop<Buffers>,
+    shape: Shape,
+    requests: Vec<Request>,
+    busy: Vec<bool>,
+    started_ns: Vec<u64>,
+    /// Pushed and not submitted.
+    pushed: Vec<Slot>,
+    /// Where their requests are, for one call.
+    addresses: Vec<*mut Request>,
+    in_flight: usize,
+    events: Vec<Event>,
+    seen: usize,
+    taken: usize,
+    seen_ns: u64,
+}
+
+impl Aio {
+    pub(crate) fn new(shape: Shape) -> io::Result<Self> {
+        if cfg!(target_endian = "big") {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let depth = usize::from(shape.depth);
+        let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
+        let mut context: libc::c_ulong = 0;
+        // SAFETY: the kernel writes one unsigned long through the pointer, which must be zero before.
+        check(unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) })?;
+        Ok(Self {
+            context,
+            buffers: ManuallyDrop::new(buffers),
+            shape,
+            requests: vec![Request::default(); depth],
+            busy: vec![false; depth],
+            started_ns: vec![0; depth],
+            pushed: Vec::with_capacity(depth),
+            addresses: Vec::with_capacity(depth),
+            in_flight: 0,
+            events: vec![Event::default(); depth],
+            seen: 0,
+            taken: 0,
+            seen_ns: 0,
+        })
+    }
+
+    /// Submits what was pushed, as far as the kernel takes it.
+    fn submit(&mut self) -> io::Result<()> {
+        if self.pushed.is_empty() {
+            return Ok(());
+        }
+        let now_ns = self.shape.clock.now_ns();
+        self.addresses.clear();
+        for &slot in &self.pushed {
+            self.started_ns[usize::from(slot)] = now_ns;
+            self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
+        }
+        // SAFETY: the kernel reads that many pointers to requests. Their file, and buffers of the stated length,
+        // stay valid until they are done: the target outlives the queue, and drop waits for every I/O.
+        let answer = unsafe {
+            libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
+        };
+        match check(answer) {
+            Ok(taken) => drop(self.pushed.drain(..taken)),
+            // Room comes back when completions are taken.
+            Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.running() > 0 => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Unlike the others this interface tells a request's own failure here, for the first one.
+            Err(error) => self.refuse_first(&error, now_ns),
+        }
+        Ok(())
+    }
+
+    /// I/Os that the kernel has.
+    fn running(&self) -> usize {
+        self.in_flight - self.pushed.len() - (self.seen - self.taken)
+    }
+
+    /// Makes the failure of the first request its completion.
+    #[cold]
+    fn refuse_first(&mut self, error: &io::Error, now_ns: u64) {
+        let data = u64::from(self.pushed.remove(0));
+        let result = -i64::from(error.raw_os_error().unwrap_or(libc::EIO));
+        self.events.copy_within(self.taken..self.seen, 0);
+        (self.seen, self.taken) = (self.seen - self.taken, 0);
+        self.events[self.seen] = Event { data, request: 0, result, result2: 0 };
+        self.seen += 1;
+        self.seen_ns = now_ns;
+    }
+}
+
+impl Queue for Aio {
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        assert!(!self.busy[usize::from(slot)], "the kernel owns this buffer");
+        // SAFETY: the slice is `block_bytes` long and initialised; the slot is idle, so the kernel does not use
+        // it, and the reference borrows `self`, so no push can happen meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
+    }
+
+    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64) {
+        let index = usize::from(slot);
+        assert!(!std::mem::replace(&mut self.busy[index], true), "one I/O per slot");
+        self.requests[index] = Request {
+            data: u64::from(slot),
+            opcode: if read { READ } else { WRITE },
+            fd: self.shape.fd.cast_unsigned(),
+            buffer: self.buffers.at(slot) as u64,
+            length_bytes: self.shape.block_bytes.into(),
+            offset_bytes: offset_bytes.cast_signed(),
+            ..Request::default()
+        };
+        self.pushed.push(slot);
+        self.in_flight += 1;
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.submit()
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        loop {
+            self.submit()?;
+            if self.taken < self.seen || self.in_flight == 0 {
+                return Ok(());
+            }
+            if self.running() == 0 {
+                continue;
+            }
+            // SAFETY: the kernel writes at most as many events as the vector has; without a time limit.
+            let answer = unsafe {
+                let (room, events) = (self.events.len(), self.events.as_mut_ptr());
+                let forever = std::ptr::null::<libc::timespec>();
+                libc::syscall(libc::SYS_io_getevents, self.context, 1, room, events, forever)
+            };
+            match check(answer) {
+                Ok(seen) => (self.seen, self.taken) = (seen, 0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            self.seen_ns = self.shape.clock.now_ns();
+        }
+    }
+
+    fn reap(&mut self) -> Option<Completion> {
+        if self.taken == self.seen {
+            return None;
+        }
+        let event = self.events[self.taken];
+        self.taken += 1;
+        let slot = event.data as Slot;
+        self.busy[usize::from(slot)] = false;
+        self.in_flight -= 1;
+        let started_ns = self.started_ns[usize::from(slot)];
+        Some(Completion { slot, result: event.result as i32, started_ns, done_ns: self.seen_ns })
+    }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        // Requests that were not submitted are forgotten; the kernel waits for all others.
+        // SAFETY: the context is our own and is used no more. The call returns when no I/O is in flight.
+        let destroyed = check(unsafe { libc::syscall(libc::SYS_io_destroy, self.context) });
+        if destroyed.is_ok() || self.running() == 0 {
+            // SAFETY: the kernel has no I/O on these buffers, and they are used no more.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
+    }
+}
+
+fn check(answer: libc::c_long) -> io::Result<usize> {
+    usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+}
