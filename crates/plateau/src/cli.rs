@@ -119,6 +119,10 @@ pub struct Resume {
     /// Begin the cut test again at its purge, so that it conforms
     #[arg(long)]
     pub restart_test: bool,
+    /// Go on also with a test whose time line is the result (WSAT, HIR, XSR, DIRTH), which then has a gap;
+    /// otherwise it begins again at its purge
+    #[arg(long, conflicts_with = "restart_test")]
+    pub continue_timeline: bool,
     /// Type the identity again; needed when the device cannot be recognised for certain
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Option<String>,

@@ -92,8 +92,14 @@ impl Progress {
     /// Something is on disk, or is known again from there.
     pub fn event(&mut self, event: &Event) {
         match event {
-            Event::TestStarted { test } | Event::Restarted { test } => {
+            Event::TestStarted { test } => {
                 self.say(&format!("test {test}"));
+                self.pace.test_started(test, self.real_cell);
+            }
+            Event::Restarted { test } => {
+                self.say(&format!(
+                    "test {test} begins again at its purge; its earlier answers count no more"
+                ));
                 self.pace.test_started(test, self.real_cell);
             }
             Event::Purged(purged) => {

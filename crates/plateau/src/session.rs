@@ -17,8 +17,11 @@ use crate::progress::Progress;
 pub enum Begin {
     /// A new run.
     Fresh,
-    /// Behind the last answer of the journal, after this interruption.
+    /// Behind the last answer of the journal, after this interruption. A test whose time line is the result
+    /// begins again at its purge.
     Continue(Gap),
+    /// The same, and time lines go on with a gap in them.
+    ContinueTimeline(Gap),
     /// At the purge of the test that was cut.
     RestartTest,
 }
@@ -58,21 +61,27 @@ impl<'a> Session<'a> {
                 continue;
             }
             let started = entries.iter().any(|e| about(&e.event, "started"));
-            self.begin_test(name, started.then_some(entries), begin)?;
-            self.run_test(&context, Test::named(name).map_err(|e| Failure::text(Exit::Run, e))?)?;
+            let test = Test::named(name).map_err(|e| Failure::text(Exit::Run, e))?;
+            self.begin_test(test, started.then_some(entries), begin)?;
+            self.run_test(&context, test)?;
         }
         self.keep(Event::Closed).map_err(|stop| self.failure_of(&stop))
     }
 
-    fn begin_test(&mut self, name: &str, earlier: Option<&[Entry]>, begin: Begin) -> Done {
-        let test = name.to_owned();
-        let (replay, event) = match (earlier, begin) {
-            (Some(entries), Begin::Continue(gap)) => {
+    fn begin_test(&mut self, test: &Test, earlier: Option<&[Entry]>, begin: Begin) -> Done {
+        let name = test.name.to_owned();
+        let gap = match begin {
+            Begin::Continue(gap) => (!test.timeline).then_some(gap),
+            Begin::ContinueTimeline(gap) => Some(gap),
+            Begin::Fresh | Begin::RestartTest => None,
+        };
+        let (replay, event) = match (earlier, gap) {
+            (Some(entries), Some(gap)) => {
                 self.gap = Some(gap);
-                (Replay::of(name, entries), None)
+                (Replay::of(test.name, entries), None)
             }
-            (Some(_), _) => (Replay::of(name, &[]), Some(Event::Restarted { test })),
-            (None, _) => (Replay::of(name, &[]), Some(Event::TestStarted { test })),
+            (Some(_), None) => (Replay::of(test.name, &[]), Some(Event::Restarted { test: name })),
+            (None, _) => (Replay::of(test.name, &[]), Some(Event::TestStarted { test: name })),
         };
         self.replay = replay;
         event.map_or(Ok(()), |event| self.keep(event)).map_err(|stop| self.failure_of(&stop))

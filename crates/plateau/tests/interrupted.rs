@@ -39,20 +39,26 @@ fn ten_kills_then_a_complete_report() {
     let gaps = journal.entries.iter().filter(|e| matches!(e.event, Event::Resumed { .. })).count();
     assert_eq!(gaps, 10);
     let first = document["tests"][0]["window"][0]["first_round"].as_u64().unwrap();
-    let last_gap_round = last_gap_round(&journal);
-    assert!(first > u64::from(last_gap_round), "window from {first}, last gap in round {last_gap_round}");
+    let whole = first_whole_round(&journal);
+    assert!(first >= u64::from(whole), "window from {first}, but round {whole} is the first behind the gaps");
 }
 
-fn last_gap_round(journal: &record::Loaded) -> u32 {
-    let (mut round, mut last) = (0, 0);
+/// The first round behind the last gap; a round that begins with the gap is whole.
+fn first_whole_round(journal: &record::Loaded) -> u32 {
+    let (mut round, mut step, mut first) = (0, 0, 1);
     for entry in &journal.entries {
         match &entry.event {
-            Event::Noted(record::Note::RoundStarted { round: number, .. }) => round = *number,
-            Event::Measured(segment) if segment.gap_before.is_some() => last = round,
+            Event::Noted(record::Note::RoundStarted { round: number, .. }) => (round, step) = (*number, 0),
+            Event::Measured(segment) => {
+                if segment.gap_before.is_some() {
+                    first = if step == 0 { round } else { round + 1 };
+                }
+                step += 1;
+            }
             _ => {}
         }
     }
-    last
+    first
 }
 
 #[test]
@@ -92,4 +98,40 @@ fn two_writers_are_refused() {
     assert!(message.contains("another plateau process"), "{message}");
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// A WSAT run that was killed after some minutes; gives its id.
+fn cut_saturation(bench: &Bench) -> String {
+    let args = ["run", "wsat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+    let mut child = bench.start(&args);
+    bench.wait_for("some minutes", |journal| finished(journal) >= 20);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+fn restarts(bench: &Bench) -> usize {
+    let journal = bench.journal().unwrap();
+    journal.entries.iter().filter(|e| matches!(e.event, Event::Restarted { .. })).count()
+}
+
+#[test]
+fn a_time_line_begins_again_at_its_purge() {
+    let bench = Bench::new();
+    let id = cut_saturation(&bench);
+    let document = bench.json(&["resume", &id]);
+    assert_eq!(restarts(&bench), 1);
+    assert!(!document["modified"].to_string().contains("interrupted"), "{}", document["modified"]);
+    assert!(!document["tests"][0]["notes"].to_string().contains("INTERRUPTED"), "the time line has no gap");
+}
+
+#[test]
+fn a_time_line_goes_on_with_a_gap_when_asked_to() {
+    let bench = Bench::new();
+    let id = cut_saturation(&bench);
+    bench.fails(2, &["resume", &id, "--continue-timeline", "--restart-test"]);
+    let document = bench.json(&["resume", &id, "--continue-timeline"]);
+    assert_eq!(restarts(&bench), 0);
+    assert!(document["modified"].to_string().contains("interrupted"), "{}", document["modified"]);
+    assert!(document["tests"][0]["notes"].to_string().contains("INTERRUPTED"));
 }

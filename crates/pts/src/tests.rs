@@ -27,6 +27,8 @@ pub struct Test {
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
     /// Cells of one full round, for estimates.
     pub cells_per_round: u32,
+    /// Its course over time is the result, so a gap spoils it: resumed, it begins again at its purge.
+    pub timeline: bool,
 }
 
 /// Every test.

@@ -30,7 +30,11 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let mut armed = drive.arm(identity.as_deref())?;
     let interrupted = conduct::watch_interrupts()?;
     let gap = gap_since(&loaded);
-    let begin = if options.restart_test { Begin::RestartTest } else { Begin::Continue(gap) };
+    let begin = match (options.restart_test, options.continue_timeline) {
+        (true, _) => Begin::RestartTest,
+        (false, true) => Begin::ContinueTimeline(gap),
+        (false, false) => Begin::Continue(gap),
+    };
     if stored.file.target.kind == TargetKind::Simulated {
         crate::printer::tell_line(&format!(
             "rebuilding the simulated drive from {} records",

@@ -34,6 +34,7 @@ pub const TEST: Test = Test {
     about: "what idle times of 5 to 50 s between bursts of random writes give back",
     run,
     cells_per_round: ROUND_MINUTES,
+    timeline: true,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

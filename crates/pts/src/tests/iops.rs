@@ -32,6 +32,7 @@ pub const TEST: Test = Test {
     about: "random IOPS, 7 R/W mixes x 8 block sizes, rounds to steady state",
     run,
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,
+    timeline: false,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

@@ -26,6 +26,7 @@ pub const TEST_1024: Test = Test {
     about: "sequential throughput of 1024 KiB reads and writes, rounds to steady state",
     run: |context, bench| run(LARGE, &TEST_1024, context, bench),
     cells_per_round: 2,
+    timeline: false,
 };
 
 /// The Throughput test of 128 KiB blocks.
@@ -36,6 +37,7 @@ pub const TEST_128: Test = Test {
     about: "sequential throughput of 128 KiB reads and writes, rounds to steady state",
     run: |context, bench| run(SMALL, &TEST_128, context, bench),
     cells_per_round: 2,
+    timeline: false,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

@@ -30,6 +30,7 @@ pub const TEST: Test = Test {
     about: "write saturation: random 4 KiB writes from fresh out of the box, minute by minute",
     run,
     cells_per_round: CYCLE_MINUTES,
+    timeline: true,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

@@ -36,6 +36,7 @@ pub const TEST: Test = Test {
     about: "sequential writes for 8 h, random ones for 6 h, sequential ones for 8 h",
     run,
     cells_per_round: GROUPS.len() as u32,
+    timeline: true,
 };
 
 /// Everything that the test was told, whether it came to its end or not.
