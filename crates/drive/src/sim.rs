@@ -28,6 +28,14 @@ pub(crate) struct Simulated {
     last_tick: Instant,
 }
 
+fn model_of(name: &str) -> Result<Model, String> {
+    if !name.ends_with(".toml") {
+        return Model::named(name).map_err(|e| e.to_string());
+    }
+    let text = std::fs::read_to_string(name).map_err(|e| format!("cannot read the model: {e}"))?;
+    Model::from_toml(&text).map_err(|e| e.to_string())
+}
+
 impl std::fmt::Debug for Simulated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulated").field("divisor", &self.divisor).finish_non_exhaustive()
@@ -35,7 +43,7 @@ impl std::fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// The drive of the model called `name`, fresh out of the box, and what is known about it.
+    /// The drive of the model called `name` (or of the TOML file with that path), fresh out of the box, and what is known about it.
     pub(crate) fn new(
         target: &str,
         name: &str,
@@ -47,7 +55,7 @@ impl Simulated {
                 "--size is only for files; use --scale for a smaller simulated drive".into(),
             ));
         }
-        let model = Model::named(name).map_err(|e| unusable(e.to_string()))?;
+        let model = model_of(name).map_err(unusable)?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
         let scale = scale.map_err(|e| unusable(e.to_string()))?;
         let ssd = Ssd::new(&model, scale, options.sim_seed);

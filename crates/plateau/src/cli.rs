@@ -44,6 +44,9 @@ pub enum Command {
     Report(Report),
     /// Say what a target is, what must be typed to erase it, and what forbids it
     Info(Info),
+    /// List the models of simulated drives, or show one with what it was fitted to
+    #[command(subcommand)]
+    Sim(Sim),
     /// Print a shell completion script
     Completions(Completions),
     /// Write the man pages
@@ -153,6 +156,17 @@ pub struct Info {
     /// Simulated drives: divide capacity and minutes by this
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Sim {
+    /// List the models
+    List,
+    /// Show one model: what it is, how well it fits, where it does not
+    Show {
+        /// Model
+        model: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ mod resume;
 mod run;
 mod runs;
 mod show;
+mod sim;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
@@ -23,6 +24,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Show(options) => show::run(cli, options),
         Command::Report(options) => report::run(cli, options),
         Command::Info(options) => info::run(cli, options),
+        Command::Sim(action) => sim::run(cli, action),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),
     }

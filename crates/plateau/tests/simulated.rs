@@ -164,6 +164,23 @@ fn a_run_goes_on_when_nobody_reads_its_progress() {
 }
 
 #[test]
+fn models_are_listed_with_what_they_were_fitted_to() {
+    let bench = Bench::new();
+    let models = bench.json(&["sim", "list"]);
+    let models = models.as_array().expect("an array");
+    assert!(models.len() >= 6 && models.iter().all(|model| model["calibration"].is_array()));
+    let shown = bench.ok(&["sim", "show", "sas-slc-2011"]);
+    assert!(shown.contains("median error") && shown.contains("known to differ"), "{shown}");
+    assert!(bench.fails(2, &["sim", "show", "nonsense"]).contains("sas-slc-2011"));
+
+    let own = bench.path("own.toml");
+    std::fs::write(&own, "name = \"own\"\nwings = 2\n").unwrap();
+    let target = format!("sim:{}", own.display());
+    let message = bench.fails(4, &["run", "lat", &target, "--scale", "1/64"]);
+    assert!(message.contains("wings"), "the wrong key is named: {message}");
+}
+
+#[test]
 fn completions_and_man_pages_come_from_the_command_line() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish"] {
