@@ -23,8 +23,8 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
-for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found or \
-unreadable; 130 interrupted (resume with `plateau resume RUN`).
+for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
+or judged otherwise by this version (verify); 130 interrupted (resume with `plateau resume RUN`).
 
 RUN is an id, a unique beginning of one, or the path of a run's directory.";
 
@@ -40,6 +40,8 @@ pub enum Command {
     Runs,
     /// Show what a run found
     Show(Show),
+    /// Read a run again and judge it with this version: what differs, and whether its journal is whole
+    Verify(Verify),
     /// Write the report of a run
     Report(Report),
     /// Say what a target is, what must be typed to erase it, and what forbids it
@@ -133,6 +135,12 @@ pub struct Resume {
 
 #[derive(Debug, Args)]
 pub struct Show {
+    /// The run
+    pub run: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
     /// The run
     pub run: String,
 }

@@ -10,6 +10,7 @@ mod run;
 mod runs;
 mod show;
 mod sim;
+mod verify;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
@@ -22,6 +23,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs => runs::run(cli),
         Command::Show(options) => show::run(cli, options),
+        Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),

@@ -12,7 +12,10 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (Exit::Device, "the device failed while it was in use; what was finished is kept"),
-    (Exit::Run, "a run cannot be read or found: unknown id, damaged or newer journal, no space left"),
+    (
+        Exit::Run,
+        "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
+    ),
     (Exit::Interrupted, "interrupted by Ctrl-C or SIGTERM; `plateau resume` goes on"),
 ];
 
@@ -48,6 +51,8 @@ impl Exit {
 pub struct Failure {
     pub exit: Exit,
     pub run: Option<String>,
+    /// What was found before it failed; printed with the error in one JSON document.
+    found: serde_json::Map<String, serde_json::Value>,
     error: anyhow::Error,
 }
 
@@ -56,7 +61,7 @@ pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, run: None, error: error.into() }
+        Self { exit, run: None, found: serde_json::Map::new(), error: error.into() }
     }
 
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
@@ -65,6 +70,13 @@ impl Failure {
 
     pub fn of_run(mut self, id: &str) -> Self {
         self.run = Some(id.into());
+        self
+    }
+
+    pub fn with_document(mut self, document: serde_json::Value) -> Self {
+        if let serde_json::Value::Object(found) = document {
+            self.found = found;
+        }
         self
     }
 
@@ -81,12 +93,11 @@ impl Failure {
     pub fn print(&self, json: bool) {
         let message = self.message();
         if json {
-            let document = serde_json::json!({
-                "error": message,
-                "exit_code": self.exit.code(),
-                "run": self.run,
-            });
-            crate::printer::print_last(&document.to_string());
+            let mut document = self.found.clone();
+            document.insert("error".into(), message.as_str().into());
+            document.insert("exit_code".into(), self.exit.code().into());
+            document.insert("run".into(), self.run.as_deref().into());
+            crate::printer::print_last(&serde_json::Value::Object(document).to_string());
         }
         crate::printer::tell_line(&format!("plateau: {message}"));
     }

@@ -14,6 +14,7 @@ pub mod response;
 pub mod rounds;
 pub mod steady;
 pub mod tests;
+pub mod verify;
 
 mod context;
 mod demand;

@@ -125,3 +125,63 @@ fn another_question_than_the_recorded_one_is_refused() {
         assert!(problem.contains("does not fit"), "{problem}");
     }
 }
+
+fn ended(test: &Test, entries: &mut Vec<Entry>, outcome: &Outcome) {
+    let event = Event::TestEnded { test: test.name.into(), converged: outcome.converged };
+    entries.push(Entry { seq: entries.len() as u64, wall: jiff::Timestamp::UNIX_EPOCH, event });
+}
+
+fn differences(run: &RunFile, entries: &[Entry]) -> Vec<String> {
+    let verified = pts::verify::verify(run, entries).unwrap();
+    verified.into_iter().flat_map(|test| test.differences).map(|difference| difference.text).collect()
+}
+
+#[test]
+fn what_was_recorded_is_verified() {
+    for test in TESTS {
+        for profile in PROFILES {
+            let (run, mut entries, outcome) = recorded(test, profile);
+            ended(test, &mut entries, &outcome);
+            assert_eq!(differences(&run, &entries), [""; 0], "{} {}", test.name, profile.name);
+        }
+    }
+}
+
+#[test]
+fn what_was_recorded_otherwise_is_found() {
+    let (test, profile) = (Test::named("iops").unwrap(), Profile::named("pts-e-2.0").unwrap());
+    let (run, mut entries, outcome) = recorded(test, profile);
+    ended(test, &mut entries, &outcome);
+    let judged = |e: &Entry| matches!(e.event, Event::Noted(Note::Judged(_)));
+    let found = |change: &dyn Fn(&mut Vec<Entry>)| {
+        let mut changed = entries.clone();
+        change(&mut changed);
+        differences(&run, &changed).join("; ")
+    };
+    let last = entries.iter().rposition(judged).unwrap();
+    let text = found(&|all| drop(all.remove(last)));
+    assert!(text.contains("this build judges round") && text.contains("the journal does not"), "{text}");
+    let text = found(&|all| all.push(Entry { event: entries[last].event.clone(), ..all[0].clone() }));
+    assert_eq!(text, "", "what follows the end is not of the test");
+    let text = found(&|all| all.insert(last, all[last].clone()));
+    assert!(text.contains("this build judges no round there"), "{text}");
+    let measured = entries.iter().rposition(|e| matches!(e.event, Event::Measured(_))).unwrap();
+    let text = found(&|all| drop(all.remove(measured)));
+    assert!(text.contains("asks the drive for more"), "{text}");
+    let text = found(&|all| all.insert(measured, all[measured].clone()));
+    assert!(text.contains("before its last recorded answer"), "{text}");
+    let text = found(&|all| drop(all.remove(measured - 5)));
+    assert!(text.contains("does not fit"), "{text}");
+}
+
+#[test]
+fn a_run_that_was_cut_is_verified_as_far_as_it_came() {
+    let profile = Profile::named("pts-e-2.0").unwrap();
+    for test in TESTS {
+        let (run, entries, _) = recorded(test, profile);
+        let step = (entries.len() / 40).max(1);
+        for length in (1..entries.len()).step_by(step).chain([entries.len() - 1]) {
+            assert_eq!(differences(&run, &entries[..length]), [""; 0], "{} cut at {length}", test.name);
+        }
+    }
+}

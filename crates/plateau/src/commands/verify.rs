@@ -1,0 +1,77 @@
+//! `plateau verify RUN`: the journal again, chain and judgements.
+
+use pts::verify::Verified;
+use serde_json::{Value, json};
+
+use crate::cli::{Cli, Verify};
+use crate::failure::{Done, Exit, Failure};
+use crate::{places, printer};
+
+pub fn run(cli: &Cli, options: &Verify) -> Done {
+    let run = places::library(cli.library.as_deref())?.find(&options.run)?;
+    // Reading checks every link of the chain.
+    let loaded = run.load()?;
+    let digest = loaded.digest.to_string();
+    let verified = pts::verify::verify(&run.file, &loaded.entries)
+        .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
+    let count: usize = verified.iter().map(|test| test.differences.len()).sum();
+    let document = json!({
+        "run": run.file.id,
+        "journal_sha256": digest,
+        "records": loaded.entries.len(),
+        "torn_bytes": loaded.torn.map(|torn| torn.bytes),
+        "same": count == 0,
+        "tests": verified.iter().map(test_json).collect::<Vec<_>>(),
+    });
+    if !cli.json {
+        let mut out = format!("run       {}\n", run.file.id);
+        out.push_str(&format!("journal   {} records, unbroken, SHA-256 {digest}\n", loaded.entries.len()));
+        if let Some(torn) = loaded.torn {
+            out.push_str(&format!("note      the last record was cut off ({} bytes)\n", torn.bytes));
+        }
+        verified.iter().for_each(|test| out.push_str(&text(test)));
+        printer::print(&out)?;
+    } else if count == 0 {
+        printer::print_json(&document)?;
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
+    let problem = format!(
+        "run {} was judged otherwise than this version ({}) judges it, in {places}: its report shows what \
+         this version says",
+        run.file.id,
+        env!("CARGO_PKG_VERSION")
+    );
+    Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
+}
+
+fn text(test: &Verified) -> String {
+    let ended = if test.ended { " and the verdict" } else { "; the test was cut" };
+    let compared = match test.judgements {
+        1 => format!("1 judgement{ended}"),
+        count => format!("{count} judgements{ended}"),
+    };
+    if test.differences.is_empty() {
+        return format!("test      {}: {compared}: this version says the same\n", test.test);
+    }
+    let mut out = format!("test      {}: {compared}: DIFFERENT\n", test.test);
+    for difference in &test.differences {
+        let place = difference.record.map_or_else(String::new, |record| format!("record {record}: "));
+        out.push_str(&format!("          {place}{}\n", difference.text));
+    }
+    out
+}
+
+fn test_json(test: &Verified) -> Value {
+    json!({
+        "test": test.test,
+        "judgements": test.judgements,
+        "ended": test.ended,
+        "differences": test.differences.iter().map(|difference| json!({
+            "record": difference.record,
+            "text": difference.text,
+        })).collect::<Vec<_>>(),
+    })
+}

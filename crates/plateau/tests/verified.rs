@@ -1,0 +1,82 @@
+//! `plateau verify`: what a journal says of itself, held against what the code says now.
+
+mod support;
+
+use std::path::Path;
+
+use record::{Event, Journal, Note, read_journal};
+use support::Bench;
+
+fn finished_run(bench: &Bench) -> String {
+    let args = ["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+    bench.json(&args)["run"].as_str().unwrap().to_owned()
+}
+
+/// Writes the journal anew, record for record, so that its chain is whole.
+fn rewrite(path: &Path, change: impl Fn(&mut Event)) {
+    let loaded = read_journal(path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let mut journal = Journal::create(path).unwrap();
+    for mut entry in loaded.entries {
+        change(&mut entry.event);
+        journal.append(entry.event).unwrap();
+    }
+}
+
+#[test]
+fn a_run_is_judged_as_it_was() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    let document = bench.json(&["verify", &id]);
+    assert_eq!(document["same"], true);
+    assert_eq!(document["journal_sha256"], bench.journal().unwrap().digest.to_string());
+    assert!(document["tests"][0]["judgements"].as_u64().unwrap() >= 5);
+    let text = bench.ok(&["verify", &id]);
+    assert!(text.contains("says the same") && text.contains("SHA-256"), "{text}");
+}
+
+#[test]
+fn a_changed_verdict_in_a_whole_chain_is_found() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    rewrite(&bench.library().join(&id).join("journal"), |event| {
+        if let Event::TestEnded { converged, .. } = event {
+            *converged = converged.map(|steady| !steady);
+        }
+    });
+    let message = bench.fails(6, &["verify", &id]);
+    assert!(message.contains("judged otherwise") && message.contains("in 1 place"), "{message}");
+    let output = bench.run(&["verify", &id, "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((document["same"].as_bool(), document["exit_code"].as_u64()), (Some(false), Some(6)));
+    let text = document["tests"][0]["differences"][0]["text"].as_str().unwrap();
+    assert!(text.contains("recorded verdict"), "{text}");
+}
+
+#[test]
+fn a_changed_judgement_in_a_whole_chain_is_found() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    rewrite(&bench.library().join(&id).join("journal"), |event| {
+        if let Event::Noted(Note::Judged(judgement)) = event
+            && judgement.round == 3
+        {
+            judgement.variables[0].value *= 1.001;
+        }
+    });
+    let output = bench.run(&["verify", &id]);
+    let (out, _) = support::texts(&output);
+    assert_eq!(output.status.code(), Some(6));
+    assert!(out.contains("DIFFERENT") && out.contains("round 3, SEQ 128KiB W: recorded"), "{out}");
+}
+
+#[test]
+fn a_broken_chain_is_named() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    let path = bench.library().join(&id).join("journal");
+    let whole = support::text(&path);
+    std::fs::write(&path, whole.replacen("\"steady\":false", "\"steady\":true", 1)).unwrap();
+    let message = bench.fails(6, &["verify", &id]);
+    assert!(message.contains("damaged at record") && message.contains("hash"), "{message}");
+}

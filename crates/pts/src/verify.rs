@@ -1,0 +1,204 @@
+//! Is a recorded judgement what this build says, too? Compares the notes and verdicts of a journal with those
+//! of a replay.
+
+use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
+
+use crate::{Bench, Context, Outcome, Replay, Stop, Test};
+
+/// Values that differ by less than this share are equal: a decimal number in a journal may lose its last bit.
+const TOLERANCE: f64 = 1e-9;
+
+/// One test of a run, judged again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verified {
+    /// Name of the test.
+    pub test: String,
+    /// Recorded judgements that were compared.
+    pub judgements: usize,
+    /// The recorded end was compared; false for a test that was cut.
+    pub ended: bool,
+    /// What this build says otherwise, in the order of the journal.
+    pub differences: Vec<Difference>,
+}
+
+/// Something that a journal says and this build does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Record of the journal; none where it lacks one.
+    pub record: Option<u64>,
+    /// Both sayings, in words.
+    pub text: String,
+}
+
+/// What a journal holds of a test since it began, or began again.
+#[derive(Default)]
+struct Recorded<'a> {
+    judged: Vec<(u64, &'a Judgement)>,
+    ended: Option<(u64, Option<bool>)>,
+    last: u64,
+}
+
+/// Judges every test of a run again that was begun.
+///
+/// # Errors
+/// When the profile or a test is not known to this build.
+pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String> {
+    let context = Context::of(run)?;
+    let mut all = Vec::new();
+    for name in &run.tests {
+        let Some(recorded) = recorded(name, entries) else { continue };
+        let mut listener = Listener { replay: Replay::of(name, entries), judged: Vec::new() };
+        let outcome = (Test::named(name)?.run)(&context, &mut listener);
+        all.push(Verified {
+            test: name.clone(),
+            judgements: recorded.judged.len(),
+            ended: recorded.ended.is_some(),
+            differences: differences(&recorded, &listener, &outcome),
+        });
+    }
+    Ok(all)
+}
+
+fn recorded<'a>(test: &str, entries: &'a [Entry]) -> Option<Recorded<'a>> {
+    let mut found: Option<Recorded<'a>> = None;
+    let mut inside = false;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test: name } | Event::Restarted { test: name } => {
+                inside = name == test;
+                if inside {
+                    found = Some(Recorded::default());
+                }
+            }
+            Event::Noted(Note::Judged(judgement)) if inside => {
+                found.as_mut()?.judged.push((entry.seq, judgement));
+            }
+            Event::TestEnded { test: name, converged } if name == test => {
+                inside = false;
+                found.get_or_insert_default().ended = Some((entry.seq, *converged));
+            }
+            _ => {}
+        }
+        if let Some(recorded) = found.as_mut().filter(|_| inside) {
+            recorded.last = entry.seq;
+        }
+    }
+    found
+}
+
+fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Vec<Difference> {
+    let mut all = Vec::new();
+    for (index, (seq, then)) in recorded.judged.iter().enumerate() {
+        let text = match now.judged.get(index) {
+            None => Some(format!("it judges round {}, this build judges no round there", then.round)),
+            Some(today) => contrast(then, today),
+        };
+        all.extend(text.map(|text| Difference { record: Some(*seq), text }));
+    }
+    // A run that was killed between the last answer and its note lacks that note.
+    let lost = usize::from(recorded.ended.is_none() && now.replay.is_exhausted());
+    for today in now.judged.iter().skip(recorded.judged.len() + lost) {
+        let text = format!("this build judges round {} {}, the journal does not", today.round, word(today));
+        all.push(Difference { record: None, text });
+    }
+    all.extend(contrast_ends(recorded, now, outcome));
+    all
+}
+
+fn contrast_ends(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Option<Difference> {
+    let verdict = |converged: Option<bool>| match converged {
+        Some(true) => "steady state",
+        Some(false) => "steady state not reached",
+        None => "complete, without steady state to reach",
+    };
+    let differ = |record, text| Some(Difference { record: Some(record), text });
+    match (&outcome.stop, recorded.ended) {
+        (Some(stop @ (Stop::Diverged(_) | Stop::Failed(_) | Stop::Interrupted(_))), _) => {
+            differ(recorded.last, stop.to_string())
+        }
+        (Some(Stop::EndOfJournal), Some((seq, _))) => {
+            differ(seq, "the test ends there, this build asks the drive for more".into())
+        }
+        (None, _) if !now.replay.is_exhausted() => {
+            differ(recorded.last, "this build ends the test before its last recorded answer".into())
+        }
+        (None, Some((seq, then))) if then != outcome.converged => {
+            let (then, today) = (verdict(then), verdict(outcome.converged));
+            differ(seq, format!("the recorded verdict is '{then}', this build says '{today}'"))
+        }
+        (None | Some(Stop::EndOfJournal), _) => None,
+    }
+}
+
+fn word(judgement: &Judgement) -> &'static str {
+    if judgement.steady { "steady" } else { "not steady" }
+}
+
+/// What two judgements of a round say differently; none when they agree.
+fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
+    if then.round != today.round {
+        return Some(format!("it judges round {}, this build round {}", then.round, today.round));
+    }
+    let round = then.round;
+    if then.steady != today.steady {
+        return Some(format!("round {round} is recorded as {}, this build says {}", word(then), word(today)));
+    }
+    let names = |j: &Judgement| j.variables.iter().map(|v| v.name.clone()).collect::<Vec<_>>().join(", ");
+    if names(then) != names(today) {
+        return Some(format!("round {round} tracks {}, this build tracks {}", names(then), names(today)));
+    }
+    let texts = then.variables.iter().zip(&today.variables).filter_map(|(then, today)| {
+        let figures = |v: &record::VariableJudgement| {
+            let percent = |share: Option<f64>| share.map_or("none".into(), |s| format!("{:.6} %", s * 100.0));
+            let (range, slope) = (percent(v.range_share), percent(v.slope_share));
+            format!(
+                "{} (range {range}, slope {slope}, {})",
+                v.value,
+                if v.steady { "steady" } else { "not steady" }
+            )
+        };
+        let same = equal(Some(then.value), Some(today.value))
+            && equal(then.range_share, today.range_share)
+            && equal(then.slope_share, today.slope_share)
+            && then.steady == today.steady;
+        let text =
+            || format!("round {round}, {}: recorded {}, now {}", then.name, figures(then), figures(today));
+        (!same).then(text)
+    });
+    let text = texts.collect::<Vec<_>>().join("; ");
+    (!text.is_empty()).then_some(text)
+}
+
+fn equal(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A replay that takes down how rounds are judged.
+struct Listener {
+    replay: Replay,
+    judged: Vec<Judgement>,
+}
+
+impl Bench for Listener {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        self.replay.purge()
+    }
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.replay.write(workload)
+    }
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.replay.run(workload)
+    }
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.replay.idle(length_ns)
+    }
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if let Note::Judged(judgement) = note {
+            self.judged.push(judgement);
+        }
+        Ok(())
+    }
+}
