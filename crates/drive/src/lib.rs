@@ -2,7 +2,7 @@
 //!
 //! [`open`] looks and never writes. [`Drive::arm`] refuses whatever anybody uses, asks for the
 //! identity of what would be erased, opens it exclusively, and gives an [`Armed`]: the only value with
-//! methods that write. The clock that results are measured with belongs to the target, because a
+//! methods that write. [`Drive::open_to_read`] gives a [`Reader`], which cannot. The clock that results are measured with belongs to the target, because a
 //! simulated drive has its own.
 //!
 //! This is the only crate of the project that contains `unsafe`, makes ioctls, or opens devices.
@@ -14,6 +14,7 @@ mod host;
 mod ioctl;
 mod load;
 mod queue;
+mod reader;
 mod refusal;
 mod signature;
 mod sim;
@@ -29,6 +30,7 @@ use clock::Clock;
 pub use clock::ClockFacts;
 pub use error::{DriveError, ErrorKind};
 pub use load::effort::Effort;
+pub use reader::Reader;
 pub use refusal::Refusal;
 use sim::Simulated;
 use target::{Held, Real};
@@ -170,6 +172,17 @@ impl Drive {
         match &self.kind {
             Kind::Real(real) => real.needs_erase_confirmation(),
             Kind::Simulated(_) => false,
+        }
+    }
+
+    /// Takes it for reading only; needs no confirmation, and works on what is in use.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`] when it does not exist, cannot be read, or is no longer what was looked at.
+    pub fn open_to_read(self) -> Result<Reader, DriveError> {
+        match self.kind {
+            Kind::Simulated(simulated) => Ok(Reader::of_simulated(self.facts, simulated)),
+            Kind::Real(real) => Reader::of_real(self.facts, &real, self.engine),
         }
     }
 

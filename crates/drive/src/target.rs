@@ -21,7 +21,7 @@ use crate::refusal::Refusal;
 /// Anything smaller is a mistake, an empty card reader or a loop device without a file.
 const SMALLEST_BYTES: u64 = 16 * MIB;
 
-/// A real target that may be written, held exclusively.
+/// A real target, opened: to be written, and then held exclusively, or only to be read.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) fd: OwnedFd,
@@ -88,6 +88,14 @@ impl Real {
         match self {
             Self::Block(_) => true,
             Self::File(file) => file.holds_data(),
+        }
+    }
+
+    /// Opens it without the right to write.
+    pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
+        match self {
+            Self::Block(block) => block.hold_to_read(),
+            Self::File(file) => file.hold_to_read(),
         }
     }
 

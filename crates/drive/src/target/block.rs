@@ -142,6 +142,16 @@ impl Block {
         Ok(held)
     }
 
+    /// Opens it without the right to write, and not for itself: reading disturbs nobody's data.
+    pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
+        let held = open_direct(&self.node, OFlags::RDONLY).map_err(|errno| {
+            let error = std::io::Error::from(errno);
+            DriveError::Unusable(format!("{}: {}{}", self.facts.path, reason(&error), hint(&error)))
+        })?;
+        self.check_held(&held)?;
+        Ok(held)
+    }
+
     fn check_held(&self, held: &Held) -> Result<(), DriveError> {
         let problem =
             |e: std::io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));

@@ -155,6 +155,24 @@ impl RegularFile {
         held
     }
 
+    /// Opens the file without the right to write; it must be there and as large as was asked.
+    pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
+        let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
+        if self.is_new {
+            return Err(unusable("there is no such file, and reading makes none".into()));
+        }
+        let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
+        let held = open_direct(&self.path, OFlags::RDONLY).map_err(|e| failed(e.into()))?;
+        let length = File::from(held.fd.try_clone().map_err(failed)?).metadata().map_err(failed)?.len();
+        if length < self.facts.capacity_bytes {
+            return Err(unusable(format!(
+                "it has {length} B and not {}; read less of it with --size",
+                self.facts.capacity_bytes
+            )));
+        }
+        Ok(held)
+    }
+
     fn open_and_lock(&self) -> Result<Held, DriveError> {
         let unusable = |e: io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
         let held = open_direct(&self.path, OFlags::RDWR).map_err(|e| unusable(e.into()))?;

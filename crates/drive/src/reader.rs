@@ -1,0 +1,88 @@
+//! A target that is only read: opened without the right to write, so that nobody has to give anything up.
+
+use std::os::fd::AsRawFd;
+
+use record::{TargetFacts, Workload};
+
+use crate::clock::Clock;
+use crate::error::DriveError;
+use crate::load::effort::Effort;
+use crate::sim::Simulated;
+use crate::target::{Held, Real};
+use crate::{Engine, Flow, Outcome, Tick, load};
+
+/// A target that may be read. It refuses every workload with a write before anything is done, and the
+/// kernel would refuse the writes of a real target as well.
+pub struct Reader {
+    facts: TargetFacts,
+    inner: Inner,
+    effort: Option<Effort>,
+}
+
+enum Inner {
+    Real { held: Held, clock: Clock, engine: Engine },
+    Simulated(Box<Simulated>),
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(crate) fn of_real(facts: TargetFacts, real: &Real, engine: Engine) -> Result<Self, DriveError> {
+        let inner = Inner::Real { held: real.hold_to_read()?, clock: Clock::start(), engine };
+        Ok(Self { facts, inner, effort: None })
+    }
+
+    pub(crate) fn of_simulated(facts: TargetFacts, simulated: Box<Simulated>) -> Self {
+        Self { facts, inner: Inner::Simulated(simulated), effort: None }
+    }
+
+    /// What is known about it.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Runs a workload of reads, as [`crate::Armed::run`] does.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] also for a workload that writes; else as [`crate::Armed::run`].
+    pub fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        self.effort = None;
+        if workload.writes() {
+            return Err(DriveError::Invalid(format!(
+                "{}: workload {workload} writes, but the target was opened for reading only",
+                self.facts.path
+            )));
+        }
+        crate::check(workload, &self.facts)?;
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run(workload, on_tick),
+            Inner::Real { held, clock, engine } => {
+                let device = load::Device {
+                    name: &self.facts.path,
+                    fd: held.fd.as_raw_fd(),
+                    buffered: held.buffered.as_deref(),
+                    clock: *clock,
+                    engine: *engine,
+                };
+                let (outcome, effort) = load::run(&device, workload, on_tick)?;
+                self.effort = effort;
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// What the last workload cost the host, as [`crate::Armed::effort`] has it.
+    #[must_use]
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+}
