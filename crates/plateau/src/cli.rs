@@ -49,6 +49,11 @@ pub enum Command {
     /// List the models of simulated drives, or show one with what it was fitted to
     #[command(subcommand)]
     Sim(Sim),
+    /// Put one load on a target, in fio's words; reads need no confirmation
+    Load(Load),
+    /// Measure what this host can do at most, so that nobody takes its limit for a drive's
+    #[command(name = "self")]
+    Own,
     /// Print a shell completion script
     Completions(Completions),
     /// Write the man pages
@@ -175,6 +180,42 @@ pub enum Sim {
         /// Model
         model: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Load {
+    /// Block device, regular file, or sim:MODEL
+    pub target: String,
+    /// read, write, randread, randwrite, rw or randrw
+    #[arg(long, default_value = "read")]
+    pub rw: String,
+    /// Bytes per I/O
+    #[arg(long, default_value = "4k", value_name = "SIZE")]
+    pub bs: String,
+    /// Outstanding I/Os per thread
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub iodepth: u16,
+    /// Threads
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub numjobs: u16,
+    /// Seconds; without it the load ends when it has moved as many bytes as it may touch
+    #[arg(long, value_name = "S")]
+    pub runtime: Option<f64>,
+    /// Bytes from the start of the target that may be touched [default: all]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Percentage of reads in rw and randrw [default: 50]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub rwmixread: Option<u8>,
+    /// For writes: confirm that everything on the target is lost, by typing its identity
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Option<String>,
+    /// Simulated drives: divide capacity and seconds by this, such as 1/16
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
+    /// Seed of every offset, mix and buffer, and of a simulated drive
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,9 @@
 mod completions;
 mod demo;
 mod info;
+mod load;
 mod man;
+mod own;
 mod report;
 mod resume;
 mod run;
@@ -27,6 +29,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Report(options) => report::run(cli, options),
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),
+        Command::Load(options) => load::run(cli, options),
+        Command::Own => own::run(cli),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),
     }

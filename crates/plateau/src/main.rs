@@ -9,6 +9,7 @@ mod commands;
 mod conduct;
 mod failure;
 mod host;
+mod load_job;
 mod places;
 mod preflight;
 mod printer;
