@@ -34,6 +34,8 @@ pub enum Command {
     Demo(Demo),
     /// Run tests on a drive, a file or a simulated drive
     Run(Run),
+    /// Say what tests would take, write and erase, without touching the target
+    Plan(Plan),
     /// Go on with a run that was interrupted
     Resume(Resume),
     /// List the runs in the library
@@ -78,6 +80,25 @@ pub struct Demo {
 
 #[derive(Debug, Args)]
 pub struct Run {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Plan {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// Sequential write speed to reckon with [default: 500MB/s; for a simulated drive what its model allows]
+    #[arg(long, value_name = "RATE")]
+    pub assume_write: Option<String>,
+}
+
+/// Which tests, on what, how.
+#[derive(Debug, Args)]
+pub struct Asked {
     /// Tests, with commas between them; each begins with a purge of its own
     #[arg(value_name = "TESTS", value_delimiter = ',', required = true, value_parser = tests())]
     pub tests: Vec<String>,
@@ -86,9 +107,6 @@ pub struct Run {
     /// Version of the specification
     #[arg(long, default_value = "pts-e-2.0", value_parser = profiles())]
     pub profile: String,
-    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
-    #[arg(long, value_name = "IDENTITY")]
-    pub erase: Option<String>,
     /// Size of a regular file, such as 1GiB
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,

@@ -6,6 +6,7 @@ mod info;
 mod load;
 mod man;
 mod own;
+mod plan;
 mod report;
 mod resume;
 mod run;
@@ -22,6 +23,7 @@ pub fn run(cli: &Cli) -> Done {
     match &cli.command {
         Command::Demo(options) => demo::run(cli, options),
         Command::Run(options) => run::run(cli, options),
+        Command::Plan(options) => plan::run(cli, options),
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs => runs::run(cli),
         Command::Show(options) => show::run(cli, options),

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drive::{Armed, OpenOptions};
+use drive::{Armed, Drive, OpenOptions};
 use pts::{Profile, Test};
 use record::{RUN_FILE_VERSION, Run as StoredRun, RunFile, Settings};
 use stdx::rng::split_mix;
 use stdx::units::{SECOND_NS, parse_size};
 
-use crate::cli::{Changes, Cli, Run};
+use crate::cli::{Asked, Changes, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
@@ -20,22 +20,36 @@ use crate::{host, places, printer, report_file};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
-    let usage = |text: String| Failure::text(Exit::Usage, text);
-    let profile = Profile::named(&options.profile).map_err(usage)?;
-    let tests = chosen(&options.tests, profile).map_err(usage)?;
-    let settings = changed(profile.settings(options.seed), &options.changes).map_err(usage)?;
     let library = places::library(library)?;
-    let size = options.size.as_deref().map(parse_size).transpose();
+    let (mut file, drive) = prepare(&options.asked)?;
+    let mut armed = drive.arm(options.erase.as_deref())?;
+    // A file that did not exist before has a sector size only now.
+    file.target = armed.facts().clone();
+    preflight::check(&file)?;
+    let (run, mut journal) = library.create(file)?;
+    printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
+    let interrupted = watch_interrupts()?;
+    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
+    Ok(run)
+}
+
+/// The run that was asked for, with its target looked at and everything checked that can be without touching it.
+pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let profile = Profile::named(&asked.profile).map_err(usage)?;
+    let tests = chosen(&asked.tests, profile).map_err(usage)?;
+    let settings = changed(profile.settings(asked.seed), &asked.changes).map_err(usage)?;
+    let size = asked.size.as_deref().map(parse_size).transpose();
     let open = OpenOptions {
         size_bytes: size.map_err(|text| usage(format!("--size: {text}")))?,
-        scale: options.scale.clone(),
-        sim_seed: options.seed,
+        scale: asked.scale.clone(),
+        sim_seed: asked.seed,
         ..OpenOptions::default()
     };
-    let drive = drive::open(&options.target, &open)?;
-    let mut file = RunFile {
+    let drive = drive::open(&asked.target, &open)?;
+    let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(if let [only] = &tests[..] { only } else { "campaign" }, &options.target),
+        id: new_id(if let [only] = &tests[..] { only } else { "campaign" }, &asked.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
         command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
@@ -46,15 +60,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
         target: drive.facts().clone(),
     };
     preflight::check(&file)?;
-    let mut armed = drive.arm(options.erase.as_deref())?;
-    // A file that did not exist before has a sector size only now.
-    file.target = armed.facts().clone();
-    preflight::check(&file)?;
-    let (run, mut journal) = library.create(file)?;
-    printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
-    let interrupted = watch_interrupts()?;
-    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
-    Ok(run)
+    Ok((file, drive))
 }
 
 /// The tests that were asked for, in that order; a family stands for all its tests in the profile.

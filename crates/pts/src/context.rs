@@ -30,6 +30,12 @@ impl<'a> Context<'a> {
         Ok(Self { profile: Profile::named(&run.profile)?, settings: &run.settings, target: &run.target })
     }
 
+    /// How much smaller a scaled simulated drive and its minutes are; 1 for everything real.
+    #[must_use]
+    pub fn scale_divisor(&self) -> u32 {
+        self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))
+    }
+
     /// Part of the LBA space that preconditioning touches.
     #[must_use]
     pub fn precondition_range(&self) -> Range {
@@ -42,12 +48,9 @@ impl<'a> Context<'a> {
         let within = range::share_of(self.target.capacity_bytes, self.settings.test_range_percent);
         match self.settings.active_range_amount_bytes {
             None => within,
-            Some(amount) => range::active(
-                within,
-                amount,
-                self.settings.active_range_segments,
-                self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor),
-            ),
+            Some(amount) => {
+                range::active(within, amount, self.settings.active_range_segments, self.scale_divisor())
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 //! same verdicts and exhibits.
 #![forbid(unsafe_code)]
 
+pub mod dry;
 pub mod exhibit;
 pub mod profile;
 pub mod range;

@@ -1,20 +1,20 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use crate::cli::{Changes, Cli, Demo, Run};
+use crate::cli::{Asked, Changes, Cli, Demo, Run};
 use crate::conduct;
 use crate::failure::Done;
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
-    let run = Run {
+    let asked = Asked {
         tests: vec!["iops".into()],
         target: format!("sim:{}", options.model),
         profile: options.profile.clone(),
-        erase: None,
         size: None,
         scale: Some(options.scale.clone()),
         seed: options.seed,
         changes: Changes::default(),
     };
+    let run = Run { asked, erase: None };
     let done = conduct::perform(cli.library.as_deref(), &run)?;
     conduct::finish(cli, done)
 }

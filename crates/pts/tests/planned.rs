@@ -1,0 +1,111 @@
+//! What the tests cost on an assumed drive, held against the formulae of durations and amounts.
+
+mod support;
+
+use pts::dry::{Assumed, Estimate, estimate};
+use pts::{Context, Profile, TESTS, Test};
+use record::{Settings, SimulatedFacts, TargetFacts};
+use stdx::units::SECOND_NS;
+
+const SPEED: f64 = 500e6;
+
+/// A drive of 256 GB.
+fn target() -> TargetFacts {
+    TargetFacts { capacity_bytes: 256_000_000_000, ..support::target(512) }
+}
+
+fn of(test: &str, profile: &str) -> Estimate {
+    of_target(test, profile, &target())
+}
+
+fn of_target(test: &str, profile: &str, target: &TargetFacts) -> Estimate {
+    let profile = Profile::named(profile).unwrap();
+    let settings: Settings = profile.settings(1);
+    let context = Context { profile, settings: &settings, target };
+    estimate(&context, Test::named(test).unwrap(), Assumed { write_bytes_per_second: SPEED }).unwrap()
+}
+
+fn minutes(ns: u64) -> f64 {
+    ns as f64 / SECOND_NS as f64 / 60.0
+}
+
+fn close(got: f64, wanted: f64) {
+    assert!((got - wanted).abs() <= wanted * 1e-6 + 0.01, "{got} instead of {wanted}");
+}
+
+/// Writing the capacity twice at 500 MB/s.
+const PRECONDITION_MINUTES: f64 = 2.0 * 256_000.0 / 500.0 / 60.0;
+
+#[test]
+fn tests_over_rounds_take_5_to_25_of_them() {
+    for (test, profile, round, end) in [
+        ("iops", "pts-e-1.0", 56.0, 0.0),
+        ("iops", "pts-c-2.0", 56.0, 0.0),
+        ("tp-1024", "pts-e-2.0", 2.0, 0.0),
+        ("tp-128", "pts-e-1.0", 2.0, 0.0),
+        ("lat", "pts-e-1.0", 9.0, 0.0),
+        ("lat", "pts-e-2.0", 9.0, 20.0),
+    ] {
+        let estimate = of(test, profile);
+        assert_eq!((estimate.shortest.rounds, estimate.longest.rounds), (5, 25), "{test} {profile}");
+        close(minutes(estimate.shortest.duration_ns), PRECONDITION_MINUTES + 5.0 * round + end);
+        close(minutes(estimate.longest.duration_ns), PRECONDITION_MINUTES + 25.0 * round + end);
+        for cost in [estimate.shortest, estimate.longest] {
+            assert!(
+                cost.precondition_bytes.abs_diff(512_000_000_000) < 1 << 20,
+                "{test}: twice the capacity"
+            );
+        }
+    }
+}
+
+#[test]
+fn tests_over_time_take_the_time_of_the_specification() {
+    let hir = of("hir", "pts-e-2.0");
+    close(minutes(hir.shortest.duration_ns), 150.0 + 930.0);
+    close(minutes(hir.longest.duration_ns), 25.0 * 30.0 + 930.0);
+    let xsr = of("xsr", "pts-e-2.0");
+    close(minutes(xsr.shortest.duration_ns), 1320.0);
+    assert_eq!(xsr.shortest, xsr.longest, "nothing depends on steady state");
+    let dirth = of("dirth", "pts-e-2.0");
+    close(minutes(dirth.shortest.duration_ns), 150.0 + 270.0 + 210.0);
+    close(minutes(dirth.longest.duration_ns), 25.0 * (30.0 + 54.0) + 210.0);
+    let wsat = of("wsat", "pts-e-2.0");
+    close(minutes(wsat.shortest.duration_ns), 5.0 * 31.0 + 20.0);
+    assert!(minutes(wsat.longest.duration_ns) <= 6.0 * 60.0 + 20.0);
+    assert!(wsat.longest.cell_bytes >= 4 * 256_000_000_000, "four capacities come before six hours");
+}
+
+#[test]
+fn a_round_of_throughput_writes_a_minute_of_the_speed() {
+    let cost = of("tp-1024", "pts-e-1.0").shortest;
+    let gigabytes = cost.cell_bytes as f64 / 1e9;
+    close(gigabytes, 5.0 * 0.06 * SPEED / 1e6);
+    assert_eq!(cost.steps, 2 + 5 * 2);
+}
+
+#[test]
+fn a_scaled_drive_takes_a_scaled_time() {
+    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 16, seed: 1 };
+    let scaled =
+        TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
+    // The largest cells of IOPS are longer than their scaled minute: so many I/Os are in flight.
+    for test in TESTS.iter().filter(|test| test.name != "iops") {
+        let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));
+        let ratio = whole.longest.duration_ns as f64 / part.longest.duration_ns as f64;
+        assert!((15.9..16.1).contains(&ratio), "{}: {ratio}", test.name);
+        let ratio = whole.longest.written_bytes() as f64 / part.longest.written_bytes() as f64;
+        assert!((15.9..16.1).contains(&ratio), "{}: {ratio}", test.name);
+    }
+}
+
+#[test]
+fn an_impossible_workload_is_told() {
+    let profile = Profile::named("pts-e-2.0").unwrap();
+    let settings = Settings { threads: 64, ..profile.settings(1) };
+    let small = TargetFacts { capacity_bytes: 1 << 20, ..support::target(512) };
+    let context = Context { profile, settings: &settings, target: &small };
+    let assumed = Assumed { write_bytes_per_second: SPEED };
+    let problem = estimate(&context, Test::named("iops").unwrap(), assumed).unwrap_err();
+    assert!(problem.contains("threads need"), "{problem}");
+}
