@@ -1,6 +1,7 @@
 //! A run in a screenful of text, and as one JSON document.
 
 use pts::exhibit::{Cell, Exhibit, Table};
+use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed};
 use record::{Loaded, Run, RunFile, TargetKind};
 use serde_json::{Value, json};
@@ -43,6 +44,10 @@ impl Summary {
                 &format!("{}, {profile}, TC {} QD {}", outcome.title, header.threads, header.queue_depth),
             );
             line("verdict", &verdict(outcome));
+            if outcome.converged != Some(true) {
+                let texts = outcome.explained.iter().map(ToString::to_string);
+                texts.filter(|text| !outcome.notes.contains(text)).for_each(|text| line("state", &text));
+            }
             outcome.notes.iter().for_each(|note| line("note", note));
         }
         if !self.replayed.modified.is_empty() {
@@ -155,6 +160,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "correlation": s.correlation,
             "steady": s.steady,
         })).collect::<Vec<_>>(),
+        "explained": outcome.explained.iter().map(explained_json).collect::<Vec<_>>(),
         "tables": tables(outcome).map(table_json).collect::<Vec<_>>(),
         "key_figures": outcome.key_figures.iter().map(|figure| json!({
             "name": figure.name,
@@ -163,6 +169,16 @@ fn outcome_json(outcome: &Outcome) -> Value {
         })).collect::<Vec<_>>(),
         "notes": outcome.notes,
         "stopped": outcome.stop.as_ref().map(ToString::to_string),
+    })
+}
+
+fn explained_json(explanation: &Explanation) -> Value {
+    json!({
+        "variable": explanation.variable,
+        "latest": explanation.latest,
+        "blocked_by": explanation.blocked_by(),
+        "diagnosis": explanation.diagnosis.map(|diagnosis| diagnosis.to_string()),
+        "text": explanation.to_string(),
     })
 }
 

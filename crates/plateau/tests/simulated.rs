@@ -194,6 +194,22 @@ fn completions_and_man_pages_come_from_the_command_line() {
 }
 
 #[test]
+fn a_run_that_was_cut_says_how_far_from_steady_it_was() {
+    let bench = Bench::new();
+    let document = bench.json(&["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/64"]);
+    let run = document["run"].as_str().unwrap();
+    let path = bench.library().join(run).join("journal");
+    let whole = text(&path);
+    let judged = whole.match_indices("\"judged\"").nth(2).expect("three rounds").0;
+    let end = judged + whole[judged..].find('\n').unwrap() + 1;
+    std::fs::write(&path, &whole[..end]).unwrap();
+    let shown = bench.ok(&["show", run]);
+    assert!(shown.contains("state     SEQ 128KiB W: ") && shown.contains("needs five rounds"), "{shown}");
+    let explained = &bench.json(&["show", run])["tests"][0]["explained"][0];
+    assert_eq!(explained["variable"], "SEQ 128KiB W");
+}
+
+#[test]
 fn a_damaged_journal_is_refused_and_a_torn_one_reported() {
     let bench = Bench::new();
     let document = bench.json(&SMALL);

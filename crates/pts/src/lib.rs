@@ -8,6 +8,7 @@
 
 pub mod dry;
 pub mod exhibit;
+pub mod explain;
 pub mod profile;
 pub mod range;
 pub mod replay;

@@ -4,6 +4,7 @@ use record::{Purged, Range};
 use stdx::units::amount_base2;
 
 use crate::exhibit::Page;
+use crate::explain::Explanation;
 use crate::steady::Steadiness;
 use crate::{Context, Stop};
 
@@ -28,6 +29,8 @@ pub struct Outcome {
     pub converged: Option<bool>,
     /// The windows that decided, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, Steadiness)>,
+    /// How each tracking variable stands, and why it is not steady.
+    pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
     /// Select performance data.

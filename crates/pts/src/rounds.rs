@@ -2,6 +2,7 @@
 
 use record::{Judgement, Note, Segment, VariableJudgement};
 
+use crate::explain::remarks;
 use crate::profile::Cell;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
 use crate::{Bench, Context, Stop};
@@ -68,6 +69,19 @@ impl History {
         (0..self.variables.len())
             .map(|i| Steadiness::of(last_round, &std::array::from_fn(|r| latest[r].1[i])))
             .collect()
+    }
+
+    /// Names of the tracking variables.
+    #[must_use]
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    /// Rounds and values of one variable since the last interruption.
+    #[must_use]
+    pub fn values(&self, variable: usize) -> Vec<(u32, f64)> {
+        let value = |(round, values): &(u32, Vec<f64>)| Some((*round, *values.get(variable)?));
+        self.rounds.iter().filter_map(value).collect()
     }
 
     /// [`window`](Self::window) with the names of the variables.
@@ -195,11 +209,15 @@ impl Rounds {
     pub fn notes(&self, complete: bool) -> Vec<String> {
         match (complete, self.converged) {
             (true, true) => Vec::new(),
-            (true, false) => vec![format!(
-                "SS NOT ACHIEVED: no steady state in {} rounds; results are the mean of rounds {}",
-                self.history.len(),
-                self.names()
-            )],
+            (true, false) => {
+                let mut notes = vec![format!(
+                    "SS NOT ACHIEVED: no steady state in {} rounds; results are the mean of rounds {}",
+                    self.history.len(),
+                    self.names()
+                )];
+                notes.extend(remarks(&self.history));
+                notes
+            }
             (false, _) if self.done.is_empty() => {
                 vec!["NOT COMPLETE: no round is finished, so there are no figures yet".into()]
             }

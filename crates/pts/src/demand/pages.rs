@@ -7,6 +7,7 @@ use stdx::units::{block_size, grouped};
 use super::points::{Point, RESPONSE_LIMIT_MS};
 use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen};
 use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
+use crate::explain::{explain, remarks};
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::{Cell, Demand, Edition, mix_name};
 use crate::timeline::{Sample, mean};
@@ -28,6 +29,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     // The window that results are taken from comes first.
     let mut windows = seen.history.named_window();
     windows.extend(seen.precondition_history.named_window());
+    let mut explained = explain(&seen.history);
+    explained.extend(explain(&seen.precondition_history));
     Outcome {
         test: test.name,
         title: test.title,
@@ -51,6 +54,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: notes(seen, complete),
         modified,
         window: windows,
+        explained,
         stop,
     }
 }
@@ -69,10 +73,12 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     {
         let rounds = seen.precondition.len();
         notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of preconditioning"));
+        notes.extend(remarks(&seen.precondition_history));
     }
     if complete && !seen.converged {
         let rounds = seen.rounds.len();
         notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of demand variation"));
+        notes.extend(remarks(&seen.history));
     }
     if seen.chosen.is_some_and(|chosen| chosen.all_slow) {
         notes.push(format!(

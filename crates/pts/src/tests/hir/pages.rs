@@ -2,6 +2,7 @@
 
 use super::{BURST_SECONDS, ROUND_MINUTES, STIMULUS, Seen, State, TEST, WAIT_STATES};
 use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::explain::{explain, remarks};
 use crate::outcome::{TestHeader, clause_of};
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
@@ -41,6 +42,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: notes(seen, complete),
         modified,
         window: seen.history.named_window(),
+        explained: explain(&seen.history),
         stop,
     }
 }
@@ -52,6 +54,7 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
             "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; steady state is the last minute",
             seen.rounds.len()
         ));
+        notes.extend(remarks(&seen.history));
     }
     if !complete {
         let done = seen.states.iter().filter(|state| !state.baseline.is_empty()).count();

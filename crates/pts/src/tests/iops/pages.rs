@@ -4,6 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, MIXES, Seen, TEST, iops_of};
 use crate::exhibit::{Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::explain::explain;
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::{Cell, mix_name};
 use crate::{Context, KeyFigure, Outcome, Stop, modified, window_pages};
@@ -34,6 +35,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: rounds.notes(complete),
         modified,
         window: rounds.history.named_window(),
+        explained: explain(&rounds.history),
         stop,
     }
 }

@@ -4,6 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, DEMAND, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of};
 use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, Series, Table};
+use crate::explain::explain;
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::{Cell, mix_name};
 use crate::response::{self, FIVE_NINES};
@@ -38,6 +39,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: rounds.notes(complete),
         modified,
         window: rounds.history.named_window(),
+        explained: explain(&rounds.history),
         stop,
     }
 }

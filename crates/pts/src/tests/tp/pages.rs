@@ -4,6 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::{Seen, precondition_block, throughput_of};
 use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::explain::explain;
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::mix_name;
 use crate::window_pages::{self, MEGABYTES};
@@ -40,6 +41,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: rounds.notes(complete),
         modified,
         window: rounds.history.named_window(),
+        explained: explain(&rounds.history),
         stop,
     }
 }

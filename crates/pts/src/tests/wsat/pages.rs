@@ -5,6 +5,7 @@ use stdx::units::{amount_base10, grouped};
 use super::figures::{Figures, drive_fills};
 use super::{End, STIMULUS, Seen, TEST, has_histogram};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::explain::{explain, remarks};
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::Edition;
 use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
@@ -30,6 +31,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes: notes(seen, judged, complete),
         modified,
         window: seen.history.named_window(),
+        explained: explain(&seen.history),
         stop,
     }
 }
@@ -75,6 +77,7 @@ fn notes(seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
     }
     if judged && complete && !seen.converged {
         notes.push("SS NOT ACHIEVED: steady IOPS are the mean of the last 30 minutes".into());
+        notes.extend(remarks(&seen.history));
     }
     if !complete {
         notes.push(format!("NOT COMPLETE: figures are those of the {minutes} finished minutes"));

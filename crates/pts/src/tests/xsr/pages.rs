@@ -46,6 +46,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         notes,
         modified,
         window: Vec::new(),
+        explained: Vec::new(),
         stop,
     }
 }
