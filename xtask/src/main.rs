@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask crosscheck`.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod ci;
 mod crosscheck;
 mod source;
@@ -24,6 +25,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
     Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
     Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
+    Command { name: "bench", about: "engine: what the load engine costs, beside fio", run: bench::run },
 ];
 
 fn main() -> ExitCode {

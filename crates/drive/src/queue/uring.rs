@@ -159,7 +159,7 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         Some(Completion { slot, result, started_ns: state.started_ns, done_ns: self.seen_ns })
     }
 
-    /// A target that is done with every I/O while it is submitted (zram, for one) holds none whose depth could
+    /// A target that is done with every I/O while it is submitted (no-ops, for one) holds none whose depth could
     /// sag; there a system call for each few I/Os is only a cost.
     #[inline]
     fn refill_batch(&self) -> u32 {

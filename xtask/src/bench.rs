@@ -1,0 +1,138 @@
+//! `cargo xtask bench engine [--t-io-uring PATH]`: what the load engine costs, beside fio and fio's own
+//! benchmark of io_uring.
+//!
+//! Everything is measured in pairs that alternate, at least five of them, and medians are compared: the
+//! host is shared, and what disturbs one tool must disturb the other. The figure is processor time of the
+//! submitting thread per I/O; wall-clock rates say more about the neighbours.
+
+mod cases;
+mod rivals;
+mod targets;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+/// Pairs per comparison.
+const PAIRS: usize = 5;
+
+const USAGE: &str = "usage: cargo xtask bench engine [--t-io-uring PATH]";
+
+/// One line of the table.
+struct Row {
+    /// What was measured.
+    what: String,
+    /// What it shall be.
+    target: String,
+    /// What it was.
+    measured: String,
+    /// The same as a number, and the largest that is allowed (rates are turned round for this).
+    value: f64,
+    limit: f64,
+}
+
+impl Row {
+    fn is_met(&self) -> bool {
+        self.value <= self.limit
+    }
+}
+
+/// Runs the benchmark and prints its table.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let t_io_uring = match arguments {
+        [what] if what == "engine" => None,
+        [what, flag, path] if what == "engine" && flag == "--t-io-uring" => Some(path.clone()),
+        _ => bail!(USAGE),
+    };
+    if cfg!(debug_assertions) {
+        return again_optimised(root, arguments);
+    }
+    let folder = root.join("target/bench");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let rivals = rivals::Rivals::find(t_io_uring)?;
+    println!("fio: {}", rivals.fio_version.as_deref().unwrap_or("not installed; left out"));
+    println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; left out"));
+    let rows = cases::measure(&rivals, &folder)?;
+    print(&rows);
+    keep(&folder.join("engine.jsonl"), &rivals, &rows)
+}
+
+/// A debug build of the engine says nothing, so the optimised one takes over.
+fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])
+        .args(arguments)
+        .current_dir(root)
+        .status()?;
+    if status.success() { Ok(()) } else { bail!("the benchmark failed") }
+}
+
+fn print(rows: &[Row]) {
+    println!("{:<44} {:>26} {:>30}", "what", "target", "measured");
+    for row in rows {
+        let verdict = if row.is_met() { "met" } else { "MISSED" };
+        println!("{:<44} {:>26} {:>30}  {verdict}", row.what, row.target, row.measured);
+    }
+    let met = rows.iter().filter(|row| row.is_met()).count();
+    println!("{met} of {} targets met, medians of {PAIRS} alternated pairs", rows.len());
+}
+
+/// Appends the table to what earlier runs left.
+fn keep(path: &Path, rivals: &rivals::Rivals, rows: &[Row]) -> anyhow::Result<()> {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    for row in rows {
+        let line = json!({
+            "unix_seconds": seconds, "fio": rivals.fio_version, "what": row.what, "target": row.target,
+            "measured": row.measured, "value": row.value, "limit": row.limit, "met": row.is_met(),
+        });
+        writeln!(file, "{line}")?;
+    }
+    println!("added to {}", path.display());
+    Ok(())
+}
+
+/// The middle one; between the two in the middle of an even number.
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_do_not_mind_the_order() {
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median([]).is_nan());
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_not_met() {
+        let row = |value| Row {
+            what: String::new(),
+            target: String::new(),
+            measured: String::new(),
+            value,
+            limit: 1.0,
+        };
+        assert!(row(1.0).is_met() && !row(1.1).is_met() && !row(f64::NAN).is_met());
+    }
+
+    #[test]
+    fn only_the_engine_can_be_measured() {
+        assert!(run(Path::new("."), &["disk".into()]).is_err());
+        assert!(run(Path::new("."), &["engine".into(), "--t-io-uring".into()]).is_err());
+    }
+}
