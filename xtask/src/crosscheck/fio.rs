@@ -27,12 +27,15 @@ fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
         100 => "read",
         _ => "rw",
     };
+    // Registered files and buffers, as our engine has them: else fio's own cost is what is compared.
     // fio's own refill is slow enough in older versions to be the limit on a device in memory; its
     // default buffers are random and changed a little for every write.
     Ok([
         "--name=cell",
         "--direct=1",
         "--ioengine=io_uring",
+        "--fixedbufs=1",
+        "--registerfiles=1",
         "--norandommap",
         "--time_based",
         "--group_reporting",
