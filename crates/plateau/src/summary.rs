@@ -202,7 +202,7 @@ fn table_json(table: &Table) -> Value {
 /// Key figures in a line: `RND 4KiB W 19,561 IOPS`.
 pub fn key_figures(outcome: &Outcome) -> String {
     let figure = |f: &pts::KeyFigure| {
-        let value = f.value.map_or_else(|| "n/a".to_owned(), |v| grouped(v, f.decimals));
+        let value = f.value.map_or_else(|| f.absent.to_owned(), |v| grouped(v, f.decimals));
         format!("{} {value} {}", f.name, f.unit)
     };
     outcome.key_figures.iter().map(figure).collect::<Vec<_>>().join("   ")

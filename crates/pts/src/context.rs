@@ -36,6 +36,23 @@ impl<'a> Context<'a> {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))
     }
 
+    /// Whether the largest response times are those of the drive. A scaled one does a fraction of the work, so
+    /// its longest stall is not that of the whole one.
+    #[must_use]
+    pub fn has_maxima(&self) -> bool {
+        self.scale_divisor() == 1
+    }
+
+    /// What a page or a test says where maxima are left out.
+    pub(crate) fn maxima_note(&self) -> Option<String> {
+        let divisor = self.scale_divisor();
+        let text = format!(
+            "maximum response times are n/a: at scale 1/{divisor} the drive does 1/{divisor} of the work, so its \
+             longest stall is not that of the whole drive"
+        );
+        (!self.has_maxima()).then_some(text)
+    }
+
     /// Part of the LBA space that preconditioning touches.
     #[must_use]
     pub fn precondition_range(&self) -> Range {

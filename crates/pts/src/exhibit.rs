@@ -142,6 +142,9 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
+/// What stands for a maximum that a scaled simulated drive cannot tell.
+pub const SCALED: &str = "n/a (scaled)";
+
 /// One cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {

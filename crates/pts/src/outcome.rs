@@ -50,6 +50,8 @@ pub struct KeyFigure {
     pub name: String,
     /// Its value; none when not measured.
     pub value: Option<f64>,
+    /// What is printed where there is none: `n/a`.
+    pub absent: &'static str,
     /// Its unit.
     pub unit: &'static str,
     /// Digits behind the point.

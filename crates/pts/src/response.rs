@@ -6,7 +6,8 @@ use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 use stdx::units::grouped;
 
-use crate::exhibit::{Bin, Cell, Exhibit, Page, ResponseTimes, Row, Table};
+use crate::Context;
+use crate::exhibit::{Bin, Cell, Exhibit, Page, ResponseTimes, Row, SCALED, Table};
 
 /// A percentile, by the share of I/Os beyond it: exact, where 99.999 % as a fraction is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +75,15 @@ pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram 
 }
 
 /// The page of a histogram run: the plot, and the percentiles as numbers.
-pub(crate) fn page(title: &str, segment: Option<&Segment>) -> Page {
+pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
     let Some(segment) = segment else {
         let mut page = Page::of(title, Exhibit::ResponseTimes(ResponseTimes::default()));
         page.remarks.push("The histogram run at the end of the test is not finished.".into());
         return page;
     };
     let histogram = merged([segment]);
-    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(segment, &histogram)));
+    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(segment, &histogram, context)));
+    page.remarks.extend(context.maxima_note());
     page.exhibits.push(Exhibit::Table(table(&histogram)));
     if FIVE_NINES.of(&histogram).is_none() {
         page.remarks.push(format!(
@@ -92,11 +94,15 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>) -> Page {
     page
 }
 
-fn exhibit(segment: &Segment, histogram: &Histogram) -> ResponseTimes {
+fn exhibit(segment: &Segment, histogram: &Histogram, context: &Context<'_>) -> ResponseTimes {
     let workload = &segment.workload;
-    let maximum = histogram.max().map_or_else(|| "n/a".into(), |ns| grouped(ns as f64 / 1e6, 3));
+    let maximum = match histogram.max() {
+        Some(_) if !context.has_maxima() => SCALED.to_owned(),
+        Some(ns) => format!("{} ms", grouped(ns as f64 / 1e6, 3)),
+        None => "n/a".to_owned(),
+    };
     let caption = format!(
-        "{workload}, TC {} QD {}: {} IOPS, {} MB/s, MRT {maximum} ms",
+        "{workload}, TC {} QD {}: {} IOPS, {} MB/s, MRT {maximum}",
         workload.threads,
         workload.queue_depth,
         grouped(segment.iops(), 1),

@@ -2,9 +2,9 @@
 
 mod support;
 
-use pts::exhibit::{Cell, Exhibit};
+use pts::exhibit::{Cell, Exhibit, Lines, SCALED};
 use pts::{Outcome, Stop};
-use record::{Note, Until};
+use record::{Note, SimulatedFacts, TargetFacts, Until};
 use support::{Fake, run_on, tables, target, titles};
 
 fn run(profile: &str, bench: &mut Fake) -> Outcome {
@@ -128,4 +128,44 @@ fn nothing_done_is_not_steady() {
         }),
     );
     assert_eq!(outcome.converged, Some(false));
+}
+
+/// The drive of every test as a simulated one at a scale.
+fn simulated(scale_divisor: u32) -> TargetFacts {
+    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1 };
+    TargetFacts { simulated: Some(simulated), ..target(512) }
+}
+
+#[test]
+fn a_scaled_drive_has_no_maxima() {
+    for profile in ["pts-e-1.0", "pts-e-2.0"] {
+        let outcome = run_on("lat", profile, &simulated(16), &mut Fake::new(|_, _| 1000));
+        let tables = tables(&outcome);
+        let maxima = tables.iter().find(|table| table.heading.starts_with("Maximum")).unwrap();
+        assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
+        assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are there");
+        let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
+        assert!(series.iter().all(|series| series.points.is_empty()));
+        let Exhibit::Columns3d(columns) = &outcome.pages[5].exhibits[0] else { panic!("no columns") };
+        assert!(columns.heights.iter().flatten().all(Option::is_none));
+        for (figure, shown) in outcome.key_figures.iter().zip([true, true, false, false]) {
+            assert_eq!(figure.value.is_some(), shown, "{}", figure.name);
+            assert_eq!(figure.absent == SCALED, !shown, "{}", figure.name);
+        }
+        assert!(outcome.notes.iter().any(|note| note.contains("scale 1/16")), "{:?}", outcome.notes);
+        for page in [1, 3, 5] {
+            assert!(outcome.pages[page].remarks.iter().any(|r| r.contains("scale 1/16")), "page {page}");
+        }
+    }
+    let outcome = run_on("lat", "pts-e-2.0", &simulated(16), &mut Fake::new(|_, _| 1000));
+    let Exhibit::ResponseTimes(times) = &outcome.pages[6].exhibits[0] else { panic!("no histogram") };
+    assert!(times.caption.ends_with("MRT n/a (scaled)"), "{}", times.caption);
+}
+
+#[test]
+fn a_simulated_drive_of_full_size_has_maxima() {
+    let bench = || Fake::new(|_, _| 1000);
+    let (whole, real) =
+        (run_on("lat", "pts-e-2.0", &simulated(1), &mut bench()), run("pts-e-2.0", &mut bench()));
+    assert_eq!((whole.pages, whole.notes), (real.pages, real.notes));
 }

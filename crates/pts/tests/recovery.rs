@@ -2,9 +2,9 @@
 
 mod support;
 
-use pts::exhibit::{Cell, Exhibit, Facts};
+use pts::exhibit::{Cell, Exhibit, Facts, SCALED};
 use pts::{Outcome, Stop};
-use record::Access;
+use record::{Access, SimulatedFacts, TargetFacts};
 use support::{Fake, run_on, tables, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -175,4 +175,23 @@ fn xsr_keeps_finished_groups() {
     assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 3 access groups are finished"]);
     assert_eq!(recovery(&outcome).items[0].1, "not measured");
     assert_eq!(tables(&outcome)[0].rows[0].cells[1], Cell::Absent("not measured".into()));
+}
+
+#[test]
+fn a_scaled_drive_has_no_maxima_over_time() {
+    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 64, seed: 1 };
+    let scaled = TargetFacts { simulated: Some(simulated), ..target(512) };
+    let bench = || Fake::new(|_, _| 1_000);
+    let outcome = run_on("xsr", "pts-e-2.0", &scaled, &mut bench());
+    let table = &tables(&outcome)[0];
+    assert_eq!(table.rows[2].cells, vec![Cell::Absent(SCALED.into()); 3], "{}", table.rows[2].name);
+    assert!(matches!(table.rows[1].cells[0], Cell::Value(_)), "averages are there");
+    let Exhibit::Lines(lines) = &outcome.pages[1].exhibits[1] else { panic!("no lines") };
+    assert!(lines.series.iter().all(|series| series.name.starts_with("ART")), "no MRT");
+    assert!(outcome.notes[0].contains("scale 1/64"), "{:?}", outcome.notes);
+
+    let outcome = run_on("xsr", "pts-e-1.1", &scaled, &mut bench());
+    let page = outcome.pages.iter().find(|page| page.title.starts_with("Maximum")).unwrap();
+    let Exhibit::Lines(lines) = &page.exhibits[0] else { panic!("no lines") };
+    assert!(lines.series.is_empty() && page.remarks[0].contains("scale 1/64"), "{:?}", page.remarks);
 }

@@ -124,7 +124,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         let demand = seen.chosen.map_or(HIGHEST, |chosen| chosen.demands()[index]);
         pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), &writes_at(seen, demand), writes));
         let title = format!("{name} IOPS Response Time Histogram");
-        pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref())));
+        pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref()), context));
     }
     if context.profile.edition >= Edition::V2_0 {
         pages.push(over_total(&means));
@@ -244,6 +244,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
             ),
             value: Some(point.iops),
             unit: "IOPS",
+            absent: "n/a",
             decimals: 0,
         }
     };

@@ -37,7 +37,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, place: Place) -> Stri
 fn figures(figures: &[KeyFigure]) -> String {
     let figure = |figure: &KeyFigure| {
         let value = figure.value.filter(|v| v.is_finite());
-        let value = value.map_or_else(|| "-".to_owned(), |value| grouped(value, figure.decimals));
+        let value = value.map_or_else(|| figure.absent.to_owned(), |value| grouped(value, figure.decimals));
         format!(
             "<div><span>{}</span><strong>{value}</strong><span>{}</span></div>\n",
             or_na(Some(&figure.name)),

@@ -168,7 +168,7 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
 }
 
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
-    let figure = |name: String, value| KeyFigure { name, value, unit: "IOPS", decimals: 0 };
+    let figure = |name: String, value| KeyFigure { name, value, unit: "IOPS", absent: "n/a", decimals: 0 };
     let mut figures = vec![figure("RND 4KiB W, steady state".into(), steady(seen))];
     for wait in WAIT_STATES {
         let state = seen.states.iter().find(|state| state.wait == wait);

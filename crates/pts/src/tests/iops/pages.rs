@@ -163,6 +163,12 @@ fn columns_3d(seen: &Seen) -> Page {
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
     [(4096, 0), (4096, 100), (8192, 0), (8192, 100)]
         .map(|(block_bytes, read_percent)| Cell { block_bytes, read_percent })
-        .map(|cell| KeyFigure { name: cell.name(), value: mean(seen, cell), unit: "IOPS", decimals: 0 })
+        .map(|cell| KeyFigure {
+            name: cell.name(),
+            value: mean(seen, cell),
+            unit: "IOPS",
+            absent: "n/a",
+            decimals: 0,
+        })
         .into()
 }

@@ -3,7 +3,7 @@
 use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, DEMAND, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of};
-use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, Series, Table};
+use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
 use crate::explain::explain;
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::{Cell, mix_name};
@@ -35,8 +35,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         rounds: rounds.last(),
         converged: (complete || rounds.converged).then_some(rounds.converged),
         pages: pages(context, seen),
-        key_figures: key_figures(seen),
-        notes: rounds.notes(complete),
+        key_figures: key_figures(context, seen),
+        notes: rounds.notes(complete).into_iter().chain(context.maxima_note()).collect(),
         modified,
         window: rounds.history.named_window(),
         explained: explain(&rounds.history),
@@ -69,7 +69,7 @@ enum Figure {
 }
 
 impl Figure {
-    fn of(self, seen: &Seen, cell: Cell) -> Option<f64> {
+    fn of(self, context: &Context<'_>, seen: &Seen, cell: Cell) -> Option<f64> {
         let rounds = &seen.rounds;
         match self {
             Self::Iops => rounds.mean(|segments| Some(find(segments, cell)?.iops())),
@@ -78,6 +78,7 @@ impl Figure {
                 let segments = rounds.results().iter().filter_map(|round| find(&round.segments, cell));
                 FIVE_NINES.of(&response::merged(segments))
             }
+            Self::Maximum if !context.has_maxima() => None,
             // The largest response time there was: a mean of maxima says nothing of any I/O.
             Self::Maximum => {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
@@ -116,16 +117,19 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         over_rounds(
             "Steady State Convergence - Maximum Latency (100 % writes)",
             "Maximum latency (ms)",
-            maximum_of,
+            if context.has_maxima() { maximum_of } else { |_, _| None },
         ),
         window_pages::determination(&TRACKED.short_name(), MILLISECONDS, tracked, window.first(), context),
         tables(context, seen),
-        columns(seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", Figure::Average),
-        columns(seen, "MAX Latency v BS and R/W Mix - 3D Plot", "Maximum (ms)", Figure::Maximum),
+        columns(context, seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", Figure::Average),
+        columns(context, seen, "MAX Latency v BS and R/W Mix - 3D Plot", "Maximum (ms)", Figure::Maximum),
     ];
+    for page in [1, 5] {
+        pages[page].remarks.extend(context.maxima_note());
+    }
     if has_histogram(context) {
         let title = "Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, seen.histogram.as_ref()));
+        pages.push(response::page(title, seen.histogram.as_ref(), context));
     }
     pages
 }
@@ -148,23 +152,25 @@ fn tables(context: &Context<'_>, seen: &Seen) -> Page {
     };
     let fifth_nine =
         if has_histogram(context) { "; 99.999 % needs 1,000,000 I/Os in these rounds" } else { "" };
-    let remark = format!("Rounds {}; maxima are the largest of all{fifth_nine}.", seen.rounds.names());
+    let maxima = context.maxima_note().unwrap_or_else(|| "maxima are the largest of all".into());
+    let remark = format!("Rounds {}; {maxima}{fifth_nine}.", seen.rounds.names());
     Page {
         title: "Average and Maximum Response Time - Tabular Data".into(),
-        exhibits: shown.iter().map(|figure| Exhibit::Table(table(seen, *figure))).collect(),
+        exhibits: shown.iter().map(|figure| Exhibit::Table(table(context, seen, *figure))).collect(),
         remarks: vec![remark],
     }
 }
 
-fn table(seen: &Seen, figure: Figure) -> Table {
+fn table(context: &Context<'_>, seen: &Seen, figure: Figure) -> Table {
     let (heading, decimals) = figure.heading();
     let absent = |block_bytes: u32| match figure {
         _ if seen.skipped.contains(&block_bytes) => "n/a (4Kn)",
+        Figure::Maximum if !context.has_maxima() => SCALED,
         Figure::FiveNines if !seen.rounds.done.is_empty() => "n/a",
         _ => "not measured",
     };
     let cell = |block_bytes, read_percent| {
-        let value = figure.of(seen, Cell { block_bytes, read_percent });
+        let value = figure.of(context, seen, Cell { block_bytes, read_percent });
         value.map_or_else(|| TableCell::Absent(absent(block_bytes).into()), TableCell::Value)
     };
     Table {
@@ -182,8 +188,8 @@ fn table(seen: &Seen, figure: Figure) -> Table {
     }
 }
 
-fn columns(seen: &Seen, title: &str, height: &str, figure: Figure) -> Page {
-    let value = |block_bytes, read_percent| figure.of(seen, Cell { block_bytes, read_percent });
+fn columns(context: &Context<'_>, seen: &Seen, title: &str, height: &str, figure: Figure) -> Page {
+    let value = |block_bytes, read_percent| figure.of(context, seen, Cell { block_bytes, read_percent });
     let columns = Columns3d {
         x_label: "Block Size (KiB)".into(),
         x: sizes().map(|b| kib(u64::from(b))).collect(),
@@ -195,14 +201,15 @@ fn columns(seen: &Seen, title: &str, height: &str, figure: Figure) -> Page {
     Page::of(title, Exhibit::Columns3d(columns))
 }
 
-fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+fn key_figures(context: &Context<'_>, seen: &Seen) -> Vec<KeyFigure> {
     let cell = |read_percent| Cell { read_percent, ..TRACKED };
     [("average", Figure::Average), ("maximum", Figure::Maximum)]
         .into_iter()
         .flat_map(|(kind, figure)| [(kind, figure, 100), (kind, figure, 0)])
         .map(|(kind, figure, read)| KeyFigure {
             name: format!("{} {kind}", cell(read).name()),
-            value: figure.of(seen, cell(read)),
+            value: figure.of(context, seen, cell(read)),
+            absent: if kind == "maximum" && !context.has_maxima() { SCALED } else { "n/a" },
             unit: "ms",
             decimals: 3,
         })

@@ -124,6 +124,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
             name: format!("SEQ {size} {name}"),
             value: mean(seen, read),
             unit: "MB/s",
+            absent: "n/a",
             decimals: 1,
         })
         .into()

@@ -130,7 +130,7 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
         pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
         pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
         let title = "WSAT Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, seen.histogram.as_ref()));
+        pages.push(response::page(title, seen.histogram.as_ref(), context));
     } else {
         pages.push(curve("WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
         pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
@@ -165,6 +165,7 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
 }
 
 fn key_figures(figures: &Figures) -> Vec<KeyFigure> {
-    let figure = |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", decimals: 0 };
+    let figure =
+        |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", absent: "n/a", decimals: 0 };
     vec![figure("RND 4KiB W, FOB", figures.fresh), figure("RND 4KiB W, steady state", figures.steady)]
 }

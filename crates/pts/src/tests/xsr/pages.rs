@@ -4,7 +4,7 @@ use stdx::units::block_size;
 
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use super::{DEMAND, GROUPS, Group, Seen, TEST};
-use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
 use crate::outcome::{TestHeader, clause_of};
 use crate::profile::Edition;
 use crate::timeline::Sample;
@@ -20,6 +20,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     modified::by_purge(seen.purge.as_ref(), &mut modified);
     seen.incidents.tell(&mut modified);
     let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
+    notes.extend(context.maxima_note());
     if stop.is_some() {
         notes.push(format!(
             "NOT COMPLETE: {} of {} access groups are finished",
@@ -89,7 +90,8 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let mut pages = vec![Page::of("TP v Time - All Access Groups", all("MB/s", throughput))];
     if context.profile.edition >= Edition::V2_0 {
         let response = ["ART", "MRT"].into_iter().zip([average as fn(&Sample) -> Option<f64>, maximum]);
-        let response = response.flat_map(|(name, value)| {
+        let shown = if context.has_maxima() { 2 } else { 1 };
+        let response = response.take(shown).flat_map(|(name, value)| {
             series(seen, value, &|_| true)
                 .into_iter()
                 .map(move |series| Series { name: format!("{name} {}", series.name), ..series })
@@ -98,9 +100,9 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         pages.push(Page {
             title: "TP, ART and MRT v Time".into(),
             exhibits: vec![all("MB/s", throughput), response],
-            remarks: Vec::new(),
+            remarks: context.maxima_note().into_iter().collect(),
         });
-        pages.push(table_page(seen));
+        pages.push(table_page(context, seen));
         return pages;
     }
     let mut change = 0.0;
@@ -110,14 +112,20 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         let exhibit = over_time("MB/s", Scale::Integer, series(seen, throughput, &beside));
         pages.push(Page::of(&format!("TP v Time - Access Groups {} and {}", index + 1, index + 2), exhibit));
     }
-    pages.push(Page::of("Maximum Latency v Time", all("ms", maximum)));
+    let none: fn(&Sample) -> Option<f64> = |_| None;
+    let shown = if context.has_maxima() { maximum } else { none };
+    pages.push(Page {
+        title: "Maximum Latency v Time".into(),
+        exhibits: vec![all("ms", shown)],
+        remarks: context.maxima_note().into_iter().collect(),
+    });
     let mut last = Page::of("Average Latency v Time", all("ms", average));
     last.exhibits.push(Exhibit::Facts(recovery(seen)));
     pages.push(last);
     pages
 }
 
-fn table_page(seen: &Seen) -> Page {
+fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
     let cell = |index: usize, value: &dyn Fn(&[Sample]) -> Option<f64>| {
         let value = seen.groups.get(index).and_then(|samples| value(samples));
         value.map_or_else(|| Cell::Absent("not measured".into()), Cell::Value)
@@ -129,6 +137,8 @@ fn table_page(seen: &Seen) -> Page {
     let peak = |value: fn(&Sample) -> Option<f64>| {
         move |samples: &[Sample]| samples.iter().filter_map(value).max_by(f64::total_cmp)
     };
+    let scaled =
+        |name: &str| Row { name: name.into(), cells: vec![Cell::Absent(SCALED.into()); GROUPS.len()] };
     let table = Table {
         heading: "Cross Stimulus Recovery".into(),
         row_heading: "Figure".into(),
@@ -137,7 +147,7 @@ fn table_page(seen: &Seen) -> Page {
         rows: vec![
             row("TP at the end (MB/s)", &|samples| Some(samples.last()?.megabytes_per_second)),
             row("Peak ART (ms)", &peak(average)),
-            row("Peak MRT (ms)", &peak(maximum)),
+            if context.has_maxima() { row("Peak MRT (ms)", &peak(maximum)) } else { scaled("Peak MRT (ms)") },
         ],
         decimals: 3,
     };
@@ -171,7 +181,8 @@ fn recovery(seen: &Seen) -> Facts {
 
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
     let minute = |index: usize| recoveries(seen).and_then(|all| all[index]).map(|minute| minute as f64);
-    let figure = |name: &str, value| KeyFigure { name: name.into(), value, unit: "min", decimals: 0 };
+    let figure =
+        |name: &str, value| KeyFigure { name: name.into(), value, unit: "min", absent: "n/a", decimals: 0 };
     vec![
         figure("Recovery to the mean of AG1", minute(0)),
         figure("Recovery to 90 % of the last hour of AG1", minute(1)),
