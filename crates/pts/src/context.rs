@@ -47,8 +47,7 @@ impl<'a> Context<'a> {
     pub(crate) fn maxima_note(&self) -> Option<String> {
         let divisor = self.scale_divisor();
         let text = format!(
-            "maximum response times are n/a: at scale 1/{divisor} the drive does 1/{divisor} of the work, so its \
-             longest stall is not that of the whole drive"
+            "maxima n/a: scale 1/{divisor} does 1/{divisor} of the work, so its longest stall is not the drive's"
         );
         (!self.has_maxima()).then_some(text)
     }
