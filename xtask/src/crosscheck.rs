@@ -1,6 +1,6 @@
 //! `cargo xtask crosscheck TARGET`: the IOPS test cell by cell beside fio on the same target.
 //!
-//! The real test (`pts`) runs on the real engine (`drive`); behind every cell fio runs the same
+//! The real test (`pts`) runs on the real engine (`drive`); before or behind every cell fio runs the same
 //! workload. So both see the drive in the same state and under the same disturbances, and the table that
 //! is compared is the one a report would print.
 
@@ -19,8 +19,8 @@ use stdx::units::{SECOND_NS, grouped, parse_size};
 
 /// Rounds that are compared.
 const ROUNDS: u32 = 5;
-/// Rest before each of our cells. fio takes about as long to start, and a drive (or a throttle with a burst
-/// allowance) gives more after a rest: both shall find it equally rested.
+/// Rest before each cell. A drive (or a throttle with a burst allowance) gives more after a rest, so both shall
+/// find it equally rested; and because that is never quite so, who is first changes with each round.
 const REST_NS: u64 = 250_000_000;
 /// A cell is compared where both tools repeat this well (standard deviation over mean).
 const REPEATS_WITHIN: f64 = 0.05;
@@ -52,7 +52,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };
     let target = armed.facts().clone();
     let context = Context { profile, settings: &settings, target: &target };
-    let mut both = Both { armed: &mut armed, target: &options.target, pairs: Vec::new() };
+    let mut both = Both { armed: &mut armed, target: &options.target, pairs: Vec::new(), round: 0 };
     let outcome = (Test::named("iops").map_err(anyhow::Error::msg)?.run)(&context, &mut both);
     if let Some(stop) = outcome.stop {
         bail!("{stop}");
@@ -95,14 +95,28 @@ struct Pair {
     idle_share: f64,
 }
 
-/// A bench on which fio follows every cell.
+/// A bench on which fio runs beside every cell.
 struct Both<'a> {
     armed: &'a mut Armed,
     target: &'a str,
     pairs: Vec<Pair>,
+    round: u32,
 }
 
 impl Both<'_> {
+    fn fios(&mut self, workload: &Workload) -> Result<(f64, f64), Stop> {
+        self.idle(REST_NS)?;
+        let failed = |error: anyhow::Error| Stop::Failed(format!("{error:#}"));
+        let (iops, idle) = idle_share_during(|| fio::iops(self.target, workload));
+        Ok((iops.map_err(failed)?, idle.map_err(failed)?))
+    }
+
+    fn ours(&mut self, workload: &Workload) -> Result<(Segment, f64), Stop> {
+        self.idle(REST_NS)?;
+        let (segment, idle) = idle_share_during(|| self.drive(workload));
+        Ok((segment?, idle.map_err(|error| Stop::Failed(format!("{error:#}")))?))
+    }
+
     fn drive(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         match self.armed.run(workload, &mut |_| Flow::Continue) {
             Ok(Outcome::Finished(segment)) => Ok(segment),
@@ -120,12 +134,11 @@ impl Bench for Both<'_> {
         self.drive(workload)
     }
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        self.idle(REST_NS)?;
-        let failed = |error: anyhow::Error| Stop::Failed(format!("{error:#}"));
-        let (segment, our_idle) = idle_share_during(|| self.drive(workload));
-        let (fios, fios_idle) = idle_share_during(|| fio::iops(self.target, workload));
-        let (segment, fios) = (segment?, fios.map_err(failed)?);
-        let idle_share = our_idle.map_err(failed)?.min(fios_idle.map_err(failed)?);
+        let fio_first = self.round.is_multiple_of(2);
+        let early = if fio_first { Some(self.fios(workload)?) } else { None };
+        let (segment, our_idle) = self.ours(workload)?;
+        let (fios, fios_idle) = early.map_or_else(|| self.fios(workload), Ok)?;
+        let idle_share = our_idle.min(fios_idle);
         self.pairs.push(Pair { workload: workload.clone(), ours: segment.iops(), fios, idle_share });
         Ok(segment)
     }
@@ -134,7 +147,8 @@ impl Bench for Both<'_> {
     }
     fn note(&mut self, note: Note) -> Result<(), Stop> {
         if let Note::RoundStarted { round, cells } = note {
-            eprintln!("round {round} of {ROUNDS}, {cells} cells, each followed by fio");
+            self.round = round;
+            eprintln!("round {round} of {ROUNDS}, {cells} cells, each beside fio");
         }
         Ok(())
     }
@@ -238,6 +252,8 @@ mod tests {
             access: record::Access::Random,
             read_percent: 0,
             block_bytes: 4096,
+            kinds: Vec::new(),
+            zones: Vec::new(),
             threads: profile.threads,
             queue_depth: profile.queue_depth,
             range: record::Range::first(1 << 30),

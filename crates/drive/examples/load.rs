@@ -24,6 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         access: if order == "seq" { Access::Sequential } else { Access::Random },
         read_percent: read.parse()?,
         block_bytes: parse_size(block)? as u32,
+        kinds: Vec::new(),
+        zones: Vec::new(),
         threads: threads.parse()?,
         queue_depth: depth.parse()?,
         range: Range::first(armed.facts().capacity_bytes),

@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use record::{Until, Workload};
-use stdx::access::{Stream, share};
+use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
 
 use crate::clock::Clock;
@@ -352,32 +352,24 @@ fn new_worker<'a, Q: Queue>(
     recorder: Recorder,
     stop: &'a AtomicBool,
 ) -> Worker<'a, Q> {
-    let ios = match workload.until {
+    let pattern = workload.pattern();
+    let left_bytes = match workload.until {
         Until::DurationNs(_) => u64::MAX,
-        Until::AmountBytes(bytes) => {
-            let part = share(bytes / u64::from(workload.block_bytes), thread, workload.threads);
-            part.end - part.start
-        }
+        Until::AmountBytes(bytes) => pattern.share_bytes(bytes, thread, workload.threads),
     };
     Worker {
         queue,
-        stream: Stream::new(
-            workload.seed,
-            thread,
-            workload.threads,
-            workload.access.into(),
-            workload.read_percent,
-            workload.block_bytes,
-            workload.range.span(),
-        ),
+        stream: Stream::new(workload.seed, thread, workload.threads, &pattern),
         fill: Fill::new(workload.data_pattern, workload.seed, thread),
         recorder,
-        block_bytes: workload.block_bytes,
         depth: workload.queue_depth,
-        ios,
+        left_bytes,
         deadline_ns: u64::MAX,
         stop,
-        requests: vec![(false, 0); usize::from(workload.queue_depth)],
+        requests: vec![
+            Access { read: false, block_bytes: 0, offset_bytes: 0 };
+            usize::from(workload.queue_depth)
+        ],
         failure: None,
         repeats: 0,
     }
@@ -393,7 +385,7 @@ fn watch(
     stop: &AtomicBool,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> bool {
-    let (mut sums, mut total_ios) = (Interval::default(), 0u64);
+    let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
     let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
     let mut stopped = false;
     while workers > 0 {
@@ -405,16 +397,16 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 let now_ns = device.clock.now_ns();
-                total_ios += sums.ios();
+                total_bytes += sums.bytes;
                 let tick = Tick {
                     elapsed_ns: now_ns - start_ns,
                     interval_ns: now_ns - told_ns,
                     read_ios: sums.read_ios,
                     write_ios: sums.write_ios,
-                    bytes: sums.ios() * u64::from(workload.block_bytes),
+                    bytes: sums.bytes,
                     latency_mean_ns: sums.latency_mean_ns(),
                     latency_max_ns: sums.latency_max_ns,
-                    share_done: share_done(workload, now_ns - start_ns, total_ios),
+                    share_done: share_done(workload, now_ns - start_ns, total_bytes),
                 };
                 if !stopped && on_tick(&tick) == Flow::Stop {
                     stopped = true;
@@ -431,10 +423,10 @@ fn watch(
     stopped
 }
 
-fn share_done(workload: &Workload, elapsed_ns: u64, ios: u64) -> f64 {
+fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {
     let (done, all) = match workload.until {
         Until::DurationNs(ns) => (elapsed_ns, ns),
-        Until::AmountBytes(bytes) => (ios * u64::from(workload.block_bytes), bytes),
+        Until::AmountBytes(bytes) => (bytes_done, bytes),
     };
     (done as f64 / all as f64).min(1.0)
 }

@@ -13,6 +13,8 @@ pub(crate) mod uring;
 
 use std::io;
 
+use stdx::access::Access;
+
 /// Position of an I/O in the queue, below the queue depth.
 pub(crate) type Slot = u16;
 
@@ -31,12 +33,12 @@ pub(crate) struct Completion {
     pub(crate) done_ns: u64,
 }
 
-/// A queue of fixed depth. Every slot takes one I/O of the queue's block size at a time.
+/// A queue of fixed depth. Every slot takes one I/O of at most the queue's block size at a time.
 pub(crate) trait Queue {
     /// The buffer of an idle slot.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
     /// Takes an I/O on an idle slot; it may wait for [`flush`](Self::flush) to be submitted.
-    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64);
+    fn push(&mut self, slot: Slot, access: Access);
     /// Submits what was pushed.
     fn flush(&mut self) -> io::Result<()>;
     /// Submits what was pushed and waits until at least one I/O is finished.
@@ -59,6 +61,7 @@ pub(crate) trait Queue {
 pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
     pub(crate) depth: u16,
+    /// Of the largest I/O.
     pub(crate) block_bytes: u32,
     pub(crate) clock: crate::clock::Clock,
 }

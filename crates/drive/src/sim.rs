@@ -90,9 +90,9 @@ impl Simulated {
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
         let load = self.load(workload);
-        let mut progress = Progress::new(workload, &load, self.ssd.now_ns());
+        let mut progress = Progress::new(&load, self.ssd.now_ns());
         let last_tick = &mut self.last_tick;
-        let tally = self.ssd.run(&load, &mut |tick| {
+        let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
             progress.add(tick);
             // Only display depends on this clock.
             if last_tick.elapsed() < TICK_EVERY {
@@ -102,7 +102,7 @@ impl Simulated {
             on_tick(&progress.take(tick.end_ns)) == Flow::Continue
         });
         if let Some(failed) = &tally.failed {
-            return Err(device_error(workload, failed));
+            return Err(device_error(failed));
         }
         if tally.stopped {
             return Ok(Outcome::Stopped);
@@ -136,10 +136,10 @@ impl Simulated {
 /// What happened since the last tick that was shown.
 struct Progress {
     until: nandsim::Until,
-    block_bytes: u64,
     start_ns: u64,
     shown_ns: u64,
     done_bytes: u64,
+    shown_bytes: u64,
     read_ios: u64,
     write_ios: u64,
     latency_sum_ns: u64,
@@ -147,13 +147,13 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(workload: &Workload, load: &Load, start_ns: u64) -> Self {
+    fn new(load: &Load, start_ns: u64) -> Self {
         Self {
             until: load.until,
-            block_bytes: u64::from(workload.block_bytes),
             start_ns,
             shown_ns: start_ns,
             done_bytes: 0,
+            shown_bytes: 0,
             read_ios: 0,
             write_ios: 0,
             latency_sum_ns: 0,
@@ -180,19 +180,19 @@ impl Progress {
             interval_ns: now_ns - self.shown_ns,
             read_ios: self.read_ios,
             write_ios: self.write_ios,
-            bytes: ios * self.block_bytes,
+            bytes: self.done_bytes - self.shown_bytes,
             latency_mean_ns: self.latency_sum_ns.checked_div(ios).unwrap_or(0),
             latency_max_ns: self.latency_max_ns,
             share_done: (done as f64 / all as f64).min(1.0),
         };
         (self.read_ios, self.write_ios, self.latency_sum_ns, self.latency_max_ns) = (0, 0, 0, 0);
-        self.shown_ns = now_ns;
+        (self.shown_ns, self.shown_bytes) = (now_ns, self.done_bytes);
         tick
     }
 }
 
 /// The first failed command in words, and the number of all failed ones.
-fn device_error(workload: &Workload, failed: &Failed) -> DriveError {
+fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
     let verb = if first.read { "read" } else { "write" };
     let problem = match first.cause {
@@ -207,7 +207,7 @@ fn device_error(workload: &Workload, failed: &Failed) -> DriveError {
     DriveError::Device {
         what: format!(
             "a {verb} of {} B at byte {} failed with {problem}{more}",
-            workload.block_bytes, first.offset_bytes
+            first.length_bytes, first.offset_bytes
         ),
         errors: known.map(|(kind, count)| ErrorCount { kind: kind.to_owned(), count }).collect(),
     }

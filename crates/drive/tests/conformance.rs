@@ -3,7 +3,7 @@
 mod support;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions};
-use record::{Access, DataPattern, Until, Workload};
+use record::{Access, DataPattern, IoKind, Until, Workload, Zone};
 use support::{armed, finish, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -34,6 +34,39 @@ fn the_same_requests_are_done_at_every_depth() {
         assert!(images.iter().all(|image| *image == images[0]), "depth {queue_depth}");
         let written = images[0].1.iter().filter(|block| **block).count();
         assert!((500..700).contains(&written), "{written} blocks");
+    }
+}
+
+#[test]
+fn several_kinds_of_io_in_zones_are_done_the_same_by_every_engine() {
+    const AMOUNT: u64 = 8 << 20;
+    let kind = |share_percent, read_percent, block_bytes| IoKind {
+        share_percent,
+        access: Access::Random,
+        read_percent,
+        block_bytes,
+    };
+    let zone = |access_percent, range_percent| Zone { access_percent, range_percent };
+    for queue_depth in [1, 4] {
+        let images = ENGINES.map(|engine| {
+            let file = support::file();
+            let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+            let until = Until::AmountBytes(AMOUNT);
+            let asked =
+                Workload { queue_depth, zones: vec![zone(90, 10), zone(10, 90)], until, ..workload(SIZE) };
+            let asked = asked.of_kinds(vec![kind(50, 0, 4096), kind(30, 0, 12288), kind(20, 100, 8192)]);
+            let segment = finish(&mut target, &asked);
+            let done = segment.read.bytes + segment.write.bytes;
+            assert!((AMOUNT..AMOUNT + 12288).contains(&done), "{done} bytes with {engine:?}");
+            assert_eq!(segment.read.bytes, segment.read.ios * 8192);
+            let mean_write = segment.write.bytes as f64 / segment.write.ios as f64;
+            assert!((mean_write - 7168.0).abs() < 500.0, "{mean_write} B per write");
+            (segment.read.ios, touched(file.path()))
+        });
+        assert!(images.iter().all(|image| *image == images[0]), "depth {queue_depth}");
+        let (first, rest) = images[0].1.split_at(images[0].1.len() / 10);
+        let filled = |part: &[bool]| part.iter().filter(|block| **block).count() as f64 / part.len() as f64;
+        assert!(filled(first) > 0.9 && filled(rest) < 0.2, "{} {}", filled(first), filled(rest));
     }
 }
 

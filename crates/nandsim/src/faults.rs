@@ -73,6 +73,8 @@ pub struct Failure {
     pub read: bool,
     /// First byte of the command.
     pub offset_bytes: u64,
+    /// Length of the command in bytes.
+    pub length_bytes: u32,
     /// When the host learned of it.
     pub at_ns: u64,
 }

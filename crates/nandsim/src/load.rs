@@ -2,14 +2,15 @@
 
 use crate::{Cause, Failure};
 use stdx::Histogram;
-use stdx::access::{Order, Span};
+use stdx::access::{Order, Pattern, Span};
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// After so many nanoseconds of virtual time.
     ForNs(u64),
-    /// After so many bytes, in whole blocks (a rest below one block is not done).
+    /// After so many bytes, in whole blocks (a rest below one block is not done). With several block sizes
+    /// each thread ends with the block that reaches its share.
     Bytes(u64),
 }
 
@@ -36,6 +37,14 @@ pub struct Load {
     pub min_completions: u64,
     /// Length of a tick in ns; 0 is no ticks.
     pub tick_ns: u64,
+}
+
+impl Load {
+    /// What is touched and how.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern {
+        Pattern::plain(self.order, self.read_percent, self.block_bytes, self.span)
+    }
 }
 
 /// What completed in one direction.

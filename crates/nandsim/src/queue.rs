@@ -110,7 +110,8 @@ impl Queue<'_> {
         if read && cause.is_none() {
             self.ssd.health.host_read_bytes += u64::from(length_bytes);
         }
-        let failed = cause.map(|cause| Failure { cause, read, offset_bytes, at_ns: completed_ns });
+        let failure = |cause| Failure { cause, read, offset_bytes, length_bytes, at_ns: completed_ns };
+        let failed = cause.map(failure);
         Completion { tag, command, submitted_ns, completed_ns, failed }
     }
 

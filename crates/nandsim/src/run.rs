@@ -1,6 +1,6 @@
 //! The closed loop: commands in flight, ticks and the end of a run.
 
-use stdx::access::{Access, Stream, share};
+use stdx::access::{Access, Pattern, Stream};
 
 use crate::events::{Events, NEVER};
 use crate::load::Failed;
@@ -11,6 +11,7 @@ use crate::{Cause, Direction, Failure, Load, Tally, Tick, Until};
 struct Slot {
     submitted_ns: u64,
     offset_bytes: u64,
+    block_bytes: u32,
     thread: u16,
     read: bool,
     busy: bool,
@@ -23,8 +24,8 @@ const AHEAD: usize = 16;
 
 struct Thread {
     stream: Stream,
-    /// Commands still to submit.
-    left: u64,
+    /// Bytes still to submit.
+    left_bytes: u64,
     /// The next accesses, drawn early so that their mapping entries are on their way from memory.
     ahead: [Access; AHEAD],
     next: usize,
@@ -32,7 +33,6 @@ struct Thread {
 
 /// What a run keeps beside the drive.
 struct Run {
-    block_bytes: u32,
     slots: Vec<Slot>,
     threads: Vec<Thread>,
     completions: u64,
@@ -53,9 +53,23 @@ impl Ssd {
     /// logical block, when threads, queue depth or block size are zero, and when more than 65,536 commands
     /// would be in flight; callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
-        self.assert_possible(load);
+        self.run_pattern(load, &load.pattern(), on_tick)
+    }
+
+    /// As [`run`](Self::run), but of this pattern, which may mix block sizes, orders and zones. Order, read
+    /// share, block size and span of `load` are not looked at.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn run_pattern(
+        &mut self,
+        load: &Load,
+        pattern: &Pattern,
+        on_tick: &mut dyn FnMut(&Tick) -> bool,
+    ) -> Tally {
+        self.assert_possible(load, pattern);
         let dies = self.plan.dies as usize;
-        let mut run = Run::new(load, self.now_ns);
+        let mut run = Run::new(load, pattern, self.now_ns);
         self.begin(run.slots.len());
         let deadline = match load.until {
             Until::ForNs(ns) => self.now_ns + ns,
@@ -111,17 +125,16 @@ impl Ssd {
         self.warm_up();
     }
 
-    fn assert_possible(&self, load: &Load) {
+    fn assert_possible(&self, load: &Load, pattern: &Pattern) {
         let sector = u64::from(self.plan.logical_block_bytes);
-        let span = load.span;
+        let span = pattern.span;
         assert!(load.threads > 0 && load.queue_depth > 0, "no command in flight");
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
         assert!(commands <= MOST_IN_FLIGHT, "more than {MOST_IN_FLIGHT} commands in flight");
-        assert!(load.read_percent <= 100, "more than 100 percent reads");
-        for bytes in [load.block_bytes.into(), span.start_bytes, span.segment_bytes, span.stride_bytes] {
+        let sizes = pattern.kinds.iter().map(|kind| u64::from(kind.block_bytes));
+        for bytes in sizes.chain([span.start_bytes, span.segment_bytes, span.stride_bytes]) {
             assert!(bytes % sector == 0, "{bytes} bytes are no multiple of the logical block");
         }
-        assert!(load.block_bytes > 0, "blocks without bytes");
         assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends behind the drive");
     }
 
@@ -165,45 +178,36 @@ impl Ssd {
         let leaf = self.plan.dies as usize + index;
         let slot = &mut run.slots[index];
         let thread = &mut run.threads[slot.thread as usize];
-        slot.busy = thread.left > 0;
+        slot.busy = thread.left_bytes > 0;
         if !slot.busy {
             self.events.set(leaf, NEVER);
             return;
         }
-        thread.left -= 1;
         let drawn = thread.stream.next_access();
         let access = std::mem::replace(&mut thread.ahead[thread.next], drawn);
         thread.next = (thread.next + 1) % AHEAD;
         self.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
-        (slot.submitted_ns, slot.read, slot.offset_bytes) = (self.now_ns, access.read, access.offset_bytes);
-        self.take(leaf, access.read, access.offset_bytes, run.block_bytes);
+        thread.left_bytes = thread.left_bytes.saturating_sub(access.block_bytes.into());
+        (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
+        (slot.offset_bytes, slot.block_bytes) = (access.offset_bytes, access.block_bytes);
+        self.take(leaf, access.read, access.offset_bytes, access.block_bytes);
     }
 }
 
 impl Run {
-    fn new(load: &Load, now_ns: u64) -> Self {
-        let ios = match load.until {
-            Until::ForNs(_) => None,
-            Until::Bytes(bytes) => Some(bytes / u64::from(load.block_bytes)),
-        };
+    fn new(load: &Load, pattern: &Pattern, now_ns: u64) -> Self {
         let thread = |index: u16| {
-            let part = ios.map(|ios| share(ios, index, load.threads));
-            let mut stream = Stream::new(
-                load.seed,
-                index,
-                load.threads,
-                load.order,
-                load.read_percent,
-                load.block_bytes,
-                load.span,
-            );
+            let left_bytes = match load.until {
+                Until::ForNs(_) => u64::MAX,
+                Until::Bytes(bytes) => pattern.share_bytes(bytes, index, load.threads),
+            };
+            let mut stream = Stream::new(load.seed, index, load.threads, pattern);
             let ahead = std::array::from_fn(|_| stream.next_access());
-            Thread { stream, left: part.map_or(u64::MAX, |part| part.end - part.start), ahead, next: 0 }
+            Thread { stream, left_bytes, ahead, next: 0 }
         };
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
         let slot = |i: u32| Slot { thread: (i / u32::from(load.queue_depth)) as u16, ..Slot::default() };
         Self {
-            block_bytes: load.block_bytes,
             slots: (0..commands).map(slot).collect(),
             threads: (0..load.threads).map(thread).collect(),
             completions: 0,
@@ -225,7 +229,7 @@ impl Run {
     fn complete(&mut self, index: usize, time_ns: u64) {
         let slot = self.slots[index];
         let latency = time_ns - slot.submitted_ns;
-        let bytes = u64::from(self.block_bytes);
+        let bytes = u64::from(slot.block_bytes);
         self.completions += 1;
         let direction = if slot.read { &mut self.tally.read } else { &mut self.tally.write };
         direction.ios += 1;
@@ -247,9 +251,15 @@ impl Run {
     #[cold]
     fn fail(&mut self, index: usize, cause: Cause, at_ns: u64) {
         let slot = self.slots[index];
-        let failure = Failure { cause, read: slot.read, offset_bytes: slot.offset_bytes, at_ns };
+        let failure = Failure {
+            cause,
+            read: slot.read,
+            offset_bytes: slot.offset_bytes,
+            length_bytes: slot.block_bytes,
+            at_ns,
+        };
         self.tally.failed.get_or_insert(Failed::none(failure)).count(cause);
-        self.threads.iter_mut().for_each(|thread| thread.left = 0);
+        self.threads.iter_mut().for_each(|thread| thread.left_bytes = 0);
     }
 
     fn end_tick(&mut self, end_ns: u64, on_tick: &mut dyn FnMut(&Tick) -> bool) -> bool {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{SECOND, churn, fill, load, run, small, small_model};
 use nandsim::{Cache, Cause, Faults, Load, LostCommands, MediaFault, Scale, SlowTime, Ssd, Tally, Until};
-use stdx::access::{Order, Span};
+use stdx::access::{Kind, Order, Pattern, Span, Zone};
 
 fn reads(ssd: &Ssd) -> Load {
     Load { seed: 7, ..load(ssd, Order::Random, 100, 4096, Until::ForNs(SECOND / 2)) }
@@ -211,6 +211,34 @@ fn the_witness_tells_what_came() {
     assert_eq!(seen.sizes_in_order, [131_072, 4096, 131_072]);
     assert_eq!(seen.sizes.values().sum::<u64>(), 32 + 1024 + 32);
     assert!(seen.consecutive >= seen.commands() - 3 && seen.most_outstanding == 4);
+}
+
+#[test]
+fn a_pattern_of_several_kinds_arrives_as_asked() {
+    let mut ssd = small(64, 20.0, 256);
+    fill(&mut ssd);
+    ssd.watch(true);
+    let base = load(&ssd, Order::Random, 0, 4096, Until::Bytes(64 << 20));
+    let kind = |share_percent, read_percent, block_bytes| Kind {
+        share_percent,
+        order: Order::Random,
+        read_percent,
+        block_bytes,
+    };
+    let zone = |access_percent, span_percent| Zone { access_percent, span_percent };
+    let pattern = Pattern {
+        kinds: vec![kind(75, 40, 4096), kind(25, 40, 65536)],
+        zones: vec![zone(50, 25), zone(50, 75)],
+        span: base.span,
+    };
+    let tally = ssd.run_pattern(&base, &pattern, &mut |_| true);
+    let seen = ssd.witness().unwrap();
+    assert_eq!(tally.read.bytes + tally.write.bytes, seen.read_bytes + seen.write_bytes);
+    assert!(seen.read_bytes + seen.write_bytes >= 64 << 20);
+    let share = |part: u64| 100.0 * part as f64 / seen.commands() as f64;
+    assert!((share(seen.sizes[&65536]) - 25.0).abs() < 3.0, "{:?}", seen.sizes);
+    assert!((share(seen.parts[..16].iter().sum()) - 50.0).abs() < 3.0, "{:?}", seen.parts);
+    assert!((seen.read_percent().unwrap() - 40.0).abs() < 3.0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 use common::{SECOND, churn, fill, load, small};
 use nandsim::{Cache, Command, Direction, Load, Model, Queue, Scale, Ssd, Tally, Until};
 use proptest::prelude::*;
-use stdx::access::{Order, Span, Stream, share};
+use stdx::access::{Order, Stream, share};
 
 /// What [`Ssd::run`] does, over the queue.
 struct Loop {
@@ -21,15 +21,7 @@ impl Loop {
             Until::Bytes(bytes) => Some(bytes / u64::from(load.block_bytes)),
         };
         let stream = |thread: u16| {
-            let stream = Stream::new(
-                load.seed,
-                thread,
-                load.threads,
-                load.order,
-                load.read_percent,
-                load.block_bytes,
-                load.span,
-            );
+            let stream = Stream::new(load.seed, thread, load.threads, &load.pattern());
             let part = ios.map(|ios| share(ios, thread, load.threads));
             (stream, part.map_or(u64::MAX, |part| part.end - part.start))
         };
@@ -155,7 +147,7 @@ fn an_open_loop_shows_when_the_drive_is_overloaded() {
     let mean_latency = |ssd: &mut Ssd, gap_ns: u64| {
         ssd.idle(SECOND);
         let mut stream =
-            Stream::new(1, 0, 1, Order::Random, 100, 4096, Span::contiguous(0, ssd.capacity_bytes()));
+            Stream::new(1, 0, 1, &load(ssd, Order::Random, 100, 4096, Until::ForNs(SECOND)).pattern());
         let mut queue = ssd.queue(4000);
         let (start, mut sum) = (queue.now_ns(), 0);
         for tag in 0..4000 {

@@ -76,6 +76,8 @@ impl Job {
             access: self.access,
             read_percent: self.read_percent,
             block_bytes: self.block_bytes,
+            kinds: Vec::new(),
+            zones: Vec::new(),
             threads: self.threads,
             queue_depth: self.queue_depth,
             range: Range::first(bytes),

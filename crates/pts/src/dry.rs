@@ -98,7 +98,7 @@ impl Assumed {
     /// Bytes per second of a workload, reads and writes together.
     #[must_use]
     pub fn bytes_per_second(&self, workload: &Workload) -> f64 {
-        let block = f64::from(workload.block_bytes);
+        let block = workload.mean_block_bytes();
         match workload.access {
             Access::Sequential => self.write_bytes_per_second,
             Access::Random => {
@@ -137,7 +137,7 @@ impl<'a> Dry<'a> {
             return length_ns;
         }
         let least_bytes =
-            f64::from(IOS_PER_OUTSTANDING * workload.outstanding()) * f64::from(workload.block_bytes);
+            f64::from(IOS_PER_OUTSTANDING * workload.outstanding()) * workload.mean_block_bytes();
         length_ns.max((least_bytes / rate * SECOND_NS as f64) as u64)
     }
 
@@ -162,7 +162,7 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        let response_ns = f64::from(workload.outstanding()) * f64::from(workload.block_bytes) / rate * 1e9;
+        let response_ns = f64::from(workload.outstanding()) * workload.mean_block_bytes() / rate * 1e9;
         Ok(Segment {
             workload: workload.clone(),
             start_ns,
@@ -181,7 +181,7 @@ fn direction(bytes: u64, workload: &Workload, response_ns: f64) -> Direction {
     if bytes == 0 {
         return Direction::default();
     }
-    let ios = (bytes / u64::from(workload.block_bytes)).max(1);
+    let ios = ((bytes as f64 / workload.mean_block_bytes()) as u64).max(1);
     let ns = response_ns as u64;
     let latency = Histogram::from_parts(&[(slot_of(ns), ios)], u128::from(ns) * u128::from(ios), ns, ns);
     Direction { ios, bytes, latency: latency.expect("one value, so often") }

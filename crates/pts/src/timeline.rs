@@ -1,7 +1,7 @@
 //! Tests over time: samples of a minute or less, of which a test keeps thousands. A segment with its
 //! histograms would be too much for each of them.
 
-use record::Segment;
+use record::{Direction, Segment};
 
 /// What was measured in one stretch of a time line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,10 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
         return vec![Sample::of(start + minutes, segment)];
     }
     let samples = intervals.min(wanted);
-    let block = u64::from(segment.workload.block_bytes);
+    // Of several block sizes the mean of the segment: the series counts I/Os.
+    let bytes = |ios: u64, all: &Direction| {
+        (u128::from(ios) * u128::from(all.bytes)).checked_div(all.ios.into()).unwrap_or(0) as u64
+    };
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let sample = |index: usize| {
         // An interval more than expected, cut short at the end, goes to the last sample.
@@ -62,8 +65,8 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
         Sample {
             minute: start + minutes * (index + 1) as f64 / samples as f64,
             iops: rate(total),
-            megabytes_per_second: rate(total * block) / 1e6,
-            written_bytes: written * block,
+            megabytes_per_second: rate(bytes(read, &segment.read) + bytes(written, &segment.write)) / 1e6,
+            written_bytes: bytes(written, &segment.write),
             mean_ms: (total > 0).then(|| weighted as f64 / total as f64 / 1e6),
             max_ms: maximum.filter(|_| total > 0).map(|ns| ns as f64 / 1e6),
         }
@@ -87,6 +90,8 @@ mod tests {
             access: Access::Random,
             read_percent: 0,
             block_bytes: 1000,
+            kinds: Vec::new(),
+            zones: Vec::new(),
             threads: 1,
             queue_depth: 1,
             range: Range::first(1 << 30),
@@ -95,12 +100,14 @@ mod tests {
             seed: 1,
         };
         let count = write_ios.len();
+        let ios = write_ios.iter().sum::<u64>();
+        let write = Direction { ios, bytes: ios * 1000, ..Direction::default() };
         Segment {
             workload,
             start_ns: 5,
             end_ns: 5 + length_ns,
             read: Direction::default(),
-            write: Direction::default(),
+            write,
             series: Series {
                 interval_ns: 1_000_000_000,
                 read_ios: vec![0; count],

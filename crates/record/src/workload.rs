@@ -1,19 +1,26 @@
 //! What is asked of a drive: one stimulus, completely described.
 
 use serde::{Deserialize, Serialize};
-use stdx::access::{Order, Span};
+use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
 /// One stimulus. Same workload and seed: same offsets and same mix, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses.
+    /// Order of the addresses; of several kinds of I/O random when one of them is.
     pub access: Access,
-    /// Share of reads, 0 to 100.
+    /// Share of reads, 0 to 100; of several kinds of I/O see [`read_percent_of`].
     pub read_percent: u8,
-    /// Bytes per I/O.
+    /// Bytes per I/O; of several kinds of I/O the largest.
     pub block_bytes: u32,
+    /// The kinds of I/O where there are several: a distribution of block sizes, or several streams. Each I/O
+    /// is of a kind drawn by its share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<IoKind>,
+    /// Parts of the range that random I/Os prefer; without any they are uniform.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<Zone>,
     /// Threads (TC).
     pub threads: u16,
     /// Outstanding I/Os per thread (QD).
@@ -36,6 +43,41 @@ pub enum Access {
     Random,
     /// Rising; each thread has its own equal, contiguous section (PTS leaves this open).
     Sequential,
+}
+
+/// One of several kinds of I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IoKind {
+    /// Share of the I/Os in percent; those of all kinds come to 100.
+    pub share_percent: u8,
+    /// Order of the addresses. Each sequential kind is a stream of its own.
+    pub access: Access,
+    /// Share of reads, 0 to 100.
+    pub read_percent: u8,
+    /// Bytes per I/O.
+    pub block_bytes: u32,
+}
+
+/// A part of the range with its share of the random I/Os. No I/O crosses the end of its zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the random I/Os in percent.
+    pub access_percent: u8,
+    /// Share of the range in percent; zones follow each other from its start.
+    pub range_percent: u8,
+}
+
+/// Share of reads of all kinds together in percent, rounded to the nearest that is not 0 or 100 unless that is exact.
+#[must_use]
+pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
+    let sum: u32 = kinds.iter().map(|k| u32::from(k.share_percent) * u32::from(k.read_percent)).sum();
+    match sum {
+        0 => 0,
+        10_000.. => 100,
+        _ => ((sum + 50) / 100).clamp(1, 99) as u8,
+    }
 }
 
 /// Where I/Os may go: equal segments at equal distance; one segment for a plain range.
@@ -115,7 +157,10 @@ impl std::fmt::Display for Workload {
             Access::Random => "RND",
             Access::Sequential => "SEQ",
         };
-        let size = block_size(u64::from(self.block_bytes));
+        let mut size = block_size(u64::from(self.block_bytes));
+        if let Some(smallest) = self.kinds.iter().map(|kind| kind.block_bytes).min() {
+            size = format!("{} to {size}", block_size(smallest.into()));
+        }
         match self.read_percent {
             0 => write!(f, "{access} {size} W"),
             100 => write!(f, "{access} {size} R"),
@@ -137,16 +182,19 @@ impl Workload {
     fn problem(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Option<String> {
         let (block, range) = (u64::from(self.block_bytes), self.range);
         let unaligned = |bytes: u64| !bytes.is_multiple_of(u64::from(logical_block_bytes));
-        if self.read_percent > 100 {
-            return Some(format!("a read share of {} %; 0 to 100 is possible", self.read_percent));
-        }
         if self.threads == 0 || self.queue_depth == 0 {
             return Some("thread count and queue depth must be at least 1".into());
         }
-        if block == 0 || unaligned(block) {
-            return Some(format!(
-                "block size {block} B is not a multiple of the device's {logical_block_bytes} B sectors"
-            ));
+        let sizes = self.kinds.iter().map(|kind| u64::from(kind.block_bytes)).chain([block]);
+        for size in sizes {
+            if size == 0 || unaligned(size) {
+                return Some(format!(
+                    "block size {size} B is not a multiple of the device's {logical_block_bytes} B sectors"
+                ));
+            }
+        }
+        if let Some(problem) = self.summary_problem() {
+            return Some(problem);
         }
         if range.segments == 0 || range.segment_bytes < block || range.stride_bytes < range.segment_bytes {
             return Some(format!(
@@ -164,8 +212,8 @@ impl Workload {
                 amount_base2(capacity_bytes)
             ));
         }
-        if range.span().blocks(self.block_bytes) < u64::from(self.threads) {
-            return Some(format!("{} threads need at least one block each in the range", self.threads));
+        if let Some(problem) = self.pattern().problem(self.threads) {
+            return Some(problem);
         }
         match self.until {
             Until::DurationNs(0) => Some("a duration of zero".into()),
@@ -176,7 +224,63 @@ impl Workload {
         }
     }
 
-    /// The same workload of which the I/Os are reads only or writes only.
+    /// Whether what is said of all kinds of I/O together is true of them.
+    fn summary_problem(&self) -> Option<String> {
+        let largest = self.kinds.iter().map(|kind| kind.block_bytes).max()?;
+        let random = self.kinds.iter().any(|kind| kind.access == Access::Random);
+        let told = (self.block_bytes, self.read_percent, self.access == Access::Random);
+        let (size, read, order) = (largest, read_percent_of(&self.kinds), if random { "RND" } else { "SEQ" });
+        (told != (size, read, random)).then(|| {
+            format!("its kinds of I/O are of up to {size} B, {read} % reads and {order} together; say so")
+        })
+    }
+
+    /// The same with these kinds of I/O.
+    #[must_use]
+    pub fn of_kinds(self, kinds: Vec<IoKind>) -> Self {
+        let random = kinds.iter().any(|kind| kind.access == Access::Random);
+        Self {
+            access: if random { Access::Random } else { Access::Sequential },
+            read_percent: read_percent_of(&kinds),
+            block_bytes: kinds.iter().map(|kind| kind.block_bytes).max().unwrap_or(self.block_bytes),
+            kinds,
+            ..self
+        }
+    }
+
+    /// What is touched and how, as the access generator has it.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern {
+        let zone = |zone: &Zone| stdx::access::Zone {
+            access_percent: zone.access_percent,
+            span_percent: zone.range_percent,
+        };
+        let kind = |kind: &IoKind| Kind {
+            share_percent: kind.share_percent,
+            order: kind.access.into(),
+            read_percent: kind.read_percent,
+            block_bytes: kind.block_bytes,
+        };
+        let plain =
+            Pattern::plain(self.access.into(), self.read_percent, self.block_bytes, self.range.span());
+        Pattern {
+            kinds: if self.kinds.is_empty() { plain.kinds } else { self.kinds.iter().map(kind).collect() },
+            zones: self.zones.iter().map(zone).collect(),
+            span: plain.span,
+        }
+    }
+
+    /// Bytes per I/O, on average over all kinds.
+    #[must_use]
+    pub fn mean_block_bytes(&self) -> f64 {
+        if self.kinds.is_empty() {
+            return f64::from(self.block_bytes);
+        }
+        let bytes = |kind: &IoKind| f64::from(kind.share_percent) * f64::from(kind.block_bytes);
+        self.kinds.iter().map(bytes).sum::<f64>() / 100.0
+    }
+
+    /// Whether any I/O is a write.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.read_percent < 100
@@ -198,6 +302,8 @@ mod tests {
             access: Access::Random,
             read_percent: 65,
             block_bytes: 4096,
+            kinds: Vec::new(),
+            zones: Vec::new(),
             threads: 2,
             queue_depth: 16,
             range: Range::first(1 << 30),
@@ -209,6 +315,15 @@ mod tests {
 
     #[test]
     fn is_written_in_pts_notation() {
+        let kind = |share_percent, block_bytes| IoKind {
+            share_percent,
+            access: Access::Random,
+            read_percent: 40,
+            block_bytes,
+        };
+        let mixed = plain().of_kinds(vec![kind(10, 512), kind(90, 65536)]);
+        assert_eq!(mixed.to_string(), "RND 0.5KiB to 64KiB 40/60");
+        assert!((mixed.mean_block_bytes() - 59033.6).abs() < 1e-6);
         assert_eq!(plain().to_string(), "RND 4KiB 65/35");
         assert_eq!(Workload { read_percent: 0, block_bytes: 512, ..plain() }.to_string(), "RND 0.5KiB W");
         assert_eq!(
@@ -219,7 +334,16 @@ mod tests {
 
     #[test]
     fn impossible_workloads_say_why() {
+        let kind =
+            |block_bytes| IoKind { share_percent: 50, access: Access::Random, read_percent: 0, block_bytes };
         let cases = [
+            (plain().of_kinds(vec![kind(4096), kind(6144)]), "block size 6144 B"),
+            (Workload { kinds: vec![kind(8192); 2], ..plain() }, "up to 8192 B, 0 % reads and RND"),
+            (Workload { kinds: vec![kind(8192)], ..plain() }.of_kinds(vec![kind(8192)]), "come to 50 %"),
+            (
+                Workload { zones: vec![Zone { access_percent: 100, range_percent: 50 }], ..plain() },
+                "50 % of the range",
+            ),
             (Workload { read_percent: 101, ..plain() }, "read share"),
             (Workload { threads: 0, ..plain() }, "thread count"),
             (Workload { block_bytes: 512, ..plain() }, "multiple of the device's 4096 B sectors"),

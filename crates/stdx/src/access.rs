@@ -1,7 +1,12 @@
 //! Which byte is touched next, and whether it is read or written: the one generator behind the load
 //! engine and the simulator, so that one seed gives both the same stream.
 
+mod mix;
+mod pattern;
+
 use crate::Rng;
+use mix::Mix;
+pub use pattern::{Kind, Pattern, Zone};
 
 /// The part of a device that a load may touch: equal, aligned segments at equal distance.
 ///
@@ -67,6 +72,8 @@ pub enum Order {
 pub struct Access {
     /// Read, or else write.
     pub read: bool,
+    /// Length.
+    pub block_bytes: u32,
     /// Byte offset on the device, a multiple of the block size from the start of its segment.
     pub offset_bytes: u64,
 }
@@ -75,14 +82,8 @@ pub struct Access {
 #[derive(Debug, Clone)]
 pub struct Stream {
     rng: Rng,
-    span: Span,
-    order: Order,
-    read_percent: u8,
-    block_bytes: u64,
-    blocks_per_segment: u64,
-    first_block: u64,
-    end_block: u64,
-    next_block: u64,
+    lane: Lane,
+    mix: Option<Box<Mix>>,
 }
 
 /// Part `index` of `parts` of `total`, so that all parts together are exactly `total`.
@@ -92,58 +93,86 @@ pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
     cut(index)..cut(index + 1)
 }
 
-impl Stream {
-    /// The stream of `thread` (from 0) of `threads`.
-    ///
-    /// # Panics
-    /// Panics when the span holds fewer blocks than there are threads; callers validate first.
-    #[must_use]
-    pub fn new(
-        seed: u64,
-        thread: u16,
-        threads: u16,
-        order: Order,
-        read_percent: u8,
-        block_bytes: u32,
-        span: Span,
-    ) -> Self {
-        let blocks = span.blocks(block_bytes);
-        let part = match order {
+/// One kind of I/O of one thread, uniformly over the span or rising in the thread's part of it.
+#[derive(Debug, Clone)]
+struct Lane {
+    span: Span,
+    order: Order,
+    read_percent: u8,
+    block_bytes: u32,
+    blocks_per_segment: u64,
+    first_block: u64,
+    end_block: u64,
+    next_block: u64,
+}
+
+impl Lane {
+    fn new(kind: &Kind, span: Span, thread: u16, threads: u16) -> Self {
+        let blocks = span.blocks(kind.block_bytes);
+        let part = match kind.order {
             Order::Random => 0..blocks,
             Order::Sequential => share(blocks, thread, threads),
         };
-        assert!(!part.is_empty(), "a span of {blocks} blocks is too small for {threads} threads");
         Self {
-            rng: Rng::from_seed_and_stream(seed, u64::from(thread)),
             span,
-            order,
-            read_percent,
-            block_bytes: u64::from(block_bytes),
-            blocks_per_segment: span.segment_bytes / u64::from(block_bytes),
+            order: kind.order,
+            read_percent: kind.read_percent,
+            block_bytes: kind.block_bytes,
+            blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
             first_block: part.start,
             end_block: part.end,
             next_block: part.start,
         }
     }
 
-    /// The next access.
     #[inline]
-    pub fn next_access(&mut self) -> Access {
-        let read = match self.read_percent {
+    fn read(&self, rng: &mut Rng) -> bool {
+        match self.read_percent {
             0 => false,
             100 => true,
-            percent => self.rng.percent(percent),
-        };
+            percent => rng.percent(percent),
+        }
+    }
+
+    #[inline]
+    fn next_access(&mut self, rng: &mut Rng) -> Access {
+        let read = self.read(rng);
         let block = match self.order {
-            Order::Random => self.rng.below(self.end_block),
+            Order::Random => rng.below(self.end_block),
             Order::Sequential => {
                 let block = self.next_block;
                 self.next_block = if block + 1 == self.end_block { self.first_block } else { block + 1 };
                 block
             }
         };
-        let offset_bytes = self.span.offset_of(block, self.block_bytes, self.blocks_per_segment);
-        Access { read, offset_bytes }
+        let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
+        Access { read, block_bytes: self.block_bytes, offset_bytes }
+    }
+}
+
+impl Stream {
+    /// The stream of `thread` (from 0) of `threads`.
+    ///
+    /// # Panics
+    /// Panics when the pattern is impossible ([`Pattern::problem`]); callers validate first.
+    #[must_use]
+    pub fn new(seed: u64, thread: u16, threads: u16, pattern: &Pattern) -> Self {
+        let problem = pattern.problem(threads);
+        assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
+        Self {
+            rng: Rng::from_seed_and_stream(seed, u64::from(thread)),
+            lane: Lane::new(&pattern.kinds[0], pattern.span, thread, threads),
+            mix: (!pattern.is_plain()).then(|| Box::new(Mix::new(pattern, thread, threads))),
+        }
+    }
+
+    /// The next access.
+    #[inline]
+    pub fn next_access(&mut self) -> Access {
+        match &mut self.mix {
+            None => self.lane.next_access(&mut self.rng),
+            Some(mix) => mix.next_access(&mut self.rng),
+        }
     }
 }
 
@@ -156,7 +185,7 @@ mod tests {
 
     #[test]
     fn stream_of_a_seed_never_changes() {
-        let mut stream = Stream::new(1, 0, 2, Order::Random, 65, 4096, AR);
+        let mut stream = Stream::new(1, 0, 2, &Pattern::plain(Order::Random, 65, 4096, AR));
         let mut print = 0xcbf2_9ce4_8422_2325_u64;
         for _ in 0..1000 {
             let access = stream.next_access();
@@ -171,7 +200,7 @@ mod tests {
         let span = Span::contiguous(0, 1000 * 4096);
         let mut seen = vec![0; 1000];
         for thread in 0..3 {
-            let mut stream = Stream::new(1, thread, 3, Order::Sequential, 0, 4096, span);
+            let mut stream = Stream::new(1, thread, 3, &Pattern::plain(Order::Sequential, 0, 4096, span));
             let part = share(1000, thread, 3);
             for _ in part {
                 seen[(stream.next_access().offset_bytes / 4096) as usize] += 1;
@@ -182,7 +211,8 @@ mod tests {
 
     #[test]
     fn sequential_starts_over_at_the_end_of_its_part() {
-        let mut stream = Stream::new(1, 1, 2, Order::Sequential, 0, 4096, Span::contiguous(0, 4 * 4096));
+        let pattern = Pattern::plain(Order::Sequential, 0, 4096, Span::contiguous(0, 4 * 4096));
+        let mut stream = Stream::new(1, 1, 2, &pattern);
         let blocks: Vec<u64> = (0..4).map(|_| stream.next_access().offset_bytes / 4096).collect();
         assert_eq!(blocks, [2, 3, 2, 3]);
     }
@@ -190,7 +220,7 @@ mod tests {
     #[test]
     fn random_is_uniform_beyond_two_to_the_32_blocks() {
         let span = Span::contiguous(0, 64 << 40);
-        let mut stream = Stream::new(5, 0, 1, Order::Random, 0, 512, span);
+        let mut stream = Stream::new(5, 0, 1, &Pattern::plain(Order::Random, 0, 512, span));
         let mut bins = [0u32; 1024];
         for _ in 0..1 << 20 {
             bins[(stream.next_access().offset_bytes >> 36) as usize] += 1;
@@ -205,7 +235,7 @@ mod tests {
             let segment_bytes = blocks * 8192;
             let span = Span { start_bytes: 1 << 20, segments, segment_bytes, stride_bytes: segment_bytes + gap * 8192 };
             for order in [Order::Random, Order::Sequential] {
-                let mut stream = Stream::new(seed, threads - 1, threads, order, 50, 8192, span);
+                let mut stream = Stream::new(seed, threads - 1, threads, &Pattern::plain(order, 50, 8192, span));
                 for _ in 0..200 {
                     let from_start = stream.next_access().offset_bytes - span.start_bytes;
                     let (segment, inside) = (from_start / span.stride_bytes, from_start % span.stride_bytes);

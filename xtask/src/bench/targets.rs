@@ -107,6 +107,8 @@ pub fn reads(queue_depth: u16) -> Workload {
         access: Access::Random,
         read_percent: 100,
         block_bytes: 4096,
+        kinds: Vec::new(),
+        zones: Vec::new(),
         threads: 1,
         queue_depth,
         range: Range::first(BYTES),

@@ -18,7 +18,7 @@ pub(super) fn conclude(
     let Ran { start_ns, stopped, note, workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
-        return Err(device_error(device, workload, failure, &workers));
+        return Err(device_error(device, failure, &workers));
     }
     if let Some(error) = workers.iter().find_map(|w| w.queue_error.as_ref()) {
         return Err(DriveError::device(format!(
@@ -38,7 +38,7 @@ pub(super) fn conclude(
         Until::DurationNs(ns) => start_ns + ns,
         Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
     };
-    let (read, write, series) = merge(&notes, workload.block_bytes, INTERVAL_NS, end_ns - start_ns);
+    let (read, write, series) = merge(&notes, INTERVAL_NS, end_ns - start_ns);
     Ok(Outcome::Finished(Segment {
         workload: workload.clone(),
         start_ns,
@@ -53,7 +53,7 @@ pub(super) fn conclude(
 }
 
 /// The first failed I/O in words, and the number of all failed ones.
-fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, workers: &[Ended]) -> DriveError {
+fn device_error(device: &Device<'_>, first: &Failure, workers: &[Ended]) -> DriveError {
     let name = |errno: i32| if errno == 0 { "short".to_owned() } else { errno_name(errno) };
     let mut errors: Vec<ErrorCount> = Vec::new();
     for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
@@ -63,7 +63,7 @@ fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, worke
             None => errors.push(ErrorCount { kind, count }),
         }
     }
-    let verb = if first.read { "read" } else { "write" };
+    let verb = if first.access.read { "read" } else { "write" };
     let problem = match first.errno {
         0 => format!("only {} B were transferred; did it shrink?", first.transferred_bytes),
         errno => format!("{}: {}", errno_name(errno), errno_cause(errno)),
@@ -73,7 +73,7 @@ fn device_error(device: &Device<'_>, workload: &Workload, first: &Failure, worke
     DriveError::Device {
         what: format!(
             "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
-            device.name, workload.block_bytes, first.offset_bytes
+            device.name, first.access.block_bytes, first.access.offset_bytes
         ),
         errors,
     }

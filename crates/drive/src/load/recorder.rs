@@ -4,6 +4,7 @@ use std::sync::mpsc::SyncSender;
 
 use record::{Direction, Series};
 use stdx::Histogram;
+use stdx::access::Access;
 use stdx::histogram::{SLOTS, slot_of};
 
 use super::Message;
@@ -16,6 +17,7 @@ const RESERVED_INTERVALS: u64 = 100_000;
 pub(crate) struct Interval {
     pub(crate) read_ios: u64,
     pub(crate) write_ios: u64,
+    pub(crate) bytes: u64,
     pub(crate) latency_sum_ns: u64,
     pub(crate) latency_max_ns: u64,
 }
@@ -24,6 +26,7 @@ impl Interval {
     pub(crate) fn add(&mut self, other: &Self) {
         self.read_ios += other.read_ios;
         self.write_ios += other.write_ios;
+        self.bytes += other.bytes;
         self.latency_sum_ns += other.latency_sum_ns;
         self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
     }
@@ -43,12 +46,22 @@ struct Lane {
     slots: Box<[u64; SLOTS]>,
     /// Of the whole run.
     min_ns: u64,
+    bytes: u64,
     sum_ns: u128,
     max_ns: u64,
     /// Of the interval that is not over yet.
     ios: u64,
+    interval_bytes: u64,
     interval_sum_ns: u64,
     interval_max_ns: u64,
+}
+
+/// What a lane has of one interval.
+struct Closed {
+    ios: u64,
+    bytes: u64,
+    sum_ns: u64,
+    max_ns: u64,
 }
 
 impl Lane {
@@ -56,29 +69,37 @@ impl Lane {
         Self {
             slots: Box::new([0; SLOTS]),
             min_ns: u64::MAX,
+            bytes: 0,
             sum_ns: 0,
             max_ns: 0,
             ios: 0,
+            interval_bytes: 0,
             interval_sum_ns: 0,
             interval_max_ns: 0,
         }
     }
 
     #[inline]
-    fn record(&mut self, latency_ns: u64) {
+    fn record(&mut self, block_bytes: u32, latency_ns: u64) {
         self.slots[slot_of(latency_ns)] += 1;
         self.ios += 1;
+        self.interval_bytes += u64::from(block_bytes);
         self.interval_sum_ns += latency_ns;
         self.interval_max_ns = self.interval_max_ns.max(latency_ns);
         self.min_ns = self.min_ns.min(latency_ns);
     }
 
-    /// Closes the interval: its I/Os, the sum of their response times, and the largest.
-    fn close(&mut self) -> (u64, u64, u64) {
-        let closed = (self.ios, self.interval_sum_ns, self.interval_max_ns);
-        self.sum_ns += u128::from(self.interval_sum_ns);
-        self.max_ns = self.max_ns.max(self.interval_max_ns);
-        (self.ios, self.interval_sum_ns, self.interval_max_ns) = (0, 0, 0);
+    /// Closes the interval.
+    fn close(&mut self) -> Closed {
+        let closed = Closed {
+            ios: std::mem::take(&mut self.ios),
+            bytes: std::mem::take(&mut self.interval_bytes),
+            sum_ns: std::mem::take(&mut self.interval_sum_ns),
+            max_ns: std::mem::take(&mut self.interval_max_ns),
+        };
+        self.bytes += closed.bytes;
+        self.sum_ns += u128::from(closed.sum_ns);
+        self.max_ns = self.max_ns.max(closed.max_ns);
         closed
     }
 
@@ -106,6 +127,8 @@ pub(crate) struct Recorder {
 pub(crate) struct Notes {
     pub(crate) read: Histogram,
     pub(crate) write: Histogram,
+    pub(crate) read_bytes: u64,
+    pub(crate) write_bytes: u64,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) last_done_ns: u64,
 }
@@ -133,11 +156,11 @@ impl Recorder {
     /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
     /// noted after its interval was closed counts in the next one.
     #[inline]
-    pub(crate) fn record(&mut self, read: bool, started_ns: u64, done_ns: u64) {
+    pub(crate) fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) {
         if done_ns >= self.current_end_ns {
             self.advance(done_ns);
         }
-        self.lanes[usize::from(read)].record(done_ns.saturating_sub(started_ns));
+        self.lanes[usize::from(access.read)].record(access.block_bytes, done_ns.saturating_sub(started_ns));
         self.last_done_ns = self.last_done_ns.max(done_ns);
     }
 
@@ -155,10 +178,11 @@ impl Recorder {
     fn close(&mut self) -> Interval {
         let [writes, reads] = self.lanes.each_mut().map(Lane::close);
         Interval {
-            read_ios: reads.0,
-            write_ios: writes.0,
-            latency_sum_ns: reads.1 + writes.1,
-            latency_max_ns: reads.2.max(writes.2),
+            read_ios: reads.ios,
+            write_ios: writes.ios,
+            bytes: reads.bytes + writes.bytes,
+            latency_sum_ns: reads.sum_ns + writes.sum_ns,
+            latency_max_ns: reads.max_ns.max(writes.max_ns),
         }
     }
 
@@ -166,17 +190,14 @@ impl Recorder {
         let last = self.close();
         self.finished.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
-        Notes { read, write, intervals: self.finished, last_done_ns: self.last_done_ns }
+        let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
+        let (intervals, last_done_ns) = (self.finished, self.last_done_ns);
+        Notes { read, write, read_bytes, write_bytes, intervals, last_done_ns }
     }
 }
 
 /// The sums of all workers: reads, writes, and the series over `elapsed_ns`.
-pub(crate) fn merge(
-    notes: &[Notes],
-    block_bytes: u32,
-    interval_ns: u64,
-    elapsed_ns: u64,
-) -> (Direction, Direction, Series) {
+pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Direction, Direction, Series) {
     let (mut read, mut write) = (Histogram::new(), Histogram::new());
     let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
     let last = rows.len() - 1;
@@ -188,9 +209,10 @@ pub(crate) fn merge(
             rows[i.min(last)].add(interval);
         }
     }
-    let direction = |latency: Histogram| {
-        let ios = latency.count();
-        Direction { ios, bytes: ios * u64::from(block_bytes), latency }
+    let direction = |latency: Histogram, bytes: fn(&Notes) -> u64| Direction {
+        ios: latency.count(),
+        bytes: notes.iter().map(bytes).sum(),
+        latency,
     };
     let series = Series {
         interval_ns,
@@ -199,7 +221,7 @@ pub(crate) fn merge(
         latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
         latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
     };
-    (direction(read), direction(write), series)
+    (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
 }
 
 #[cfg(test)]
@@ -215,12 +237,13 @@ mod tests {
                 let mut recorder = Recorder::new(1000, None, sender);
                 recorder.start(50);
                 for &(read, done, latency) in &ios {
-                    recorder.record(read, (50 + done).saturating_sub(latency), 50 + done);
+                    let access = Access { read, block_bytes: 512, offset_bytes: 0 };
+                    recorder.record(access, (50 + done).saturating_sub(latency), 50 + done);
                 }
                 recorder.finish()
             }).collect();
             let end = notes.iter().map(|n| n.last_done_ns).max().unwrap_or(50);
-            let (read, write, series) = merge(&notes, 512, 1000, end - 50);
+            let (read, write, series) = merge(&notes, 1000, end - 50);
             prop_assert_eq!(series.read_ios.iter().sum::<u64>(), read.ios);
             prop_assert_eq!(series.write_ios.iter().sum::<u64>(), write.ios);
             prop_assert_eq!(read.ios + write.ios, (ios.len() * workers) as u64);

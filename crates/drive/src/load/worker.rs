@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stdx::access::Stream;
+use stdx::access::{Access, Stream};
 
 use super::fill::Fill;
 use super::recorder::Recorder;
@@ -17,8 +17,7 @@ const REPEAT_LIMIT: u32 = 10_000;
 /// The first I/O that failed, and how many did.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    pub(crate) read: bool,
-    pub(crate) offset_bytes: u64,
+    pub(crate) access: Access,
     pub(crate) at_ns: u64,
     /// Positive error number; 0 for an I/O that was cut short.
     pub(crate) errno: i32,
@@ -34,15 +33,14 @@ pub(crate) struct Worker<'a, Q> {
     pub(crate) stream: Stream,
     pub(crate) fill: Fill,
     pub(crate) recorder: Recorder,
-    pub(crate) block_bytes: u32,
     pub(crate) depth: u16,
-    /// I/Os to do; `u64::MAX` when only the deadline ends the run.
-    pub(crate) ios: u64,
+    /// Bytes still to ask for; `u64::MAX` when only the deadline ends the run.
+    pub(crate) left_bytes: u64,
     /// `u64::MAX` when only the amount ends the run.
     pub(crate) deadline_ns: u64,
     /// Set by anyone who wants all workers to end.
     pub(crate) stop: &'a AtomicBool,
-    pub(crate) requests: Vec<(bool, u64)>,
+    pub(crate) requests: Vec<Access>,
     pub(crate) failure: Option<Failure>,
     pub(crate) repeats: u32,
 }
@@ -52,7 +50,7 @@ impl<Q: Queue> Worker<'_, Q> {
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
         let mut in_flight = 0u32;
         for slot in 0..self.depth {
-            if self.ios == 0 {
+            if self.left_bytes == 0 {
                 break;
             }
             self.issue(slot);
@@ -67,10 +65,11 @@ impl<Q: Queue> Worker<'_, Q> {
             let mut refilled = 0;
             while let Some(done) = self.queue.reap() {
                 in_flight -= 1;
-                let again = if done.result == self.block_bytes.cast_signed() {
-                    self.note(&done)
+                let access = self.requests[usize::from(done.slot)];
+                let again = if done.result == access.block_bytes.cast_signed() {
+                    self.note(&done, access)
                 } else {
-                    self.not_done(&done)
+                    self.not_done(&done, access)
                 };
                 if again {
                     in_flight += 1;
@@ -87,13 +86,12 @@ impl<Q: Queue> Worker<'_, Q> {
 
     /// Notes a completed I/O and starts the next one on its slot; whether there is one.
     #[inline]
-    fn note(&mut self, done: &Completion) -> bool {
+    fn note(&mut self, done: &Completion, access: Access) -> bool {
         if done.done_ns >= self.deadline_ns {
             return false;
         }
-        let (read, _) = self.requests[usize::from(done.slot)];
-        self.recorder.record(read, done.started_ns, done.done_ns);
-        if self.ios == 0 || self.stop.load(Ordering::Relaxed) {
+        self.recorder.record(access, done.started_ns, done.done_ns);
+        if self.left_bytes == 0 || self.stop.load(Ordering::Relaxed) {
             return false;
         }
         self.issue(done.slot);
@@ -103,28 +101,26 @@ impl<Q: Queue> Worker<'_, Q> {
     #[inline]
     fn issue(&mut self, slot: Slot) {
         let access = self.stream.next_access();
-        self.ios -= 1;
-        self.requests[usize::from(slot)] = (access.read, access.offset_bytes);
+        self.left_bytes = self.left_bytes.saturating_sub(access.block_bytes.into());
+        self.requests[usize::from(slot)] = access;
         if !access.read {
-            self.fill.fill(self.queue.buffer(slot));
+            self.fill.fill(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);
         }
-        self.queue.push(slot, access.read, access.offset_bytes);
+        self.queue.push(slot, access);
     }
 
     /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it.
     #[cold]
-    fn not_done(&mut self, done: &Completion) -> bool {
-        let (read, offset_bytes) = self.requests[usize::from(done.slot)];
+    fn not_done(&mut self, done: &Completion, access: Access) -> bool {
         let errno = done.result.min(0).unsigned_abs().cast_signed();
         if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats < REPEAT_LIMIT {
             self.repeats += 1;
-            self.queue.push(done.slot, read, offset_bytes);
+            self.queue.push(done.slot, access);
             return true;
         }
         self.stop.store(true, Ordering::Relaxed);
         let failure = self.failure.get_or_insert_with(|| Failure {
-            read,
-            offset_bytes,
+            access,
             at_ns: done.done_ns,
             errno,
             transferred_bytes: done.result.max(0).unsigned_abs(),

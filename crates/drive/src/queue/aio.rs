@@ -5,6 +5,8 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
+use stdx::access::Access;
+
 use super::buffers::Buffers;
 use super::{Completion, Queue, Shape, Slot};
 
@@ -138,16 +140,17 @@ impl Queue for Aio {
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 
-    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64) {
+    fn push(&mut self, slot: Slot, access: Access) {
         let index = usize::from(slot);
+        assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
         assert!(!std::mem::replace(&mut self.busy[index], true), "one I/O per slot");
         self.requests[index] = Request {
             data: u64::from(slot),
-            opcode: if read { READ } else { WRITE },
+            opcode: if access.read { READ } else { WRITE },
             fd: self.shape.fd.cast_unsigned(),
             buffer: self.buffers.at(slot) as u64,
-            length_bytes: self.shape.block_bytes.into(),
-            offset_bytes: offset_bytes.cast_signed(),
+            length_bytes: access.block_bytes.into(),
+            offset_bytes: access.offset_bytes.cast_signed(),
             ..Request::default()
         };
         self.pushed.push(slot);

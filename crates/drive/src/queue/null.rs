@@ -2,6 +2,8 @@
 
 use std::io;
 
+use stdx::access::Access;
+
 use super::buffers::Buffers;
 use super::{Completion, Queue, Shape, Slot};
 
@@ -10,6 +12,7 @@ pub(crate) struct Null {
     shape: Shape,
     buffers: Buffers,
     started_ns: Vec<u64>,
+    lengths_bytes: Vec<u32>,
     /// Slots in the order in which they were pushed; those before `flushed` are stamped.
     pushed: Vec<Slot>,
     flushed: usize,
@@ -26,6 +29,7 @@ impl Null {
             shape,
             buffers: Buffers::new(shape.depth, shape.block_bytes)?,
             started_ns: vec![0; depth],
+            lengths_bytes: vec![0; depth],
             pushed: Vec::with_capacity(depth),
             flushed: 0,
             finished: Vec::with_capacity(depth),
@@ -43,7 +47,8 @@ impl Queue for Null {
     }
 
     #[inline]
-    fn push(&mut self, slot: Slot, _read: bool, _offset_bytes: u64) {
+    fn push(&mut self, slot: Slot, access: Access) {
+        self.lengths_bytes[usize::from(slot)] = access.block_bytes;
         self.pushed.push(slot);
     }
 
@@ -74,7 +79,7 @@ impl Queue for Null {
         let slot = *self.finished.get(self.taken)?;
         self.taken += 1;
         let started_ns = self.started_ns[usize::from(slot)];
-        let result = self.shape.block_bytes.cast_signed();
+        let result = self.lengths_bytes[usize::from(slot)].cast_signed();
         Some(Completion { slot, result, started_ns, done_ns: self.done_ns })
     }
 

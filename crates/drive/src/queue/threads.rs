@@ -8,6 +8,8 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use stdx::access::Access;
+
 use super::buffers::Buffers;
 use super::{Completion, Queue, Shape, Slot};
 
@@ -15,8 +17,7 @@ use super::{Completion, Queue, Shape, Slot};
 #[derive(Debug, Clone, Copy)]
 struct Request {
     slot: Slot,
-    read: bool,
-    offset_bytes: u64,
+    access: Access,
 }
 
 /// The queue of one worker.
@@ -51,11 +52,12 @@ impl Shared {
 
     /// Does one I/O. The caller owns the slot.
     fn perform(&self, request: Request) -> Completion {
-        let Request { slot, read, offset_bytes } = request;
+        let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and held by this request
         // alone: `Threads::push` and `Threads::buffer` check that, and a request is popped once.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
+        let buffer = &mut buffer[..block_bytes as usize];
         // SAFETY: the target keeps its file open until after the run, and the queue is joined before that.
         let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
         let started_ns = self.shape.clock.now_ns();
@@ -132,12 +134,12 @@ impl Queue for Threads {
         unsafe { std::slice::from_raw_parts_mut(buffers.at(slot), buffers.block_bytes()) }
     }
 
-    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64) {
+    fn push(&mut self, slot: Slot, access: Access) {
         let busy = &mut self.busy[usize::from(slot)];
         assert!(!*busy, "one I/O per slot");
         *busy = true;
         self.in_flight += 1;
-        self.pushed.push(Request { slot, read, offset_bytes });
+        self.pushed.push(Request { slot, access });
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 
 use io_uring::squeue::Entry;
 use io_uring::{opcode, types};
+use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::ring::Ring;
@@ -33,6 +34,7 @@ pub(crate) struct Uring<const NO_OP: bool> {
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
     busy: bool,
+    length_bytes: u32,
     started_ns: u64,
 }
 
@@ -80,11 +82,12 @@ impl<const NO_OP: bool> Uring<NO_OP> {
     }
 
     #[inline]
-    fn entry(&self, slot: Slot, read: bool, offset_bytes: u64) -> Entry {
+    fn entry(&self, slot: Slot, access: Access) -> Entry {
         if NO_OP {
             return opcode::Nop::new().build();
         }
-        let (file, buffer, length) = (types::Fixed(0), self.buffers.at(slot), self.shape.block_bytes);
+        let (file, buffer) = (types::Fixed(0), self.buffers.at(slot));
+        let Access { read, block_bytes: length, offset_bytes } = access;
         match (self.registered, read) {
             (true, true) => opcode::ReadFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
             (true, false) => opcode::WriteFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
@@ -110,11 +113,13 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
     }
 
     #[inline]
-    fn push(&mut self, slot: Slot, read: bool, offset_bytes: u64) {
+    fn push(&mut self, slot: Slot, access: Access) {
+        assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
         let state = &mut self.slots[usize::from(slot)];
         assert!(!state.busy, "one I/O per slot");
         state.busy = true;
-        let entry = self.entry(slot, read, offset_bytes).user_data(u64::from(slot));
+        state.length_bytes = access.block_bytes;
+        let entry = self.entry(slot, access).user_data(u64::from(slot));
         // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open
         // for the whole run, and drop waits for every I/O before it frees the buffers.
         unsafe { self.ring.push(&entry) };
@@ -155,7 +160,7 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         state.busy = false;
         self.in_flight -= 1;
         let result =
-            if NO_OP && entry.result() == 0 { self.shape.block_bytes.cast_signed() } else { entry.result() };
+            if NO_OP && entry.result() == 0 { state.length_bytes.cast_signed() } else { entry.result() };
         Some(Completion { slot, result, started_ns: state.started_ns, done_ns: self.seen_ns })
     }
 

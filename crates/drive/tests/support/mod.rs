@@ -135,6 +135,8 @@ pub fn workload(bytes: u64) -> Workload {
         access: Access::Random,
         read_percent: 0,
         block_bytes: 4096,
+        kinds: Vec::new(),
+        zones: Vec::new(),
         threads: 1,
         queue_depth: 4,
         range: Range::first(bytes),

@@ -1,0 +1,204 @@
+//! What a load touches and how: kinds of I/O with their shares, and zones of the span with theirs.
+
+use super::{Order, Span, share};
+use crate::Rng;
+
+/// One kind of I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Share of the I/Os in percent. The shares of all kinds of a pattern come to 100.
+    pub share_percent: u8,
+    /// Order of the addresses.
+    pub order: Order,
+    /// Share of reads in percent, 0 to 100.
+    pub read_percent: u8,
+    /// Bytes of each I/O.
+    pub block_bytes: u32,
+}
+
+/// A part of the span with its share of the random I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone {
+    /// Share of the random I/Os in percent.
+    pub access_percent: u8,
+    /// Share of the span in percent; zones follow each other from its start.
+    pub span_percent: u8,
+}
+
+/// What a load touches and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// Where.
+    pub span: Span,
+    /// The kinds of I/O, at least one; each I/O is of a kind drawn by its share.
+    ///
+    /// Offsets of several kinds are multiples of the largest number of bytes that divides all their sizes.
+    pub kinds: Vec<Kind>,
+    /// Where random I/Os go; without zones uniformly anywhere. No I/O crosses the end of its zone. A boundary
+    /// inside of a span with several segments is moved down to the end of a segment.
+    pub zones: Vec<Zone>,
+}
+
+impl Pattern {
+    /// One kind of I/O, uniformly over the span.
+    #[must_use]
+    pub fn plain(order: Order, read_percent: u8, block_bytes: u32, span: Span) -> Self {
+        let kind = Kind { share_percent: 100, order, read_percent, block_bytes };
+        Self { span, kinds: vec![kind], zones: Vec::new() }
+    }
+
+    /// Whether there is only one kind of I/O and no zone.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.kinds.len() == 1 && self.zones.is_empty()
+    }
+
+    /// Bytes of the largest I/O.
+    #[must_use]
+    pub fn largest_block_bytes(&self) -> u32 {
+        self.kinds.iter().map(|kind| kind.block_bytes).max().unwrap_or(0)
+    }
+
+    /// What offsets are multiples of, from the start of a segment.
+    #[must_use]
+    pub fn alignment_bytes(&self) -> u64 {
+        self.kinds.iter().map(|kind| u64::from(kind.block_bytes)).fold(0, greatest_common_divisor)
+    }
+
+    /// What thread `index` does of `bytes`: whole blocks where all have one size.
+    #[must_use]
+    pub fn share_bytes(&self, bytes: u64, index: u16, threads: u16) -> u64 {
+        let unit = if self.kinds.len() == 1 { u64::from(self.kinds[0].block_bytes) } else { 1 };
+        let part = share(bytes / unit, index, threads);
+        (part.end - part.start) * unit
+    }
+
+    /// What makes this pattern impossible for so many threads, in words; none if it is possible.
+    #[must_use]
+    pub fn problem(&self, threads: u16) -> Option<String> {
+        let percent = |shares: &mut dyn Iterator<Item = u8>| shares.map(u32::from).sum::<u32>();
+        let sum = percent(&mut self.kinds.iter().map(|kind| kind.share_percent));
+        if sum != 100 || self.kinds.iter().any(|kind| kind.share_percent == 0 || kind.block_bytes == 0) {
+            return Some(format!("the shares of its kinds of I/O come to {sum} %, not 100, or one is zero"));
+        }
+        if let Some(kind) = self.kinds.iter().find(|kind| kind.read_percent > 100) {
+            return Some(format!("a read share of {} %; 0 to 100 is possible", kind.read_percent));
+        }
+        let accesses = percent(&mut self.zones.iter().map(|zone| zone.access_percent));
+        let spans = percent(&mut self.zones.iter().map(|zone| zone.span_percent));
+        if !self.zones.is_empty() && (accesses, spans) != (100, 100) {
+            return Some(format!(
+                "its zones have {accesses} % of the I/Os and {spans} % of the range; both must come to 100"
+            ));
+        }
+        for kind in &self.kinds {
+            if self.span.blocks(kind.block_bytes) < u64::from(threads) {
+                return Some(format!("{threads} threads need at least one block each in the range"));
+            }
+            if kind.order == Order::Random && self.places(kind).iter().any(|place| place.positions == 0) {
+                return Some(format!("one of its zones is too small for {} B blocks", kind.block_bytes));
+            }
+        }
+        None
+    }
+
+    /// Where the random I/Os of a kind may start, zone by zone.
+    pub(super) fn places(&self, kind: &Kind) -> Vec<Place> {
+        let (mut from, mut places) = (0u32, Vec::with_capacity(self.zones.len().max(1)));
+        let whole = [Zone { access_percent: 100, span_percent: 100 }];
+        for zone in if self.zones.is_empty() { &whole[..] } else { &self.zones } {
+            let to = from + u32::from(zone.span_percent);
+            places.push(self.place(kind, from, to));
+            from = to;
+        }
+        places
+    }
+
+    fn place(&self, kind: &Kind, from_percent: u32, to_percent: u32) -> Place {
+        let (span, align) = (self.span, self.alignment_bytes());
+        let cut = |total: u64, percent: u32| (u128::from(total) * u128::from(percent) / 100) as u64;
+        let starts = |bytes: u64| (bytes + align).saturating_sub(kind.block_bytes.into()) / align;
+        if span.segments == 1 {
+            let units = span.segment_bytes / align;
+            let (from, to) = (cut(units, from_percent), cut(units, to_percent));
+            let positions = starts((to - from) * align);
+            let base_bytes = span.start_bytes + from * align;
+            return Place { base_bytes, positions, per_segment: positions.max(1), align, stride_bytes: 0 };
+        }
+        let segments = u64::from(span.segments);
+        let (from, to) = (cut(segments, from_percent), cut(segments, to_percent));
+        let per_segment = starts(span.segment_bytes / align * align);
+        Place {
+            base_bytes: span.start_bytes + from * span.stride_bytes,
+            positions: (to - from) * per_segment,
+            per_segment: per_segment.max(1),
+            align,
+            stride_bytes: span.stride_bytes,
+        }
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// Where the I/Os of one kind may start in one zone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    base_bytes: u64,
+    positions: u64,
+    per_segment: u64,
+    align: u64,
+    stride_bytes: u64,
+}
+
+impl Place {
+    #[inline]
+    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
+        let position = rng.below(self.positions);
+        let (segment, inside) = (position / self.per_segment, position % self.per_segment);
+        self.base_bytes + segment * self.stride_bytes + inside * self.align
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zoned(span: Span, zones: &[(u8, u8)]) -> Pattern {
+        let zones = zones
+            .iter()
+            .map(|&(access_percent, span_percent)| Zone { access_percent, span_percent })
+            .collect();
+        Pattern { zones, ..Pattern::plain(Order::Random, 0, 4096, span) }
+    }
+
+    #[test]
+    fn impossible_patterns_say_why() {
+        let span = Span::contiguous(0, 4096 * 100);
+        let half = Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes: 4096 };
+        let of = |kinds: &[Kind]| Pattern { span, kinds: kinds.to_vec(), zones: Vec::new() };
+        let cases = [
+            (of(&[half]), "come to 50 %"),
+            (of(&[half, Kind { share_percent: 0, ..half }, half]), "zero"),
+            (of(&[half, Kind { read_percent: 101, ..half }]), "read share of 101"),
+            (of(&[half, Kind { block_bytes: 4096 * 60, ..half }]), "2 threads need"),
+            (zoned(span, &[(50, 50), (40, 50)]), "90 % of the I/Os"),
+            (zoned(Span::contiguous(0, 4096 * 10), &[(50, 5), (50, 95)]), "too small for 4096 B"),
+        ];
+        for (pattern, expected) in cases {
+            let problem = pattern.problem(2).expect(expected);
+            assert!(problem.contains(expected), "{problem}");
+        }
+        assert_eq!(zoned(span, &[(50, 5), (30, 15), (20, 80)]).problem(2), None);
+    }
+
+    #[test]
+    fn offsets_are_aligned_to_what_divides_all_sizes() {
+        let kind =
+            |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes };
+        let of = |a, b| Pattern { kinds: vec![kind(a), kind(b)], ..zoned(Span::contiguous(0, 1 << 20), &[]) };
+        assert_eq!(of(512, 1536).alignment_bytes(), 512);
+        assert_eq!(of(8192, 12288).alignment_bytes(), 4096);
+    }
+}
