@@ -260,6 +260,7 @@ mod tests {
             data_pattern: record::DataPattern::Random,
             until: record::Until::DurationNs(1),
             seed: 1,
+            regime: record::Regime::default(),
         };
         let pair = |(ours, fios)| Pair { workload: workload.clone(), ours, fios, idle_share };
         ours.into_iter().zip(fios).map(pair).collect()

@@ -3,7 +3,7 @@
 //! (ERASE and SIZE may be `-`).
 
 use drive::{Engine, Flow, OpenOptions, Outcome};
-use record::{Access, DataPattern, Range, Until, Workload};
+use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use stdx::units::{SECOND_NS, parse_size};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(seconds.parse::<u64>()? * SECOND_NS),
         seed: 1,
+        regime: Regime::default(),
     };
     match armed.run(&workload, &mut |_| Flow::Continue)? {
         Outcome::Finished(segment) => println!(

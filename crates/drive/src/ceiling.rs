@@ -2,7 +2,7 @@
 //!
 //! A drive that is measured near these figures was not the limit; the host was.
 
-use record::{Access, DataPattern, Range, Segment, Until, Workload};
+use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
 use stdx::units::SECOND_NS;
 
 use crate::clock::{self, Clock, ClockFacts};
@@ -108,6 +108,7 @@ fn workload(queue_depth: u16) -> Workload {
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(RUN_NS),
         seed: 1,
+        regime: Regime::default(),
     }
 }
 

@@ -23,7 +23,7 @@ mod target;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use record::{Purged, Segment, TargetFacts, Workload};
+use record::{DataPattern, Purged, Segment, TargetFacts, Workload};
 
 pub use ceiling::{Ceiling, Nowhere, Rehearsed, ceiling, rehearse};
 use clock::Clock;
@@ -309,5 +309,11 @@ fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     workload
         .validate(facts.capacity_bytes, facts.logical_block_bytes)
         .map_err(|e| DriveError::Invalid(format!("{}: {e}", facts.path)))?;
+    if !workload.regime.is_plain() || matches!(workload.data_pattern, DataPattern::Reducible(_)) {
+        return Err(DriveError::Invalid(format!(
+            "{}: rates, ramps and reducible data are not there yet",
+            facts.path
+        )));
+    }
     load::check_depth(workload)
 }

@@ -1,6 +1,6 @@
 //! A load in fio's words, as the workload that it means.
 
-use record::{Access, DataPattern, Direction, Range, Segment, TargetFacts, Until, Workload};
+use record::{Access, DataPattern, Direction, Range, Regime, Segment, TargetFacts, Until, Workload};
 use stdx::units::{SECOND_NS, parse_size};
 
 use crate::cli::Load;
@@ -84,6 +84,7 @@ impl Job {
             data_pattern: DataPattern::Random,
             until: self.runtime_ns.map_or(Until::AmountBytes(bytes), Until::DurationNs),
             seed: self.seed,
+            regime: Regime::default(),
         };
         let checked = workload.validate(target.capacity_bytes, target.logical_block_bytes);
         checked.map(|()| workload).map_err(|error| format!("{}: {error}", target.path))

@@ -1,6 +1,6 @@
 //! What a test knows before it begins, and the workloads that follow from it.
 
-use record::{Access, DataPattern, Range, RunFile, Settings, TargetFacts, Until, Workload};
+use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
 use stdx::units::KIB;
 
@@ -93,6 +93,7 @@ impl<'a> Context<'a> {
             data_pattern: DataPattern::Random,
             until: Until::AmountBytes(amount - amount % u64::from(block_bytes)),
             seed: seed_of(self.settings.seed, 0, 0),
+            regime: Regime::default(),
         }
     }
 
@@ -121,6 +122,7 @@ impl<'a> Context<'a> {
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(self.settings.cell_ns),
             seed: seed_of(self.settings.seed, round, step),
+            regime: Regime::default(),
         }
     }
 

@@ -83,7 +83,7 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Access, DataPattern, Direction, Range, Series, Until, Workload};
+    use record::{Access, DataPattern, Direction, Range, Regime, Series, Until, Workload};
 
     fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
         let workload = Workload {
@@ -98,6 +98,7 @@ mod tests {
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(length_ns),
             seed: 1,
+            regime: Regime::default(),
         };
         let count = write_ios.len();
         let ios = write_ios.iter().sum::<u64>();

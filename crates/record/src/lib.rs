@@ -21,5 +21,6 @@ pub use library::{Library, LibraryError, Run};
 pub use run_file::{HostFacts, RUN_FILE_VERSION, RunFile, Settings, SimulatedFacts, TargetFacts, TargetKind};
 pub use segment::{Direction, ErrorCount, Gap, Segment, Series};
 pub use workload::{
-    Access, DataPattern, IoKind, Range, Until, Workload, WorkloadError, Zone, read_percent_of,
+    Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,
+    Zone, read_percent_of,
 };

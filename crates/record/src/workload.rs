@@ -33,6 +33,9 @@ pub struct Workload {
     pub until: Until,
     /// Seed of offsets, mix and data.
     pub seed: u64,
+    /// How it is driven beyond that; as the PTS does when left out.
+    #[serde(default, skip_serializing_if = "Regime::is_plain")]
+    pub regime: Regime,
 }
 
 /// Order of the addresses.
@@ -121,6 +124,19 @@ pub enum DataPattern {
     Random,
     /// All zero; a drive may treat it specially, so never for a PTS result.
     Zero,
+    /// Random in part, so that a drive can make it smaller; never for a PTS result.
+    #[serde(untagged)]
+    Reducible(Reducible),
+}
+
+/// What a drive can save of write data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reducible {
+    /// Share of each block that a compressor can remove, in percent.
+    pub compressible_percent: u8,
+    /// Share of the blocks that are copies of earlier ones, in percent.
+    pub dedupable_percent: u8,
 }
 
 /// When a workload ends.
@@ -131,6 +147,70 @@ pub enum Until {
     DurationNs(u64),
     /// After so many bytes, reads and writes together.
     AmountBytes(u64),
+}
+
+/// How a workload is driven beyond keeping its queues full. The default is what the PTS does: the next I/O
+/// follows when one is back, everything counts, nothing is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Regime {
+    /// I/Os arrive by a schedule, whether or not earlier ones are back (open loop).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// Time under load before anything counts; comes on top of a duration.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ramp_ns: u64,
+    /// An amount ends after this time behind the ramp even if it is not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_ns: Option<u64>,
+    /// Blocks are stamped when they are written, and checked when they are read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
+}
+
+/// A schedule of I/Os. The response time of each counts from its time in the schedule, so waiting for a free
+/// place in the queue is part of it. No arrival is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrivals {
+    /// I/Os per second over all threads.
+    pub per_second: u32,
+    /// Distances in time.
+    pub process: Process,
+}
+
+/// The distances in time between I/Os that follow each other in a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Process {
+    /// Equal.
+    Constant,
+    /// Exponentially distributed: independent arrivals.
+    Poisson,
+}
+
+impl Regime {
+    /// Whether it is what the PTS does.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn problem(&self, until: Until) -> Option<String> {
+        if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
+            return Some("a rate of no I/O per second".into());
+        }
+        match (self.limit_ns, until) {
+            (Some(0), _) => Some("a time limit of zero".into()),
+            (Some(_), Until::DurationNs(_)) => Some("a time limit beside a duration".into()),
+            _ => None,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// Why a workload cannot be run on a target.
@@ -215,12 +295,20 @@ impl Workload {
         if let Some(problem) = self.pattern().problem(self.threads) {
             return Some(problem);
         }
+        if let DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }) =
+            self.data_pattern
+            && (compressible_percent > 100 || dedupable_percent > 100)
+        {
+            return Some(format!(
+                "data of {compressible_percent} and {dedupable_percent} %; 0 to 100 is possible"
+            ));
+        }
         match self.until {
             Until::DurationNs(0) => Some("a duration of zero".into()),
             Until::AmountBytes(amount) if amount < block => {
                 Some(format!("an amount of {amount} B is less than one block"))
             }
-            _ => None,
+            until => self.regime.problem(until),
         }
     }
 
@@ -310,7 +398,25 @@ mod tests {
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(1),
             seed: 1,
+            regime: Regime::default(),
         }
+    }
+
+    #[test]
+    fn what_is_special_is_stored_and_what_is_not_is_left_out() {
+        let stored = serde_json::to_string(&plain()).unwrap();
+        assert!(!stored.contains("regime"), "{stored}");
+        let arrivals = Some(Arrivals { per_second: 500, process: Process::Poisson });
+        let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true };
+        let data_pattern =
+            DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20 });
+        for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
+            let stored = serde_json::to_string(&workload).unwrap();
+            assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload, "{stored}");
+        }
+        let stored = serde_json::to_value(Workload { regime, data_pattern, ..plain() }).unwrap();
+        assert_eq!(stored["data_pattern"]["compressible_percent"], 50);
+        assert_eq!(stored["regime"]["arrivals"]["process"], "poisson");
     }
 
     #[test]
@@ -334,6 +440,13 @@ mod tests {
 
     #[test]
     fn impossible_workloads_say_why() {
+        let rate = |per_second| Regime {
+            arrivals: Some(Arrivals { per_second, process: Process::Constant }),
+            ..Regime::default()
+        };
+        let reducible = |compressible_percent| {
+            DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent: 0 })
+        };
         let kind =
             |block_bytes| IoKind { share_percent: 50, access: Access::Random, read_percent: 0, block_bytes };
         let cases = [
@@ -353,6 +466,9 @@ mod tests {
             (Workload { threads: 9, range: Range::first(4096 * 8), ..plain() }, "9 threads"),
             (Workload { until: Until::AmountBytes(1), ..plain() }, "less than one block"),
             (Workload { until: Until::DurationNs(0), ..plain() }, "duration of zero"),
+            (Workload { regime: Regime { limit_ns: Some(1), ..Regime::default() }, ..plain() }, "time limit"),
+            (Workload { regime: rate(0), ..plain() }, "no I/O per second"),
+            (Workload { data_pattern: reducible(101), ..plain() }, "101"),
         ];
         for (workload, expected) in cases {
             let error = workload.validate(1 << 30, 4096).expect_err(expected).to_string();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use drive::{Armed, Flow, OpenOptions, Outcome};
-use record::{Access, DataPattern, Range, Until, Workload};
+use record::{Access, DataPattern, Range, Regime, Until, Workload};
 
 use super::rivals::Sample;
 
@@ -115,6 +115,7 @@ pub fn reads(queue_depth: u16) -> Workload {
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(RUN_NS),
         seed: 1,
+        regime: Regime::default(),
     }
 }
 

@@ -36,7 +36,7 @@ impl Fill {
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         match self.pattern {
             DataPattern::Zero => buffer.fill(0),
-            DataPattern::Random => (self.steps)(&mut self.state, buffer),
+            DataPattern::Random | DataPattern::Reducible(_) => (self.steps)(&mut self.state, buffer),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use drive::{Flow, OpenOptions, Outcome};
-use record::{Access, DataPattern, Range, Segment, Until, Workload};
+use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
 
 /// Prints why a test was not done.
 pub fn skip(reason: &str) {
@@ -143,6 +143,7 @@ pub fn workload(bytes: u64) -> Workload {
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(100_000_000),
         seed: 7,
+        regime: Regime::default(),
     }
 }
 
