@@ -2,24 +2,33 @@
 //!
 //! A drive that is measured near these figures was not the limit; the host was.
 
-use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
+use record::{Access, Ceiling, CostPerIo, DataPattern, Effort, Range, Regime, Segment, Until, Workload};
 use stdx::units::SECOND_NS;
 
-use crate::clock::{self, Clock, ClockFacts};
+use crate::clock::{self, Clock};
 use crate::error::DriveError;
-use crate::load::effort::Effort;
+use crate::host::Roots;
 use crate::load::fill::Fill;
 use crate::load::{self, Device, Way};
-use crate::{Engine, Outcome};
+use crate::placement::Places;
+use crate::{Engine, Manner, Outcome};
 
 /// Depths at which the loop is measured.
 const DEPTHS: [u16; 3] = [1, 32, 128];
-const RUN_NS: u64 = 200_000_000;
-/// Of some runs the lightest counts: what disturbs a host only ever makes it slower.
-const RUNS: usize = 3;
 const DATA_BLOCK_BYTES: usize = 4096;
 /// As many buffers as are in use at depth 32: what is written does not stay in the nearest cache.
 const DATA_BUFFERS: usize = 32;
+
+/// How often and how long each thing is measured. Of some runs the lightest counts: what disturbs a host only
+/// ever makes it slower.
+#[derive(Debug, Clone, Copy)]
+struct Care {
+    runs: usize,
+    run_ns: u64,
+}
+
+const THOROUGH: Care = Care { runs: 3, run_ns: 200_000_000 };
+const QUICK: Care = Care { runs: 1, run_ns: 30_000_000 };
 
 /// Where I/Os go that shall reach no device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +48,6 @@ pub struct Rehearsed {
     pub effort: Effort,
 }
 
-/// What one thread of this host can do at most.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ceiling {
-    /// The clock that stamps every I/O.
-    pub clock: ClockFacts,
-    /// Queue depth and processor time per I/O in ns: loop, clock and histogram, without the kernel.
-    pub null_ns: Vec<(u16, f64)>,
-    /// The same with the kernel's ring; none, with the reason, where io_uring cannot be used.
-    pub no_op_ring_ns: Result<Vec<(u16, f64)>, String>,
-    /// Bytes per second of fresh, incompressible data.
-    pub data_bytes_per_second: f64,
-}
-
 impl Rehearsed {
     /// Processor time per I/O.
     #[must_use]
@@ -65,19 +61,23 @@ impl Rehearsed {
 ///
 /// # Errors
 /// [`crate::ErrorKind::Invalid`] for a workload that no device could do, [`crate::ErrorKind::Unusable`] when
-/// the host does not offer what it needs.
+/// the host does not offer what it needs, [`crate::ErrorKind::Disturbed`] when it was suspended meanwhile.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, DriveError> {
     workload.validate(u64::MAX, 1).map_err(|e| DriveError::Invalid(e.to_string()))?;
     load::check_depth(workload)?;
-    let device =
-        Device { name: "nowhere", fd: -1, buffered: None, clock: Clock::start(), engine: Engine::Auto };
+    let places = Places::of(&Roots::default(), None, None).map_err(DriveError::Unusable)?;
+    let manner = Manner { engine: Engine::Auto, places };
+    let device = Device { name: "nowhere", fd: -1, buffered: None, clock: Clock::start(), manner: &manner };
     let way = match nowhere {
         Nowhere::Null => Way::Null,
         Nowhere::NoOpRing => Way::NoOpRing,
     };
     match load::rehearse(way, &device, workload)? {
-        (Outcome::Finished(segment), effort) => Ok(Rehearsed { segment, effort }),
-        (Outcome::Stopped, _) => unreachable!("nobody stops a rehearsal"),
+        Outcome::Finished(segment) => {
+            let effort = segment.host.as_ref().map(|host| host.effort).unwrap_or_default();
+            Ok(Rehearsed { segment, effort })
+        }
+        Outcome::Stopped => unreachable!("nobody stops a rehearsal"),
     }
 }
 
@@ -86,16 +86,33 @@ pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, Driv
 /// # Errors
 /// [`crate::ErrorKind::Unusable`] when the host does not offer a thread and some memory.
 pub fn ceiling() -> Result<Ceiling, DriveError> {
+    measured(THOROUGH)
+}
+
+/// The same in less than half a second, for the beginning of a run.
+///
+/// # Errors
+/// As for [`ceiling`].
+pub fn quick_ceiling() -> Result<Ceiling, DriveError> {
+    measured(QUICK)
+}
+
+fn measured(care: Care) -> Result<Ceiling, DriveError> {
+    let (no_op_ring, no_op_ring_missing) = match lightest(Nowhere::NoOpRing, care) {
+        Ok(costs) => (costs, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     Ok(Ceiling {
         clock: clock::facts(),
-        null_ns: lightest(Nowhere::Null)?,
-        no_op_ring_ns: lightest(Nowhere::NoOpRing).map_err(|e| e.to_string()),
-        data_bytes_per_second: data_bytes_per_second(),
+        null: lightest(Nowhere::Null, care)?,
+        no_op_ring,
+        no_op_ring_missing,
+        data_bytes_per_second: data_bytes_per_second(care),
     })
 }
 
 /// Random reads of 4 KiB by one thread over 1 TiB.
-fn workload(queue_depth: u16) -> Workload {
+fn workload(queue_depth: u16, length_ns: u64) -> Workload {
     Workload {
         access: Access::Random,
         read_percent: 100,
@@ -106,32 +123,32 @@ fn workload(queue_depth: u16) -> Workload {
         queue_depth,
         range: Range::first(1 << 40),
         data_pattern: DataPattern::Random,
-        until: Until::DurationNs(RUN_NS),
+        until: Until::DurationNs(length_ns),
         seed: 1,
         regime: Regime::default(),
     }
 }
 
-fn lightest(nowhere: Nowhere) -> Result<Vec<(u16, f64)>, DriveError> {
-    let mut rows = Vec::with_capacity(DEPTHS.len());
-    for depth in DEPTHS {
-        let mut best = f64::INFINITY;
-        for _ in 0..RUNS {
-            best = best.min(rehearse(nowhere, &workload(depth))?.cpu_ns_per_io());
+fn lightest(nowhere: Nowhere, care: Care) -> Result<Vec<CostPerIo>, DriveError> {
+    let mut costs = Vec::with_capacity(DEPTHS.len());
+    for queue_depth in DEPTHS {
+        let mut cpu_ns = f64::INFINITY;
+        for _ in 0..care.runs {
+            cpu_ns = cpu_ns.min(rehearse(nowhere, &workload(queue_depth, care.run_ns))?.cpu_ns_per_io());
         }
-        rows.push((depth, best));
+        costs.push(CostPerIo { queue_depth, cpu_ns });
     }
-    Ok(rows)
+    Ok(costs)
 }
 
-fn data_bytes_per_second() -> f64 {
+fn data_bytes_per_second(care: Care) -> f64 {
     let mut fill = Fill::new(DataPattern::Random, 1, 0);
     let mut buffers = vec![0; DATA_BUFFERS * DATA_BLOCK_BYTES];
     let (clock, mut best) = (Clock::start(), 0f64);
-    for _ in 0..RUNS {
+    for _ in 0..care.runs {
         let begin_ns = clock.now_ns();
         let (mut bytes, mut passed_ns) = (0, 0);
-        while passed_ns < RUN_NS {
+        while passed_ns < care.run_ns {
             buffers.chunks_exact_mut(DATA_BLOCK_BYTES).for_each(|block| fill.fill(block));
             bytes += std::hint::black_box(&mut buffers).len();
             passed_ns = clock.now_ns() - begin_ns;
@@ -150,7 +167,7 @@ mod tests {
         for nowhere in [Nowhere::Null, Nowhere::NoOpRing] {
             for (threads, queue_depth) in [(1, 1), (1, 4), (2, 7), (1, 128)] {
                 let until = Until::AmountBytes(10_000 * 4096);
-                let asked = Workload { threads, read_percent: 65, until, ..workload(queue_depth) };
+                let asked = Workload { threads, read_percent: 65, until, ..workload(queue_depth, 1) };
                 let done = match rehearse(nowhere, &asked) {
                     Err(error) if nowhere == Nowhere::NoOpRing => return eprintln!("skipped: {error}"),
                     other => other.expect("a rehearsal").segment,
@@ -164,8 +181,39 @@ mod tests {
     }
 
     #[test]
+    fn a_quick_look_is_a_measurement() {
+        let ceiling = quick_ceiling().expect("a host that can do something");
+        let depths: Vec<u16> = ceiling.null.iter().map(|cost| cost.queue_depth).collect();
+        assert_eq!(depths, DEPTHS);
+        assert!(ceiling.no_op_ring.len() == DEPTHS.len() || ceiling.no_op_ring_missing.is_some());
+        let costs = ceiling.null.iter().chain(&ceiling.no_op_ring).map(|cost| cost.cpu_ns);
+        assert!(costs.clone().all(|ns| ns > 0.0 && ns < 1e6), "{:?}", costs.collect::<Vec<_>>());
+        assert!(ceiling.data_bytes_per_second > 1e6);
+    }
+
+    #[test]
+    fn a_clock_that_goes_wrong_ends_a_run_and_voids_it() {
+        if !Clock::start().is_counter() {
+            return eprintln!("skipped: the processor's counter is not used here");
+        }
+        let places = Places::of(&Roots::default(), None, None).expect("processors");
+        let manner = Manner { engine: Engine::Auto, places };
+        for factor in [1e-3, 100.0] {
+            let clock = Clock::wrong_by(factor);
+            let device = Device { name: "nowhere", fd: -1, buffered: None, clock, manner: &manner };
+            let begin = std::time::Instant::now();
+            // At a thousandth of its pace this would take a day.
+            let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
+            let error = load::rehearse(Way::Null, &device, &asked).expect_err("no result");
+            assert_eq!(error.kind(), crate::ErrorKind::Disturbed);
+            assert!(error.to_string().contains("clock went wrong"), "{error}");
+            assert!(begin.elapsed().as_secs() < 50, "{factor}");
+        }
+    }
+
+    #[test]
     fn impossible_rehearsals_are_refused() {
-        let asked = Workload { queue_depth: 5000, ..workload(1) };
+        let asked = Workload { queue_depth: 5000, ..workload(1, 1) };
         assert!(rehearse(Nowhere::Null, &asked).is_err());
     }
 }

@@ -8,8 +8,9 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use record::ClockFacts;
 use rustix::time::{ClockId, clock_gettime};
-use stdx::units::SECOND_NS;
+use stdx::units::{SECOND_NS, span};
 
 /// Length of one calibration. Both ends are known to some 30 ns, so the rate is to a few in a million.
 const CALIBRATION: Duration = Duration::from_millis(25);
@@ -21,17 +22,6 @@ const SCALE_BITS: u32 = 32;
 const BRACKETS: u32 = 16;
 /// Readings that measure what a reading costs.
 const COST_READINGS: u32 = 100_000;
-
-/// What the engine's clock is and what it costs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClockFacts {
-    /// `TSC`, or `CLOCK_MONOTONIC` and why.
-    pub source: String,
-    /// What one reading takes.
-    pub cost_ns: f64,
-    /// The smallest step between two readings that differ.
-    pub resolution_ns: u64,
-}
 
 /// Nanoseconds since the clock was made.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +37,21 @@ impl Clock {
         Self { rate, base: if rate == 0 { ns_of(ClockId::Monotonic) } else { counter() } }
     }
 
+    /// A clock that runs wrong by this factor.
+    #[cfg(test)]
+    pub(crate) fn wrong_by(factor: f64) -> Self {
+        let mut clock = Self::start();
+        assert!(clock.rate > 0, "only the processor's counter can be scaled");
+        clock.rate = (clock.rate as f64 * factor) as u64;
+        clock
+    }
+
+    /// Whether the processor's counter is used.
+    #[cfg(test)]
+    pub(crate) fn is_counter(&self) -> bool {
+        self.rate > 0
+    }
+
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         if self.rate == 0 {
@@ -56,6 +61,76 @@ impl Clock {
         let counts = counter().saturating_sub(self.base);
         ((u128::from(counts) * u128::from(self.rate)) >> SCALE_BITS) as u64
     }
+}
+
+/// Looks whether the clock keeps pace with the kernel's, which know of suspended hosts and moved guests.
+#[derive(Debug)]
+pub(crate) struct Vigil {
+    clock: Clock,
+    start: Moment,
+}
+
+/// What several clocks say at one time, in ns.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    ours: u64,
+    /// Counts while the host is awake, and nobody adjusts it.
+    raw: u64,
+    /// The same, adjusted.
+    awake: u64,
+    /// Counts also while the host is suspended.
+    always: u64,
+}
+
+/// Clocks are read one after the other, and the host may be busy meanwhile.
+const PACE_GRACE_NS: u64 = 5_000_000;
+/// Share by which our clock may differ from the kernel's; adjustments are up to 500 in a million.
+const PACE_WITHIN: f64 = 1e-3;
+/// A host that is suspended and woken up at once takes longer.
+const SLEEP_GRACE_NS: u64 = 50_000_000;
+
+impl Vigil {
+    pub(crate) fn start(clock: Clock) -> Self {
+        Self { clock, start: Moment::now(&clock) }
+    }
+
+    /// Why what was measured since the start is worth nothing, if it is.
+    pub(crate) fn disturbance(&self) -> Option<String> {
+        disturbance(&self.start, &Moment::now(&self.clock))
+    }
+}
+
+impl Moment {
+    /// The readings that were disturbed least.
+    fn now(clock: &Clock) -> Self {
+        let readings = (0..BRACKETS).map(|_| {
+            let raw = ns_of(ClockId::MonotonicRaw);
+            let moment = Self {
+                ours: clock.now_ns(),
+                raw,
+                awake: ns_of(ClockId::Monotonic),
+                always: ns_of(ClockId::Boottime),
+            };
+            (ns_of(ClockId::MonotonicRaw) - raw, moment)
+        });
+        readings.min_by_key(|(took_ns, _)| *took_ns).map_or(Self::default(), |(_, moment)| moment)
+    }
+}
+
+fn disturbance(start: &Moment, now: &Moment) -> Option<String> {
+    let asleep = |moment: &Moment| moment.always.saturating_sub(moment.awake);
+    let slept_ns = asleep(now).saturating_sub(asleep(start));
+    if slept_ns > SLEEP_GRACE_NS {
+        return Some(format!("the host was suspended for {}", span(slept_ns)));
+    }
+    let (ours_ns, kernel_ns) = (now.ours.saturating_sub(start.ours), now.raw.saturating_sub(start.raw));
+    let allowed_ns = PACE_GRACE_NS + (kernel_ns as f64 * PACE_WITHIN) as u64;
+    (ours_ns.abs_diff(kernel_ns) > allowed_ns).then(|| {
+        format!(
+            "the processor's clock went wrong: it counted {ours_ns} ns while the kernel counted {kernel_ns} ns; \
+             was this guest moved to another host?"
+        )
+    })
 }
 
 /// Measures the clock; takes some milliseconds.
@@ -171,6 +246,32 @@ mod tests {
             assert!(now_ns >= last_ns);
             last_ns = now_ns;
         }
+    }
+
+    #[test]
+    fn a_clock_that_keeps_pace_is_undisturbed() {
+        let vigil = Vigil::start(Clock::start());
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(vigil.disturbance(), None);
+    }
+
+    #[test]
+    fn suspension_and_a_wrong_rate_are_noticed() {
+        let start = Moment { ours: 5, raw: 1_000, awake: 900, always: 7_000 };
+        let after = |ours: u64, kernel: u64, asleep: u64| {
+            let now = Moment {
+                ours: 5 + ours,
+                raw: 1_000 + kernel,
+                awake: 900 + kernel,
+                always: 7_000 + kernel + asleep,
+            };
+            disturbance(&start, &now)
+        };
+        assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
+        assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS).unwrap(), "the host was suspended for 3 s");
+        assert!(after(SECOND_NS, 2 * SECOND_NS, 0).unwrap().contains("went wrong"));
+        assert!(after(2 * SECOND_NS, SECOND_NS, 0).unwrap().contains("went wrong"));
+        assert!(after(0, SECOND_NS, 0).unwrap().contains("counted 0 ns"), "a counter that was reset");
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub enum DriveError {
         /// All failed I/Os by kind, those after the first included.
         errors: Vec<ErrorCount>,
     },
+    /// The host was no fit place to measure: suspended, or without a clock.
+    #[error("{0}")]
+    Disturbed(String),
     /// What was asked cannot be done on this target.
     #[error("{0}")]
     Invalid(String),
@@ -55,6 +58,8 @@ pub enum ErrorKind {
     Unusable,
     /// The device failed during use.
     Device,
+    /// The host was suspended or lost its clock; the device is not to blame, and the same may be asked again.
+    Disturbed,
     /// The request makes no sense for this target.
     Invalid,
 }
@@ -70,6 +75,7 @@ impl DriveError {
             Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorKind::Refused,
             Self::Unusable(_) | Self::NoPurge(_) => ErrorKind::Unusable,
             Self::Device { .. } => ErrorKind::Device,
+            Self::Disturbed(_) => ErrorKind::Disturbed,
             Self::Invalid(_) => ErrorKind::Invalid,
         }
     }

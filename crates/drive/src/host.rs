@@ -92,6 +92,12 @@ impl SysDevice {
         &self.dir
     }
 
+    /// The NUMA node that it or what it hangs on belongs to. A machine with one node says -1.
+    pub(crate) fn numa_node(&self) -> Option<u32> {
+        let texts = self.dir.ancestors().map(|dir| fs::read_to_string(dir.join("numa_node")));
+        texts.flatten().find_map(|text| text.trim().parse().ok())
+    }
+
     /// Kernel name of the drive that this is a partition of.
     pub(crate) fn drive_of_partition(&self) -> Option<String> {
         self.dir.join("partition").exists().then(|| {
@@ -228,6 +234,20 @@ fn unescape(text: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_numa_node_is_that_of_the_bus() {
+        let tree = tempfile::tempdir().expect("a directory");
+        let dir = tree.path().join("0000:41:00.0/nvme/nvme0/nvme0n1");
+        fs::create_dir_all(&dir).expect("a tree");
+        let number = DeviceNumber { major: 259, minor: 0 };
+        let device = SysDevice { kname: "nvme0n1".into(), number, dir };
+        assert_eq!(device.numa_node(), None);
+        for (text, node) in [("1\n", Some(1)), ("-1\n", None)] {
+            fs::write(tree.path().join("0000:41:00.0/numa_node"), text).expect("an attribute");
+            assert_eq!(device.numa_node(), node, "{text}");
+        }
+    }
 
     #[test]
     fn mountinfo_lines_are_understood() {

@@ -13,6 +13,7 @@ mod error;
 mod host;
 mod ioctl;
 mod load;
+mod placement;
 mod queue;
 mod reader;
 mod refusal;
@@ -20,16 +21,15 @@ mod signature;
 mod sim;
 mod target;
 
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use record::{DataPattern, Purged, Segment, TargetFacts, Workload};
+pub use record::Effort;
+use record::{DataPattern, Placement, Purged, Segment, TargetFacts, Workload};
 
-pub use ceiling::{Ceiling, Nowhere, Rehearsed, ceiling, rehearse};
+pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse};
 use clock::Clock;
-pub use clock::ClockFacts;
 pub use error::{DriveError, ErrorKind};
-pub use load::effort::Effort;
+use placement::Places;
 pub use reader::Reader;
 pub use refusal::Refusal;
 use sim::Simulated;
@@ -46,6 +46,15 @@ pub struct OpenOptions {
     pub sim_seed: u64,
     /// How I/Os get into the kernel.
     pub engine: Engine,
+    /// Where the threads of a load run; near the device and a processor each when none.
+    pub placement: Option<Placement>,
+}
+
+/// How a real target is driven.
+#[derive(Debug, Clone)]
+pub(crate) struct Manner {
+    pub(crate) engine: Engine,
+    pub(crate) places: Places,
 }
 
 /// How I/Os get into the kernel.
@@ -103,17 +112,26 @@ pub enum Outcome {
     Stopped,
 }
 
+impl Outcome {
+    /// What it cost the host; none for a simulated drive, and where it was stopped.
+    fn effort(&self) -> Option<Effort> {
+        match self {
+            Self::Finished(segment) => segment.host.as_ref().map(|host| host.effort),
+            Self::Stopped => None,
+        }
+    }
+}
+
 /// A target that was looked at and not touched.
 #[derive(Debug)]
 pub struct Drive {
     facts: TargetFacts,
     kind: Kind,
-    engine: Engine,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Real(Box<Real>),
+    Real(Box<Real>, Manner),
     Simulated(Box<Simulated>),
 }
 
@@ -125,7 +143,7 @@ pub struct Armed {
 }
 
 enum Inner {
-    Real { real: Box<Real>, held: Held, clock: Clock, engine: Engine },
+    Real { real: Box<Real>, held: Held, clock: Clock, manner: Manner },
     Simulated(Box<Simulated>),
 }
 
@@ -138,15 +156,22 @@ impl std::fmt::Debug for Armed {
 /// Looks at a target: `/dev/…`, the path of a regular file, or `sim:MODEL`. Creates and writes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::Unusable`] when the target is nothing that can be tested.
+/// [`ErrorKind::Unusable`] when the target is nothing that can be tested, [`ErrorKind::Invalid`] when threads
+/// cannot be placed as asked.
 pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
-    let engine = options.engine;
     if let Some(model) = target.strip_prefix("sim:") {
+        if options.placement.is_some() {
+            return Err(DriveError::Invalid(format!("{target}: it has no threads that could be placed")));
+        }
         let (simulated, facts) = Simulated::new(target, model, options)?;
-        return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)), engine });
+        return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
     }
-    let real = Real::open(target, options, host::Roots::default())?;
-    Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(Box::new(real)), engine })
+    let roots = host::Roots::default();
+    let real = Real::open(target, options, roots.clone())?;
+    let places =
+        Places::of(&roots, real.numa_node(), options.placement.clone()).map_err(DriveError::Invalid)?;
+    let manner = Manner { engine: options.engine, places };
+    Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(Box::new(real), manner) })
 }
 
 impl Drive {
@@ -160,7 +185,7 @@ impl Drive {
     #[must_use]
     pub fn refusals(&self) -> Vec<Refusal> {
         match &self.kind {
-            Kind::Real(real) => real.refusals(),
+            Kind::Real(real, _) => real.refusals(),
             Kind::Simulated(_) => Vec::new(),
         }
     }
@@ -170,7 +195,7 @@ impl Drive {
     #[must_use]
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {
-            Kind::Real(real) => real.needs_erase_confirmation(),
+            Kind::Real(real, _) => real.needs_erase_confirmation(),
             Kind::Simulated(_) => false,
         }
     }
@@ -182,7 +207,7 @@ impl Drive {
     pub fn open_to_read(self) -> Result<Reader, DriveError> {
         match self.kind {
             Kind::Simulated(simulated) => Ok(Reader::of_simulated(self.facts, simulated)),
-            Kind::Real(real) => Reader::of_real(self.facts, &real, self.engine),
+            Kind::Real(real, manner) => Reader::of_real(self.facts, &real, manner),
         }
     }
 
@@ -192,12 +217,12 @@ impl Drive {
     /// # Errors
     /// [`ErrorKind::Refused`] when it is in use, holds something known, or `erase` is not its identity.
     pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
-        let Self { mut facts, kind, engine } = self;
-        let real = match kind {
+        let Self { mut facts, kind } = self;
+        let (real, manner) = match kind {
             Kind::Simulated(simulated) => {
                 return Ok(Armed { facts, inner: Inner::Simulated(simulated), effort: None });
             }
-            Kind::Real(real) => real,
+            Kind::Real(real, manner) => (real, manner),
         };
         let refusals = real.refusals();
         if !refusals.is_empty() {
@@ -214,7 +239,7 @@ impl Drive {
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
         }
-        let inner = Inner::Real { real, held, clock: Clock::start(), engine };
+        let inner = Inner::Real { real, held, clock: Clock::start(), manner };
         Ok(Armed { facts, inner, effort: None })
     }
 }
@@ -259,6 +284,7 @@ impl Armed {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] before anything was done, [`ErrorKind::Device`] when an I/O failed,
+    /// [`ErrorKind::Disturbed`] when the host was suspended or lost its clock meanwhile,
     /// [`ErrorKind::Unusable`] when the host cannot offer that many threads or that much memory.
     pub fn run(
         &mut self,
@@ -269,23 +295,16 @@ impl Armed {
         check(workload, &self.facts)?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
-            Inner::Real { held, clock, engine, .. } => {
-                let device = load::Device {
-                    name: &self.facts.path,
-                    fd: held.fd.as_raw_fd(),
-                    buffered: held.buffered.as_deref(),
-                    clock: *clock,
-                    engine: *engine,
-                };
-                let (outcome, effort) = load::run(&device, workload, on_tick)?;
-                self.effort = effort;
+            Inner::Real { held, clock, manner, .. } => {
+                let device = load::Device::of(&self.facts.path, held, *clock, manner);
+                let outcome = load::run(&device, workload, on_tick)?;
+                self.effort = outcome.effort();
                 Ok(outcome)
             }
         }
     }
 
-    /// What the last workload cost the host; none for a simulated drive, and where helping threads did a part
-    /// of the work.
+    /// What the last workload cost the host; none for a simulated drive.
     #[must_use]
     pub fn effort(&self) -> Option<Effort> {
         self.effort

@@ -11,25 +11,27 @@ pub(crate) mod recorder;
 pub(crate) mod worker;
 
 use std::io;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use record::{Until, Workload};
+use record::{Effort, Until, Workload};
 use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Vigil};
 use crate::error::{DriveError, reason};
+use crate::placement::Seating;
 use crate::queue::aio::Aio;
 use crate::queue::null::Null;
 use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 use crate::queue::{Queue, Shape};
-use crate::{Engine, Flow, Outcome, Tick};
+use crate::target::Held;
+use crate::{Engine, Flow, Manner, Outcome, Tick};
 use conclude::conclude;
-use effort::Effort;
 use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use worker::{Failure, Worker};
@@ -44,10 +46,16 @@ const MESSAGES_PER_WORKER: usize = 8;
 /// A real target, armed.
 pub(crate) struct Device<'a> {
     pub(crate) name: &'a str,
-    pub(crate) fd: std::os::fd::RawFd,
+    pub(crate) fd: RawFd,
     pub(crate) buffered: Option<&'a str>,
     pub(crate) clock: Clock,
-    pub(crate) engine: Engine,
+    pub(crate) manner: &'a Manner,
+}
+
+impl<'a> Device<'a> {
+    pub(crate) fn of(name: &'a str, held: &'a Held, clock: Clock, manner: &'a Manner) -> Self {
+        Self { name, fd: held.fd.as_raw_fd(), buffered: held.buffered.as_deref(), clock, manner }
+    }
 }
 
 /// From the workers to the watcher.
@@ -96,10 +104,10 @@ impl Gate {
 }
 
 /// What workers and watcher share.
-#[derive(Default)]
 struct Control {
     gate: Gate,
     stop: AtomicBool,
+    seating: Seating,
 }
 
 /// Opens the gate and stops the workers when the watcher ends, also by a panic in the caller's tick.
@@ -120,14 +128,17 @@ struct Ended {
     notes: Notes,
     failure: Option<Failure>,
     queue_error: Option<io::Error>,
-    effort: Option<Effort>,
+    effort: Effort,
 }
 
 /// What came of one attempt. The error of an attempt: it could not be set up; nothing was read or written.
 struct Ran {
     start_ns: u64,
     stopped: bool,
+    /// Why nothing of it is worth anything.
+    disturbed: Option<String>,
     note: Option<String>,
+    seating: Seating,
     workers: Vec<Ended>,
 }
 
@@ -146,7 +157,7 @@ pub(crate) enum Way {
 impl Way {
     /// The ways to try, best first.
     fn of(device: &Device<'_>, queue_depth: u16) -> &'static [Self] {
-        match device.engine {
+        match device.manner.engine {
             Engine::Threads => &[Self::Threads],
             Engine::IoUring => &[Self::Uring],
             Engine::Libaio => &[Self::Aio],
@@ -180,24 +191,23 @@ pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
     )))
 }
 
-/// Runs a workload to its end, and says what that cost the host where that is known.
+/// Runs a workload to its end.
 pub(crate) fn run(
     device: &Device<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<(Outcome, Option<Effort>), DriveError> {
+) -> Result<Outcome, DriveError> {
     let ways = Way::of(device, workload.queue_depth);
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
     for &way in ways {
         match attempt_by(way, device, workload, on_tick) {
             Err(error) => failed.push((way, error)),
             Ok(ran) => {
-                let engine = match (device.engine, workload.queue_depth) {
+                let engine = match (device.manner.engine, workload.queue_depth) {
                     (Engine::Auto, 1) => "pread and pwrite (depth 1)".to_owned(),
                     _ => with_reasons(way, &failed),
                 };
-                let effort = effort_of(&ran);
-                return Ok((conclude(device, workload, engine, ran)?, effort));
+                return conclude(device, workload, engine, ran);
             }
         }
     }
@@ -211,15 +221,10 @@ pub(crate) fn run(
 }
 
 /// Runs a workload that reaches no target.
-pub(crate) fn rehearse(
-    way: Way,
-    device: &Device<'_>,
-    workload: &Workload,
-) -> Result<(Outcome, Effort), DriveError> {
+pub(crate) fn rehearse(way: Way, device: &Device<'_>, workload: &Workload) -> Result<Outcome, DriveError> {
     let ran = attempt_by(way, device, workload, &mut |_| Flow::Continue)
         .map_err(|error| DriveError::Unusable(format!("{}: {}", way.name(), reason(&error))))?;
-    let effort = effort_of(&ran).unwrap_or_default();
-    Ok((conclude(device, workload, way.name().to_owned(), ran)?, effort))
+    conclude(device, workload, way.name().to_owned(), ran)
 }
 
 /// `threads (io_uring: Too many open files; libaio: …)`.
@@ -231,15 +236,6 @@ fn with_reasons(way: Way, failed: &[(Way, io::Error)]) -> String {
     format!("{} ({})", way.name(), reasons.join("; "))
 }
 
-/// The sum over all workers; none where helpers did a part that was not counted.
-fn effort_of(ran: &Ran) -> Option<Effort> {
-    let mut sum = Effort::default();
-    for worker in &ran.workers {
-        sum.add(worker.effort.as_ref()?);
-    }
-    Some(sum)
-}
-
 /// One attempt; each way has its own compiled loop.
 fn attempt_by(
     way: Way,
@@ -247,22 +243,28 @@ fn attempt_by(
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> io::Result<Ran> {
+    let helpers = match way {
+        Way::Threads if workload.queue_depth > 1 => workload.queue_depth,
+        _ => 0,
+    };
+    let seating = device.manner.places.seat(workload.threads, helpers).map_err(io::Error::other)?;
     match way {
-        Way::Uring => attempt(device, workload, on_tick, Uring::<false>::new),
-        Way::NoOpRing => attempt(device, workload, on_tick, Uring::<true>::new),
-        Way::Aio => attempt(device, workload, on_tick, |shape| Ok((Aio::new(shape)?, None))),
-        Way::Threads => attempt(device, workload, on_tick, |shape| Ok((Threads::new(shape)?, None))),
-        Way::Null => attempt(device, workload, on_tick, |shape| Ok((Null::new(shape)?, None))),
+        Way::Uring => attempt(device, workload, seating, on_tick, Uring::<false>::new),
+        Way::NoOpRing => attempt(device, workload, seating, on_tick, Uring::<true>::new),
+        Way::Aio => attempt(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, None))),
+        Way::Threads => attempt(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None))),
+        Way::Null => attempt(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None))),
     }
 }
 
 fn attempt<Q: Queue>(
     device: &Device<'_>,
     workload: &Workload,
+    seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
     new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
 ) -> io::Result<Ran> {
-    let control = Control::default();
+    let control = Control { gate: Gate::default(), stop: AtomicBool::new(false), seating };
     std::thread::scope(|scope| {
         let release = Release(&control);
         let (sender, messages) = sync_channel(usize::from(workload.threads) * MESSAGES_PER_WORKER);
@@ -279,15 +281,18 @@ fn attempt<Q: Queue>(
         }
         drop(sender);
         let note = gather(&messages, handles.len())?;
+        let vigil = Vigil::start(device.clock);
         let start_ns = device.clock.now_ns();
         control.gate.open(Some(start_ns));
-        let stopped = watch(device, workload, start_ns, handles.len(), &messages, &control.stop, on_tick);
+        let watched =
+            watch(device, workload, (start_ns, &vigil), handles.len(), &messages, &control.stop, on_tick);
+        let (stopped, disturbed) = (watched, vigil.disturbance());
         drop(release);
         let workers = handles
             .into_iter()
             .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
-        Ok(Ran { start_ns, stopped, note, workers })
+        Ok(Ran { start_ns, stopped, disturbed, note, seating: control.seating.clone(), workers })
     })
 }
 
@@ -313,6 +318,8 @@ fn work<Q: Queue>(
     new_queue: &impl Fn(Shape) -> io::Result<(Q, Option<String>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
+    // Before the buffers: memory comes from the node of the processor that touches it first.
+    let unpinned = control.seating.take(thread);
     let shape = Shape {
         fd: device.fd,
         depth: workload.queue_depth,
@@ -324,7 +331,7 @@ fn work<Q: Queue>(
         Until::AmountBytes(_) => None,
     };
     let (queue, ready) = match new_queue(shape) {
-        Ok((queue, note)) => (Some(queue), Ok(note)),
+        Ok((queue, note)) => (Some(queue), Ok(note.or(unpinned))),
         Err(error) => (None, Err(error)),
     };
     let recorder = Recorder::new(INTERVAL_NS, duration_ns, sender.clone());
@@ -335,9 +342,10 @@ fn work<Q: Queue>(
     let worker = worker.as_mut()?;
     worker.recorder.start(start_ns);
     worker.deadline_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
-    let before = Effort::of_this_thread();
+    let before = effort::of_this_thread();
     let queue_error = worker.run().err();
-    let effort = worker.queue.is_alone().then(|| Effort::of_this_thread().since(&before));
+    let mut effort = effort::of_this_thread().since(&before);
+    effort.add(&worker.queue.retire());
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
@@ -379,7 +387,7 @@ fn new_worker<'a, Q: Queue>(
 fn watch(
     device: &Device<'_>,
     workload: &Workload,
-    start_ns: u64,
+    (start_ns, vigil): (u64, &Vigil),
     mut workers: usize,
     messages: &Receiver<Message>,
     stop: &AtomicBool,
@@ -389,12 +397,18 @@ fn watch(
     let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
     let mut stopped = false;
     while workers > 0 {
-        let wait = Duration::from_nanos(next_ns.saturating_sub(device.clock.now_ns()));
+        // Not longer than this, whatever the clock says: it may be the clock that went wrong.
+        let wait_ns = next_ns.saturating_sub(device.clock.now_ns()).min(INTERVAL_NS + TICK_GRACE_NS);
+        let wait = Duration::from_nanos(wait_ns);
         match messages.recv_timeout(wait) {
             Ok(Message::Interval(interval)) => sums.add(&interval),
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
+                stop.store(true, Ordering::Relaxed);
+                next_ns = device.clock.now_ns() + INTERVAL_NS;
+            }
             Err(RecvTimeoutError::Timeout) => {
                 let now_ns = device.clock.now_ns();
                 total_bytes += sums.bytes;

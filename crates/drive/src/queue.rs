@@ -13,6 +13,7 @@ pub(crate) mod uring;
 
 use std::io;
 
+use record::Effort;
 use stdx::access::Access;
 
 /// Position of an I/O in the queue, below the queue depth.
@@ -50,9 +51,9 @@ pub(crate) trait Queue {
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
-    /// Whether the thread that uses the queue does all of its work.
-    fn is_alone(&self) -> bool {
-        true
+    /// Ends the threads that help the queue, and says what they cost. The queue is not used after this.
+    fn retire(&mut self) -> Effort {
+        Effort::default()
     }
 }
 

@@ -1,15 +1,12 @@
 //! A target that is only read: opened without the right to write, so that nobody has to give anything up.
 
-use std::os::fd::AsRawFd;
-
-use record::{TargetFacts, Workload};
+use record::{Effort, TargetFacts, Workload};
 
 use crate::clock::Clock;
 use crate::error::DriveError;
-use crate::load::effort::Effort;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
-use crate::{Engine, Flow, Outcome, Tick, load};
+use crate::{Flow, Manner, Outcome, Tick, load};
 
 /// A target that may be read. It refuses every workload with a write before anything is done, and the
 /// kernel would refuse the writes of a real target as well.
@@ -20,7 +17,7 @@ pub struct Reader {
 }
 
 enum Inner {
-    Real { held: Held, clock: Clock, engine: Engine },
+    Real { held: Held, clock: Clock, manner: Manner },
     Simulated(Box<Simulated>),
 }
 
@@ -31,8 +28,8 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    pub(crate) fn of_real(facts: TargetFacts, real: &Real, engine: Engine) -> Result<Self, DriveError> {
-        let inner = Inner::Real { held: real.hold_to_read()?, clock: Clock::start(), engine };
+    pub(crate) fn of_real(facts: TargetFacts, real: &Real, manner: Manner) -> Result<Self, DriveError> {
+        let inner = Inner::Real { held: real.hold_to_read()?, clock: Clock::start(), manner };
         Ok(Self { facts, inner, effort: None })
     }
 
@@ -65,16 +62,10 @@ impl Reader {
         crate::check(workload, &self.facts)?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
-            Inner::Real { held, clock, engine } => {
-                let device = load::Device {
-                    name: &self.facts.path,
-                    fd: held.fd.as_raw_fd(),
-                    buffered: held.buffered.as_deref(),
-                    clock: *clock,
-                    engine: *engine,
-                };
-                let (outcome, effort) = load::run(&device, workload, on_tick)?;
-                self.effort = effort;
+            Inner::Real { held, clock, manner } => {
+                let device = load::Device::of(&self.facts.path, held, *clock, manner);
+                let outcome = load::run(&device, workload, on_tick)?;
+                self.effort = outcome.effort();
                 Ok(outcome)
             }
         }

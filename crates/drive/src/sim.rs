@@ -236,6 +236,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         errors: Vec::new(),
         engine: "simulated".into(),
         gap_before: None,
+        host: None,
     }
 }
 

@@ -84,6 +84,14 @@ impl Real {
         }
     }
 
+    /// The NUMA node that it hangs on, where the kernel knows it.
+    pub(crate) fn numa_node(&self) -> Option<u32> {
+        match self {
+            Self::Block(block) => block.numa_node(),
+            Self::File(_) => None,
+        }
+    }
+
     pub(crate) fn needs_erase_confirmation(&self) -> bool {
         match self {
             Self::Block(_) => true,

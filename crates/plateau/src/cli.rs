@@ -116,6 +116,18 @@ pub struct Asked {
     /// Seed of every offset, mix and buffer, and of a simulated drive
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Processors for the threads of the load, such as 0-3,8; all: do not pin [default: a core each, near the
+    /// device, while one is left]
+    #[arg(
+        long = "cpus_allowed",
+        alias = "cpus-allowed",
+        value_name = "LIST",
+        conflicts_with = "numa_cpu_nodes"
+    )]
+    pub cpus_allowed: Option<String>,
+    /// The same by NUMA nodes
+    #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
+    pub numa_cpu_nodes: Option<String>,
     #[command(flatten)]
     pub changes: Changes,
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, OpenOptions};
 use pts::{Profile, Test};
-use record::{RUN_FILE_VERSION, Run as StoredRun, RunFile, Settings};
+use record::{Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile, Settings};
 use stdx::rng::split_mix;
 use stdx::units::{SECOND_NS, parse_size};
 
@@ -26,6 +26,9 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     // A file that did not exist before has a sector size only now.
     file.target = armed.facts().clone();
     preflight::check(&file)?;
+    if file.target.simulated.is_none() {
+        file.ceiling = Some(drive::quick_ceiling()?);
+    }
     let (run, mut journal) = library.create(file)?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;
@@ -44,6 +47,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         size_bytes: size.map_err(|text| usage(format!("--size: {text}")))?,
         scale: asked.scale.clone(),
         sim_seed: asked.seed,
+        placement: placement_of(asked),
         ..OpenOptions::default()
     };
     let drive = drive::open(&asked.target, &open)?;
@@ -58,9 +62,16 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         settings,
         host: host::facts(drive.facts()),
         target: drive.facts().clone(),
+        ceiling: None,
+        placement: placement_of(asked),
     };
     preflight::check(&file)?;
     Ok((file, drive))
+}
+
+fn placement_of(asked: &Asked) -> Option<Placement> {
+    let cpus = asked.cpus_allowed.clone().map(Placement::CpusAllowed);
+    cpus.or_else(|| asked.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
 }
 
 /// The tests that were asked for, in that order; a family stands for all its tests in the profile.

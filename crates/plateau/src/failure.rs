@@ -16,7 +16,10 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         Exit::Run,
         "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
     ),
-    (Exit::Interrupted, "interrupted by Ctrl-C or SIGTERM; `plateau resume` goes on"),
+    (
+        Exit::Interrupted,
+        "interrupted by Ctrl-C or SIGTERM, or because the host was suspended; `plateau resume` goes on",
+    ),
 ];
 
 /// Why the program ends without success.
@@ -109,6 +112,7 @@ impl From<DriveError> for Failure {
             DriveKind::Refused => Exit::Refused,
             DriveKind::Unusable => Exit::Unusable,
             DriveKind::Device => Exit::Device,
+            DriveKind::Disturbed => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
         Self::new(exit, error)

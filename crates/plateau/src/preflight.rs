@@ -38,6 +38,7 @@ impl Preflight<'_> {
             errors: Vec::new(),
             engine: String::new(),
             gap_before: None,
+            host: None,
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use drive::{Armed, DriveError, Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Test};
-use record::{Entry, Event, Gap, Journal, Note, Purged, RunFile, Segment, Workload};
+use record::{Ceiling, Entry, Event, Gap, Journal, Note, Purged, RunFile, Segment, Workload};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
@@ -34,6 +34,7 @@ pub struct Session<'a> {
     pub interrupted: &'a AtomicBool,
     replay: Replay,
     gap: Option<Gap>,
+    ceiling: Option<Ceiling>,
     failure: Option<Failure>,
 }
 
@@ -45,12 +46,13 @@ impl<'a> Session<'a> {
         interrupted: &'a AtomicBool,
     ) -> Self {
         let replay = Replay::of("", &[]);
-        Self { armed, journal, progress, interrupted, replay, gap: None, failure: None }
+        Self { armed, journal, progress, interrupted, replay, gap: None, ceiling: None, failure: None }
     }
 
     /// Runs every test of `run` that `entries` does not show as ended.
     pub fn execute(&mut self, run: &RunFile, entries: &[Entry], begin: Begin) -> Done {
         let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
+        self.ceiling.clone_from(&run.ceiling);
         for name in &run.tests {
             let about = |event: &Event, wanted: &str| match event {
                 Event::TestEnded { test, .. } => wanted == "ended" && test == name,
@@ -137,10 +139,19 @@ impl<'a> Session<'a> {
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
         match driven {
-            Ok(Driven::Finished(segment)) => Ok(Segment { gap_before: self.gap.take(), ..segment }),
+            Ok(Driven::Finished(segment)) => Ok(self.completed(segment)),
             Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
             Err(error) => Err(self.device(error)),
         }
+    }
+
+    /// A segment with what the drive's crate cannot know.
+    fn completed(&mut self, mut segment: Segment) -> Segment {
+        let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
+        if let Some(host) = &mut segment.host {
+            host.ceiling_share = share;
+        }
+        Segment { gap_before: self.gap.take(), ..segment }
     }
 
     fn check_interrupted(&self) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed};
-use record::{Loaded, Run, RunFile, TargetKind};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetKind};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped};
 
@@ -26,7 +26,7 @@ impl Summary {
 
     /// The state in a word: `complete`, `not complete`, or why it was interrupted.
     pub fn state(&self) -> &'static str {
-        let closed = self.loaded.entries.iter().any(|e| matches!(e.event, record::Event::Closed));
+        let closed = self.loaded.entries.iter().any(|e| matches!(e.event, Event::Closed));
         if closed { "complete" } else { "not complete" }
     }
 
@@ -36,6 +36,10 @@ impl Summary {
         let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
         line("run", &file.id);
         line("target", &target(file));
+        if let Some(ceiling) = &file.ceiling {
+            line("host", &host_limits(ceiling));
+        }
+        ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = Profile::named(&file.profile).map_or(file.profile.as_str(), |p| p.revision);
         for outcome in &self.replayed.outcomes {
             let header = &outcome.header;
@@ -73,6 +77,8 @@ impl Summary {
             "profile": file.profile,
             "target": file.target,
             "host": file.host,
+            "ceiling": file.ceiling,
+            "engines": ways(&self.loaded.entries),
             "settings": file.settings,
             "modified": self.replayed.modified,
             "journal_sha256": self.loaded.digest.to_string(),
@@ -119,6 +125,30 @@ pub fn target(file: &RunFile) -> String {
         target.identity,
         amount_base10(target.capacity_bytes)
     )
+}
+
+/// What the host can do at most, in a line.
+fn host_limits(ceiling: &Ceiling) -> String {
+    let clock = format!("clock {} ({:.0} ns)", ceiling.clock.source, ceiling.clock.cost_ns);
+    let ring = ceiling.no_op_ring.last().or(ceiling.null.last());
+    let rate = ring.map_or_else(String::new, |cost| {
+        format!("{} IOPS at QD {} and ", grouped(1e9 / cost.cpu_ns, 0), cost.queue_depth)
+    });
+    format!("{clock}; a thread can do {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
+}
+
+/// How the load was driven and where its threads ran, each once; nothing of simulated drives.
+fn ways(entries: &[Entry]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for entry in entries {
+        let (Event::Measured(segment) | Event::Preconditioned(segment)) = &entry.event else { continue };
+        let Some(host) = &segment.host else { continue };
+        let way = format!("{}; {}", segment.engine, host.placement);
+        if !all.contains(&way) {
+            all.push(way);
+        }
+    }
+    all
 }
 
 fn verdict(outcome: &Outcome) -> String {
@@ -184,7 +214,7 @@ fn explained_json(explanation: &Explanation) -> Value {
 
 fn table_json(table: &Table) -> Value {
     let cell = |cell: &Cell| match cell {
-        Cell::Value(value) => json!(value),
+        Cell::Value(value) | Cell::HostLimited(value) => json!(value),
         Cell::Absent(_) => Value::Null,
     };
     json!({
@@ -195,6 +225,7 @@ fn table_json(table: &Table) -> Value {
         "rows": table.rows.iter().map(|row| json!({
             "name": row.name,
             "values": row.cells.iter().map(cell).collect::<Vec<_>>(),
+            "host_limited": row.cells.iter().map(|cell| matches!(cell, Cell::HostLimited(_))).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     })
 }

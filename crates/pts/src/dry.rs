@@ -173,6 +173,7 @@ impl<'a> Dry<'a> {
             errors: Vec::new(),
             engine: String::new(),
             gap_before: None,
+            host: None,
         })
     }
 }

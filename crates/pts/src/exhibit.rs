@@ -150,8 +150,22 @@ pub const SCALED: &str = "n/a (scaled)";
 pub enum Cell {
     /// A number.
     Value(f64),
+    /// A number that the host may have set and not the drive.
+    HostLimited(f64),
     /// No number, and why: `n/a (4Kn)`.
     Absent(String),
+}
+
+impl Cell {
+    /// A number that was measured, or why there is none.
+    #[must_use]
+    pub fn of(value: Option<f64>, host_limited: bool, absent: impl FnOnce() -> String) -> Self {
+        match value {
+            None => Self::Absent(absent()),
+            Some(value) if host_limited => Self::HostLimited(value),
+            Some(value) => Self::Value(value),
+        }
+    }
 }
 
 /// Labelled values.

@@ -20,6 +20,7 @@ pub mod verify;
 
 mod context;
 mod demand;
+mod host_limit;
 mod modified;
 mod outcome;
 mod profiles;

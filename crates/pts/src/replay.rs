@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Test, host_limit};
 
 /// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
@@ -45,6 +45,14 @@ impl Replay {
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
+    }
+
+    /// The measured cells among the answers that are left.
+    fn measured(&self) -> impl Iterator<Item = &Segment> {
+        self.answers.iter().filter_map(|event| match event {
+            Event::Measured(segment) => Some(segment),
+            _ => None,
+        })
     }
 
     /// Takes the next recorded note off when it is `note`; says whether it was there.
@@ -126,10 +134,13 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     };
     let mut outcomes = Vec::new();
     for name in run.tests.iter().filter(|name| begun(name)) {
-        let outcome = (Test::named(name)?.run)(&context, &mut Replay::of(name, entries));
+        let mut answers = Replay::of(name, entries);
+        let host_limited = host_limit::note(answers.measured());
+        let mut outcome = (Test::named(name)?.run)(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
         }
+        outcome.notes.extend(host_limited);
         outcomes.push(outcome);
     }
     let modified = crate::modifications(run, context.profile, &outcomes);

@@ -185,6 +185,11 @@ impl Rounds {
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     }
 
+    /// Whether the host took part in a cell of the rounds that results are taken from.
+    pub fn is_host_limited(&self, cell: Cell) -> bool {
+        self.results().iter().filter_map(|round| find(&round.segments, cell)).any(Segment::is_host_limited)
+    }
+
     /// A value of every round, to plot.
     pub fn points(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Vec<(f64, f64)> {
         let point = |round: &Round| Some((f64::from(round.number), value(&round.segments)?));

@@ -119,6 +119,7 @@ mod tests {
             errors: Vec::new(),
             engine: String::new(),
             gap_before: None,
+            host: None,
         }
     }
 

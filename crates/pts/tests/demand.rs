@@ -78,6 +78,21 @@ fn pages_by_profile() {
 }
 
 #[test]
+fn the_load_on_the_processors_is_shown_by_demand() {
+    let mut bench = saturating();
+    bench.processor_share = Some(|w| f64::from(w.outstanding()) / 2048.0);
+    let page = &run("pts-e-2.0", &mut bench).pages[7];
+    let Exhibit::Columns3d(columns) = &page.exhibits[0] else { panic!("no columns") };
+    let near = |height: Option<f64>, percent: f64| (height.unwrap() - percent).abs() < 1e-6;
+    assert!(near(columns.heights[6][6], 50.0), "TC 32 QD 32: {:?}", columns.heights[6][6]);
+    assert!(near(columns.heights[0][6], 32.0 / 20.48), "TC 1 QD 32: {:?}", columns.heights[0][6]);
+    assert!(page.remarks[0].starts_with("Processor time of the threads"), "{:?}", page.remarks);
+    let unknown = run("pts-e-2.0", &mut saturating());
+    let Exhibit::Columns3d(columns) = &unknown.pages[7].exhibits[0] else { panic!("no columns") };
+    assert!(columns.heights.iter().flatten().all(Option::is_none));
+}
+
+#[test]
 fn never_steady_goes_on_and_says_so() {
     let mut bench = Fake::new(|round, _| 1_000 * u64::from(1 + round % 2));
     let outcome = run("pts-e-2.0", &mut bench);

@@ -2,6 +2,7 @@
 
 mod support;
 
+use pts::exhibit::{Cell, Exhibit};
 use pts::{Bench, Context, Outcome, PROFILES, Profile, Stop, TESTS, Test};
 use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};
 use support::{Fake, target};
@@ -69,15 +70,20 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
             scheduler: None,
             pcie_link: None,
         },
+        ceiling: None,
+        placement: None,
     }
 }
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
     // Short cells: the series of 22 hours in seconds says no more than that of some minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
-    let run = run_file(test, profile, settings);
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
+    recorded_by(fake, test, run_file(test, profile, settings))
+}
+
+fn recorded_by(fake: Fake, test: &Test, run: RunFile) -> (RunFile, Vec<Entry>, Outcome) {
     let mut bench = Recording { fake, entries: Vec::new() };
     bench.keep(Event::TestStarted { test: test.name.into() });
     let outcome = (test.run)(&Context::of(&run).unwrap(), &mut bench);
@@ -113,6 +119,26 @@ fn a_journal_cut_anywhere_has_an_outcome_with_all_pages() {
             }
         }
     }
+}
+
+#[test]
+fn numbers_of_a_busy_host_are_marked_and_noted() {
+    let profile = Profile::named("pts-e-2.0").unwrap();
+    let test = Test::named("iops").unwrap();
+    let mut fake = Fake::new(|_, _| 50_000);
+    fake.processor_share = Some(|w| if w.read_percent == 100 && w.block_bytes == 512 { 0.71 } else { 0.69 });
+    let (run, entries, _) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
+    let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
+    let [note] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
+    assert!(note.starts_with("HOST-LIMITED: 5 of 280 cells used more than 70 %"), "{note}");
+    assert!(note.ends_with("RND 0.5KiB R (71 %)"), "{note}");
+    let tables = outcome.pages.iter().flat_map(|page| &page.exhibits).filter_map(|exhibit| match exhibit {
+        Exhibit::Table(table) => Some(table),
+        _ => None,
+    });
+    let cells: Vec<&Cell> = tables.flat_map(|table| &table.rows).flat_map(|row| &row.cells).collect();
+    let marked: Vec<_> = cells.iter().filter(|cell| matches!(cell, Cell::HostLimited(_))).collect();
+    assert_eq!(marked, [&&Cell::HostLimited(50_000.0)]);
 }
 
 #[test]

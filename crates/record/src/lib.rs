@@ -7,6 +7,7 @@
 
 mod event;
 mod histogram_wire;
+mod host;
 mod journal;
 mod library;
 mod run_file;
@@ -14,11 +15,14 @@ mod segment;
 mod workload;
 
 pub use event::{Entry, Event, Judgement, Note, Purged, VariableJudgement};
+pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,
 };
 pub use library::{Library, LibraryError, Run};
-pub use run_file::{HostFacts, RUN_FILE_VERSION, RunFile, Settings, SimulatedFacts, TargetFacts, TargetKind};
+pub use run_file::{
+    HostFacts, Placement, RUN_FILE_VERSION, RunFile, Settings, SimulatedFacts, TargetFacts, TargetKind,
+};
 pub use segment::{Direction, ErrorCount, Gap, Segment, Series};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Ceiling;
+
 /// Version of `run.json` that this build writes.
 pub const RUN_FILE_VERSION: u32 = 1;
 
@@ -29,6 +31,22 @@ pub struct RunFile {
     pub target: TargetFacts,
     /// The machine.
     pub host: HostFacts,
+    /// What one thread of it can do at most, measured right before the run; none for a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Ceiling>,
+    /// Where the operator wants the threads of the load, in fio's words; by the engine's choice when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+/// Processors for the threads of the load, as they were asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// These processors: `0-3,8`.
+    CpusAllowed(String),
+    /// The processors of these NUMA nodes: `0`.
+    NumaCpuNodes(String),
 }
 
 /// Settings of a run; where they depart from the profile the run is "modified".

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 use stdx::units::SECOND_NS;
 
-use crate::Workload;
+use crate::{HostLoad, Workload};
 
 /// A finished workload: what was asked and everything that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct Segment {
     pub engine: String,
     /// Set when the run was interrupted between the previous segment and this one.
     pub gap_before: Option<Gap>,
+    /// The host's part in it; none for a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLoad>,
 }
 
 /// I/Os of one direction.

@@ -46,14 +46,29 @@ pub fn text_table(table: &Table) -> String {
     for (name, cells) in &rows {
         out.push(line(name, names_are_numbers, &|i| cells.get(i).cloned().unwrap_or_default()));
     }
+    if has_host_limited(table) {
+        out.push(format!("{HOST_LIMITED} {HOST_LIMITED_LEGEND}"));
+    }
     out.join("\n") + "\n"
+}
+
+/// Stands behind a number that the host may have set, and what it means.
+const HOST_LIMITED: &str = "*";
+pub(crate) const HOST_LIMITED_LEGEND: &str =
+    "host-limited: more than 70 % of what this host can do; it may have set this number, not the drive";
+
+pub(crate) fn has_host_limited(table: &Table) -> bool {
+    table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
 /// A cell as every rendering prints it.
 pub(crate) fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Value(value) if value.is_finite() => grouped(*value, decimals),
-        Cell::Value(_) => "n/a".into(),
+        Cell::HostLimited(value) if value.is_finite() => {
+            format!("{}{HOST_LIMITED}", grouped(*value, decimals))
+        }
+        Cell::Value(_) | Cell::HostLimited(_) => "n/a".into(),
         Cell::Absent(why) if why.is_empty() => "-".into(),
         Cell::Absent(why) => why.clone(),
     }

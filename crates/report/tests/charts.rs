@@ -147,6 +147,15 @@ fn golden_text() {
 }
 
 #[test]
+fn a_number_that_the_host_may_have_set_is_marked() {
+    let mut table = table();
+    table.rows[1].cells[0] = Cell::HostLimited(16563.0);
+    let text = report::text_table(&table);
+    assert!(text.contains("16,563.0*  28,018.6 "), "{text}");
+    assert!(text.ends_with("may have set this number, not the drive\n"), "{text}");
+}
+
+#[test]
 fn guides_look_as_their_roles_demand() {
     let svg = chart::lines(&window(), "Window", SMALL);
     let group = |name: &str| {

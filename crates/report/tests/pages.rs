@@ -169,6 +169,7 @@ fn every_number_of_the_tables_is_in_the_report() {
                     Cell::Value(value) => {
                         format!("<td>{}</td>", stdx::units::grouped(*value, table.decimals))
                     }
+                    Cell::HostLimited(_) => panic!("no host drove the fixture"),
                     Cell::Absent(why) => format!("<td class=\"absent\">{why}</td>"),
                 };
                 assert!(recorded.html.contains(&printed), "{}: {printed}", recorded.plan.id);

@@ -1,6 +1,6 @@
 //! What a workload comes to: a segment, or the first failure in words.
 
-use record::{ErrorCount, Segment, Until, Workload};
+use record::{Effort, ErrorCount, HostLoad, Segment, Until, Workload};
 
 use super::recorder::{Notes, merge};
 use super::worker::Failure;
@@ -15,7 +15,7 @@ pub(super) fn conclude(
     mut engine: String,
     ran: Ran,
 ) -> Result<Outcome, DriveError> {
-    let Ran { start_ns, stopped, note, workers } = ran;
+    let Ran { start_ns, stopped, disturbed, note, seating, workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
         return Err(device_error(device, failure, &workers));
@@ -30,9 +30,25 @@ pub(super) fn conclude(
     if stopped {
         return Ok(Outcome::Stopped);
     }
+    if let Some(why) = disturbed {
+        return Err(DriveError::Disturbed(format!(
+            "{}: {why} during {workload}, which must be measured again; keep the host awake and where it is",
+            device.name
+        )));
+    }
     for text in [note.as_deref(), device.buffered].into_iter().flatten() {
         engine = format!("{engine}; {text}");
     }
+    let mut effort = Effort::default();
+    workers.iter().for_each(|worker| effort.add(&worker.effort));
+    let host = HostLoad {
+        effort,
+        usable_processors: seating.usable,
+        processors: seating.online,
+        placement: seating.text,
+        polled: false,
+        ceiling_share: None,
+    };
     let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
     let end_ns = match workload.until {
         Until::DurationNs(ns) => start_ns + ns,
@@ -49,6 +65,7 @@ pub(super) fn conclude(
         errors: Vec::new(),
         engine,
         gap_before: None,
+        host: Some(host),
     }))
 }
 

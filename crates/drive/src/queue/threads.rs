@@ -8,10 +8,12 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use record::Effort;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::{Completion, Queue, Shape, Slot};
+use crate::load::effort;
 
 /// An I/O to do.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +25,7 @@ struct Request {
 /// The queue of one worker.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
-    helpers: Vec<JoinHandle<()>>,
+    helpers: Vec<JoinHandle<Effort>>,
     busy: Vec<bool>,
     pushed: Vec<Request>,
     finished: VecDeque<Completion>,
@@ -71,7 +73,8 @@ impl Shared {
         Completion { slot, result, started_ns, done_ns }
     }
 
-    fn help(&self) {
+    /// Does I/Os until there are no more; what that cost.
+    fn help(&self) -> Effort {
         loop {
             let mut lists = self.lists();
             let request = loop {
@@ -79,7 +82,7 @@ impl Shared {
                     break request;
                 }
                 if lists.closing {
-                    return;
+                    return effort::of_this_thread();
                 }
                 lists = self.requested.wait(lists).unwrap_or_else(PoisonError::into_inner);
             };
@@ -175,18 +178,18 @@ impl Queue for Threads {
         Some(completion)
     }
 
-    fn is_alone(&self) -> bool {
-        self.helpers.is_empty()
+    fn retire(&mut self) -> Effort {
+        self.shared.lists().closing = true;
+        self.shared.requested.notify_all();
+        let mut sum = Effort::default();
+        // A helper that panicked has nothing left to say here.
+        self.helpers.drain(..).filter_map(|helper| helper.join().ok()).for_each(|cost| sum.add(&cost));
+        sum
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.shared.lists().closing = true;
-        self.shared.requested.notify_all();
-        for helper in self.helpers.drain(..) {
-            // A helper that panicked has nothing left to say here.
-            let _ = helper.join();
-        }
+        self.retire();
     }
 }

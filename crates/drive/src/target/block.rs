@@ -62,6 +62,10 @@ impl Block {
         Ok(Self { facts, node, number, roots })
     }
 
+    pub(crate) fn numa_node(&self) -> Option<u32> {
+        SysDevice::find(&self.roots, self.number).ok()?.numa_node()
+    }
+
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut found = users(&self.roots, self.number);
         found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));

@@ -12,6 +12,8 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         size: None,
         scale: Some(options.scale.clone()),
         seed: options.seed,
+        cpus_allowed: None,
+        numa_cpu_nodes: None,
         changes: Changes::default(),
     };
     let run = Run { asked, erase: None };

@@ -61,6 +61,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         size_bytes: (file.target.kind == TargetKind::File).then_some(file.target.capacity_bytes),
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
+        placement: file.placement.clone(),
         ..OpenOptions::default()
     };
     let drive = drive::open(&file.target.path, &open)?;

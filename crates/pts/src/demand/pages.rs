@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::TargetKind;
 use stdx::units::{block_size, grouped};
 
 use super::points::{Point, RESPONSE_LIMIT_MS};
@@ -116,7 +117,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         check("DV Steady State Check TC32-QD32", tracked.collect(), &seen.history),
         demand_variation(&means),
         demand_intensity(&means),
-        processor(),
+        processor(context, &means),
     ];
     for (index, name) in CHOSEN.into_iter().enumerate() {
         let drawn = seen.histograms.get(index);
@@ -187,7 +188,9 @@ fn demand_intensity(means: &[Point]) -> Page {
     Page::of("Demand Intensity", Exhibit::Lines(lines))
 }
 
-fn processor() -> Page {
+/// What the load cost the host, cell by cell.
+fn processor(context: &Context<'_>, means: &[Point]) -> Page {
+    let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
     let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
     let columns = Columns3d {
         x_label: "QD".into(),
@@ -195,10 +198,19 @@ fn processor() -> Page {
         depth_label: "TC".into(),
         depth: names(),
         height_label: "CPU (%)".into(),
-        heights: vec![vec![None; STEPS.len()]; STEPS.len()],
+        heights: rising().map(|threads| rising().map(|depth| percent(threads, depth)).collect()).collect(),
+    };
+    let measured = means.iter().any(|point| point.processor_percent.is_some());
+    let remark = match (context.target.kind, measured) {
+        (TargetKind::Simulated, _) => "A simulated drive loads no host, so there is nothing to show.",
+        (_, true) => {
+            "Processor time of the threads of the load, inside and outside of the kernel, over the time of all \
+             processors; other work of the host is not in it."
+        }
+        (_, false) => "No cell was measured, or its record has no processor time.",
     };
     let mut page = Page::of("System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
-    page.remarks.push("The journal has no CPU load yet, so there is nothing to show.".into());
+    page.remarks.push(remark.into());
     page
 }
 

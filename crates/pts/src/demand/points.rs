@@ -15,11 +15,18 @@ pub struct Point {
     pub iops: f64,
     /// Mean response time of reads and writes together; none without I/O.
     pub mean_ms: Option<f64>,
+    /// Processor time of the load over that of all processors; none for a simulated drive.
+    pub processor_percent: Option<f64>,
 }
 
 impl Point {
     pub fn of(demand: Demand, segment: &Segment) -> Self {
-        Self { demand, iops: segment.iops(), mean_ms: segment.mean_latency_ms() }
+        Self {
+            demand,
+            iops: segment.iops(),
+            mean_ms: segment.mean_latency_ms(),
+            processor_percent: segment.processor_percent(),
+        }
     }
 
     /// Outstanding I/Os over all threads.
@@ -41,6 +48,7 @@ pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
             demand: point.demand,
             iops: mean(same().map(|point| point.iops)).unwrap_or(0.0),
             mean_ms: mean(same().filter_map(|point| point.mean_ms)),
+            processor_percent: mean(same().filter_map(|point| point.processor_percent)),
         }
     };
     first.iter().enumerate().map(cell).collect()
@@ -88,7 +96,7 @@ mod tests {
     use super::*;
 
     fn point(threads: u16, queue_depth: u16, iops: f64, ms: f64) -> Point {
-        Point { demand: Demand { threads, queue_depth }, iops, mean_ms: Some(ms) }
+        Point { demand: Demand { threads, queue_depth }, iops, mean_ms: Some(ms), processor_percent: None }
     }
 
     #[test]

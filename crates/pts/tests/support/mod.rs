@@ -4,7 +4,8 @@
 use pts::exhibit::{Exhibit, Table};
 use pts::{Bench, Context, Outcome, Profile, Stop, Test};
 use record::{
-    Direction, Gap, Note, Purged, Segment, Series, Settings, TargetFacts, TargetKind, Until, Workload,
+    Direction, Effort, Gap, HostLoad, Note, Purged, Segment, Series, Settings, TargetFacts, TargetKind,
+    Until, Workload,
 };
 use stdx::Histogram;
 use stdx::histogram::slot_of;
@@ -18,6 +19,8 @@ pub struct Fake {
     iops: Of,
     /// Response time of every I/O in ns.
     pub latency_ns: Of,
+    /// Share of four processors that the load takes; no host is known when none.
+    pub processor_share: Option<fn(&Workload) -> f64>,
     /// IOPS within a workload, second by second; the same in all of it when none.
     pub iops_of_second: Option<OfSecond>,
     pub round: u32,
@@ -40,6 +43,7 @@ impl Fake {
         Self {
             iops: Box::new(iops),
             latency_ns: Box::new(|_, _| 100_000),
+            processor_share: None,
             iops_of_second: None,
             round: 0,
             clock_ns: 0,
@@ -91,7 +95,20 @@ impl Fake {
             errors: Vec::new(),
             engine: "fake".into(),
             gap_before: None,
+            host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
         }
+    }
+}
+
+fn host_load(share: f64, length_ns: u64) -> HostLoad {
+    let user_ns = (share * 4.0 * length_ns as f64) as u64;
+    HostLoad {
+        effort: Effort { user_ns, ..Effort::default() },
+        usable_processors: 4,
+        processors: 4,
+        placement: String::new(),
+        polled: false,
+        ceiling_share: None,
     }
 }
 

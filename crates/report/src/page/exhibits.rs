@@ -9,7 +9,7 @@ use super::title_line;
 use crate::Document;
 use crate::chart::{self, Size};
 use crate::markup::escape;
-use crate::text::cell_text;
+use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
 
 /// A table with more columns than this has less room around its numbers.
 const WIDE_COLUMNS: usize = 10;
@@ -19,8 +19,10 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: 
     let page = &outcome.pages[index];
     let size = room(document, outcome, page);
     let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, &page.title, size)).collect();
-    let remarks: String =
-        page.remarks.iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
+    let marked = page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)));
+    let legend = marked.then(|| format!("* {HOST_LIMITED_LEGEND}."));
+    let remarks = page.remarks.iter().chain(&legend);
+    let remarks: String = remarks.map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
         "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),

@@ -98,17 +98,15 @@ fn sizes() -> impl Iterator<Item = u32> {
 }
 
 fn table(seen: &Seen) -> Page {
-    let absent = |block_bytes: u32| {
-        TableCell::Absent(
-            if seen.skipped.contains(&block_bytes) { "n/a (4Kn)" } else { "not measured" }.into(),
-        )
-    };
+    let absent =
+        |block_bytes: u32| if seen.skipped.contains(&block_bytes) { "n/a (4Kn)" } else { "not measured" };
     let rows = sizes().map(|block_bytes| Row {
         name: kib(u64::from(block_bytes)),
         cells: mixes()
             .map(|read_percent| {
-                let value = mean(seen, Cell { block_bytes, read_percent });
-                value.map_or_else(|| absent(block_bytes), TableCell::Value)
+                let cell = Cell { block_bytes, read_percent };
+                let limited = seen.rounds.is_host_limited(cell);
+                TableCell::of(mean(seen, cell), limited, || absent(block_bytes).into())
             })
             .collect(),
     });

@@ -170,8 +170,9 @@ fn table(context: &Context<'_>, seen: &Seen, figure: Figure) -> Table {
         _ => "not measured",
     };
     let cell = |block_bytes, read_percent| {
-        let value = figure.of(context, seen, Cell { block_bytes, read_percent });
-        value.map_or_else(|| TableCell::Absent(absent(block_bytes).into()), TableCell::Value)
+        let cell = Cell { block_bytes, read_percent };
+        let limited = seen.rounds.is_host_limited(cell);
+        TableCell::of(figure.of(context, seen, cell), limited, || absent(block_bytes).into())
     };
     Table {
         heading: heading.into(),

@@ -86,8 +86,11 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
 }
 
 fn table(seen: &Seen) -> Page {
-    let absent = || Cell::Absent("not measured".into());
-    let cells = MIXES.map(|read| mean(seen, read).map_or_else(absent, Cell::Value));
+    let cells = MIXES.map(|read_percent| {
+        let cell = crate::profile::Cell { block_bytes: seen.block_bytes, read_percent };
+        let limited = seen.rounds.is_host_limited(cell);
+        Cell::of(mean(seen, read_percent), limited, || "not measured".into())
+    });
     let table = Table {
         heading: "Throughput (MB/s)".into(),
         row_heading: "Block Size (KiB)".into(),

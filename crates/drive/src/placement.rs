@@ -1,0 +1,367 @@
+//! Where the threads of a load run: near the device and a processor each, or as the operator says.
+//!
+//! A thread that is moved loses its caches, and one that runs beside another NUMA node than the device's pays
+//! for every I/O. A thread that is pinned to a processor which others need waits for them instead, so threads
+//! are pinned only while at least one processor is left for everything else.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use record::Placement;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::host::Roots;
+
+/// What the operator says instead of a list where no thread shall be pinned.
+const ALL: &str = "all";
+
+/// A processor that this process may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Processor {
+    number: u32,
+    /// The lowest-numbered processor of its core.
+    core: u32,
+    node: u32,
+}
+
+/// The processors of the host, and which of them a load may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Places {
+    allowed: Vec<Processor>,
+    /// All of the host that are online.
+    online: u32,
+    /// The node of the device where it is known and there is more than one.
+    near: Option<u32>,
+    asked: Option<Placement>,
+}
+
+/// Where the threads of one workload run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seating {
+    /// One list for each thread, or one for all of them, or none where they are not pinned.
+    seats: Vec<Vec<u32>>,
+    /// Processors that the threads can use at the same time.
+    pub(crate) usable: u32,
+    pub(crate) online: u32,
+    /// What was decided, and why.
+    pub(crate) text: String,
+}
+
+impl Places {
+    /// The host as this process sees it. `near` is the NUMA node of the device, where that is known.
+    pub(crate) fn of(roots: &Roots, near: Option<u32>, asked: Option<Placement>) -> Result<Self, String> {
+        let allowed = allowed(roots);
+        let nodes: BTreeSet<u32> = allowed.iter().map(|p| p.node).collect();
+        let near = near.filter(|node| nodes.len() > 1 && nodes.contains(node));
+        let online = read(roots, "devices/system/cpu/online").and_then(|text| parse_list(&text).ok());
+        let online = online.map_or(allowed.len(), |list| list.len()) as u32;
+        let places = Self { allowed, online, near, asked };
+        // What cannot be done is said before anything is touched.
+        places.seat(1, 0).map(|_| places.clone())
+    }
+
+    /// Seats for so many threads, each with so many that help it. Helping threads share their thread's seat, so
+    /// it must be one for all.
+    pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, String> {
+        let all = u32::from(threads) * (1 + u32::from(helpers));
+        let wanted = all as usize;
+        if self.asked == Some(Placement::CpusAllowed(ALL.into())) {
+            return Ok(self.free(all, "not pinned, as asked for".into()));
+        }
+        if let Some(asked) = &self.asked {
+            let chosen = self.chosen(asked)?;
+            let seats = if helpers == 0 && wanted <= chosen.len() {
+                chosen.iter().take(wanted).map(|&number| vec![number]).collect()
+            } else {
+                vec![chosen]
+            };
+            return Ok(self.seating(seats, all, " as asked for"));
+        }
+        let close: Vec<Processor> =
+            self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node)).collect();
+        let of_node =
+            self.near.map_or_else(String::new, |node| format!(" of NUMA node {node}, the device's"));
+        if helpers == 0 && wanted <= close.len() && wanted < self.allowed.len() {
+            let seats = cores_first(&close).into_iter().take(wanted).map(|number| vec![number]).collect();
+            return Ok(self.seating(seats, all, &of_node));
+        }
+        if close.len() < self.allowed.len() {
+            let seats = vec![close.iter().map(|p| p.number).collect()];
+            return Ok(self.seating(seats, all, &of_node));
+        }
+        let processors = self.allowed.len();
+        let text = if helpers > 0 {
+            format!("not pinned: {all} threads, helping ones included")
+        } else {
+            format!("not pinned: {all} threads on {processors} processors leave none for others")
+        };
+        Ok(self.free(all, text))
+    }
+
+    fn free(&self, threads: u32, text: String) -> Seating {
+        let usable = threads.min(self.allowed.len() as u32).max(1);
+        Seating { seats: Vec::new(), usable, online: self.online, text }
+    }
+
+    fn seating(&self, seats: Vec<Vec<u32>>, threads: u32, why: &str) -> Seating {
+        let each = seats.len() == threads as usize && seats.iter().all(|seat| seat.len() == 1);
+        let mut numbers: Vec<u32> = seats.iter().flatten().copied().collect();
+        numbers.sort_unstable();
+        let list = list_text(&numbers);
+        let text = match (each, threads) {
+            (true, 1) => format!("cpu {list}{why}"),
+            (true, _) => format!("cpus {list}{why}, a thread each"),
+            (false, _) => format!("cpus {list}{why}, shared by {threads} threads"),
+        };
+        let usable = threads.min(numbers.len() as u32).max(1);
+        Seating { seats, usable, online: self.online, text }
+    }
+
+    /// The processors that the operator named, in that order.
+    fn chosen(&self, asked: &Placement) -> Result<Vec<u32>, String> {
+        let (option, text) = match asked {
+            Placement::CpusAllowed(text) => ("cpus_allowed", text),
+            Placement::NumaCpuNodes(text) => ("numa_cpu_nodes", text),
+        };
+        let numbers = parse_list(text).map_err(|problem| format!("{option} '{text}': {problem}"))?;
+        let mut chosen = Vec::new();
+        for number in numbers {
+            let found: Vec<u32> = match asked {
+                Placement::CpusAllowed(_) => {
+                    self.allowed.iter().filter(|p| p.number == number).map(|p| p.number).collect()
+                }
+                Placement::NumaCpuNodes(_) => {
+                    let node: Vec<_> = self.allowed.iter().copied().filter(|p| p.node == number).collect();
+                    cores_first(&node)
+                }
+            };
+            if found.is_empty() {
+                let there: BTreeSet<u32> = self
+                    .allowed
+                    .iter()
+                    .map(|p| if matches!(asked, Placement::CpusAllowed(_)) { p.number } else { p.node })
+                    .collect();
+                let there = list_text(&there.into_iter().collect::<Vec<_>>());
+                return Err(format!(
+                    "{option} '{text}': this process cannot use {number}; {there} is possible"
+                ));
+            }
+            chosen.extend(found);
+        }
+        Ok(chosen)
+    }
+}
+
+impl Seating {
+    /// Pins the calling thread. That it cannot be is no reason to end a load, but it is said.
+    pub(crate) fn take(&self, thread: u16) -> Option<String> {
+        let seat = match &self.seats[..] {
+            [] => return None,
+            [shared] => shared,
+            each => &each[usize::from(thread)],
+        };
+        let mut set = CpuSet::new();
+        seat.iter().for_each(|&number| set.set(number as usize));
+        let pinned = sched_setaffinity(None, &set);
+        pinned.err().map(|errno| format!("not pinned: {}", crate::error::reason(&errno.into())))
+    }
+}
+
+/// A processor of every core, those of the first core last because much of the kernel's own work is there;
+/// then the further ones of every core.
+fn cores_first(processors: &[Processor]) -> Vec<u32> {
+    let first = processors.iter().map(|p| p.core).min();
+    let mut order: Vec<(usize, bool, u32)> = processors
+        .iter()
+        .map(|p| {
+            let rank = processors.iter().filter(|q| q.core == p.core && q.number < p.number).count();
+            (rank, Some(p.core) == first, p.number)
+        })
+        .collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, _, number)| number).collect()
+}
+
+fn allowed(roots: &Roots) -> Vec<Processor> {
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    let numbers = (0..CpuSet::MAX_CPU).filter(|&number| set.is_set(number)).map(|number| number as u32);
+    let nodes = nodes(roots);
+    numbers
+        .map(|number| {
+            let siblings =
+                read(roots, &format!("devices/system/cpu/cpu{number}/topology/thread_siblings_list"));
+            let siblings = siblings.and_then(|text| parse_list(&text).ok()).unwrap_or_default();
+            let node = nodes.iter().find(|(_, list)| list.contains(&number)).map_or(0, |(node, _)| *node);
+            Processor { number, core: siblings.into_iter().min().unwrap_or(number), node }
+        })
+        .collect()
+}
+
+/// NUMA nodes and their processors.
+fn nodes(roots: &Roots) -> Vec<(u32, Vec<u32>)> {
+    let Ok(entries) = fs::read_dir(roots.sys.join("devices/system/node")) else { return Vec::new() };
+    let node = |name: String| {
+        let number = name.strip_prefix("node")?.parse().ok()?;
+        let list = read(roots, &format!("devices/system/node/{name}/cpulist"))?;
+        Some((number, parse_list(&list).ok()?))
+    };
+    let mut all: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| node(entry.file_name().to_string_lossy().into_owned()))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn read(roots: &Roots, path: &str) -> Option<String> {
+    let text = fs::read_to_string(roots.sys.join(path)).ok()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// `0-3,8`, as the kernel and fio write it.
+fn parse_list(text: &str) -> Result<Vec<u32>, String> {
+    const MOST: u32 = 4096;
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| {
+            let number = text.trim().parse::<u32>().ok().filter(|number| *number < MOST);
+            number.ok_or_else(|| format!("'{part}' is no number or range such as 0-3"))
+        };
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(format!("'{part}' runs backwards"));
+        }
+        for number in first..=last {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// The way back, of rising numbers.
+fn list_text(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => parts.push((number, number)),
+        }
+    }
+    let part = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Two nodes with two cores each; processors 4 to 7 are the second ones of cores 0 to 3.
+    fn server(near: Option<u32>, asked: Option<Placement>) -> Places {
+        let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
+        Places { allowed: (0..8).map(processor).collect(), online: 8, near, asked }
+    }
+
+    fn seated(places: &Places, threads: u16) -> (Vec<Vec<u32>>, String) {
+        let seating = places.seat(threads, 0).unwrap();
+        (seating.seats, seating.text)
+    }
+
+    #[test]
+    fn threads_are_near_the_device_on_cores_of_their_own() {
+        let near = server(Some(1), None);
+        assert_eq!(seated(&near, 1), (vec![vec![3]], "cpu 3 of NUMA node 1, the device's".into()));
+        let (seats, text) = seated(&near, 2);
+        assert_eq!(
+            (seats, text.as_str()),
+            (vec![vec![3], vec![2]], "cpus 2-3 of NUMA node 1, the device's, a thread each")
+        );
+        assert_eq!(seated(&near, 4).0, [[3], [2], [7], [6]], "then the second ones of each core");
+        let (seats, text) = seated(&near, 5);
+        assert_eq!(seats, [[2, 3, 6, 7]]);
+        assert!(text.ends_with("shared by 5 threads"), "{text}");
+        assert_eq!(near.seat(5, 0).unwrap().usable, 4);
+        let helped = near.seat(1, 2).unwrap();
+        assert_eq!(
+            (helped.seats, helped.usable),
+            (vec![vec![2, 3, 6, 7]], 3),
+            "helpers share their thread's seat"
+        );
+    }
+
+    #[test]
+    fn nobody_is_pinned_where_that_would_leave_no_processor() {
+        let anywhere = server(None, None);
+        assert_eq!(seated(&anywhere, 1), (vec![vec![1]], "cpu 1".into()));
+        assert_eq!(seated(&anywhere, 7).0.len(), 7);
+        let (seats, text) = seated(&anywhere, 8);
+        assert_eq!(
+            (seats.len(), text.as_str()),
+            (0, "not pinned: 8 threads on 8 processors leave none for others")
+        );
+        let one = Places { allowed: server(None, None).allowed[..1].to_vec(), ..anywhere.clone() };
+        assert!(seated(&one, 1).1.starts_with("not pinned"));
+        assert_eq!(anywhere.seat(1, 2).unwrap().text, "not pinned: 3 threads, helping ones included");
+        assert_eq!(one.seat(32, 0).unwrap().usable, 1);
+    }
+
+    #[test]
+    fn the_operator_has_the_last_word() {
+        let cpus = |text: &str| server(Some(1), Some(Placement::CpusAllowed(text.into())));
+        assert_eq!(
+            seated(&cpus("5,0-1"), 2),
+            (vec![vec![5], vec![0]], "cpus 0,5 as asked for, a thread each".into())
+        );
+        assert_eq!(seated(&cpus("5"), 2), (vec![vec![5]], "cpus 5 as asked for, shared by 2 threads".into()));
+        assert_eq!(seated(&cpus("all"), 2), (Vec::new(), "not pinned, as asked for".into()));
+        let nodes = server(Some(1), Some(Placement::NumaCpuNodes("0".into())));
+        assert_eq!(seated(&nodes, 3).0, [[1], [0], [5]]);
+        for (asked, problem) in
+            [("8", "0-7 is possible"), ("x", "no number"), ("3-1", "backwards"), ("", "no number")]
+        {
+            let text = cpus(asked).seat(1, 0).unwrap_err();
+            assert!(text.contains(problem) && text.starts_with("cpus_allowed"), "{asked}: {text}");
+        }
+        let missing = server(None, Some(Placement::NumaCpuNodes("2".into()))).seat(1, 0).unwrap_err();
+        assert!(missing.contains("0-1 is possible"), "{missing}");
+    }
+
+    #[test]
+    fn this_host_is_understood_and_threads_go_where_they_are_told() {
+        let places = Places::of(&Roots::default(), None, None).unwrap();
+        assert!(!places.allowed.is_empty() && places.online as usize >= places.allowed.len(), "{places:?}");
+        let number = places.allowed[0].number;
+        let asked = Placement::CpusAllowed(number.to_string());
+        let seating = Places::of(&Roots::default(), None, Some(asked)).unwrap().seat(1, 0).unwrap();
+        std::thread::spawn(move || {
+            assert_eq!(seating.take(0), None);
+            let set = sched_getaffinity(None).unwrap();
+            assert!(set.is_set(number as usize) && set.count() == 1);
+        })
+        .join()
+        .unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn lists_are_read_as_they_are_written(numbers in prop::collection::btree_set(0u32..200, 1..40)) {
+            let numbers: Vec<u32> = numbers.into_iter().collect();
+            prop_assert_eq!(parse_list(&list_text(&numbers)), Ok(numbers));
+        }
+
+        #[test]
+        fn every_thread_has_a_seat_that_it_may_use(threads in 1u16..40, helpers in 0u16..3, near in prop::option::of(0u32..2)) {
+            let places = server(near, None);
+            let seating = places.seat(threads, helpers).unwrap();
+            prop_assert!(seating.usable >= 1 && seating.usable <= (u32::from(threads) * (1 + u32::from(helpers))).min(8));
+            prop_assert!([0, 1, usize::from(threads)].contains(&seating.seats.len()));
+            prop_assert!(seating.seats.iter().all(|seat| !seat.is_empty()));
+            prop_assert!(seating.seats.iter().flatten().all(|number| *number < 8));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The host's part in a result: what driving a load cost it, and what it can do at most.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DataPattern, Segment};
+
+/// A segment above this share of what the host can do says something of the host as well.
+pub const HOST_LIMIT_SHARE: f64 = 0.70;
+
+/// What the threads of a load cost the host, as the kernel counts it, from the common start to their ends.
+/// Helpers of the kernel that belong to no thread of the load (interrupts, io-wq) are not in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effort {
+    /// Processor time outside of the kernel in ns.
+    pub user_ns: u64,
+    /// Processor time inside of it in ns.
+    pub system_ns: u64,
+    /// Times that a thread had to wait for something.
+    pub voluntary_switches: u64,
+    /// Times that a thread was taken off its processor.
+    pub involuntary_switches: u64,
+}
+
+/// How a host drove one segment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostLoad {
+    /// What it cost.
+    pub effort: Effort,
+    /// Processors that its threads could use at the same time.
+    pub usable_processors: u32,
+    /// Processors of the host that were online.
+    pub processors: u32,
+    /// Where the threads ran: `cpus 0-3, a thread each`, or why they were not pinned.
+    pub placement: String,
+    /// Completions were polled for, so a thread is never idle and its processor time says nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polled: bool,
+    /// Share of the run's [`Ceiling`], 0 to 1; none where no ceiling was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_share: Option<f64>,
+}
+
+/// What one thread of a host can do at most, measured by the engine's own loop on nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ceiling {
+    /// The clock that stamps every I/O.
+    pub clock: ClockFacts,
+    /// Loop, clock and histogram, without the kernel.
+    pub null: Vec<CostPerIo>,
+    /// The same with the kernel's ring; empty where io_uring cannot be used.
+    pub no_op_ring: Vec<CostPerIo>,
+    /// Why there is no measurement with the ring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_op_ring_missing: Option<String>,
+    /// Bytes per second of fresh, incompressible data.
+    pub data_bytes_per_second: f64,
+}
+
+/// What the engine's clock is and what it costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockFacts {
+    /// `TSC`, or `CLOCK_MONOTONIC` and why.
+    pub source: String,
+    /// What one reading takes.
+    pub cost_ns: f64,
+    /// The smallest step between two readings that differ.
+    pub resolution_ns: u64,
+}
+
+/// Processor time of one I/O at one depth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CostPerIo {
+    /// Outstanding I/Os.
+    pub queue_depth: u16,
+    /// Processor time per I/O in ns.
+    pub cpu_ns: f64,
+}
+
+impl Effort {
+    /// Processor time in total.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns + self.system_ns
+    }
+
+    /// What came on top of `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+        }
+    }
+
+    /// Adds what another thread cost.
+    pub fn add(&mut self, other: &Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+    }
+}
+
+impl HostLoad {
+    /// Processors that the threads could use.
+    fn usable(&self) -> f64 {
+        f64::from(self.usable_processors.max(1))
+    }
+}
+
+impl Ceiling {
+    /// The share of what the host can do at most that `segment` took, 0 to 1: time that its I/Os would have
+    /// taken with a drive that takes none, over the time that its threads had. None for a simulated drive.
+    #[must_use]
+    pub fn share_of(&self, segment: &Segment) -> Option<f64> {
+        let host = segment.host.as_ref()?;
+        let with_ring = segment.engine.starts_with("io_uring") && !self.no_op_ring.is_empty();
+        let costs = if with_ring { &self.no_op_ring } else { &self.null };
+        let ios = (segment.read.ios + segment.write.ios) as f64;
+        let loop_ns = ios * cost_at(costs, segment.workload.queue_depth)?;
+        let data_ns = match segment.workload.data_pattern {
+            DataPattern::Zero => 0.0,
+            _ => segment.write.bytes as f64 / self.data_bytes_per_second * 1e9,
+        };
+        let had_ns = segment.seconds() * 1e9 * host.usable();
+        (had_ns > 0.0).then(|| ((loop_ns + data_ns) / had_ns).min(1.0))
+    }
+}
+
+/// The cost at a depth, between those that were measured: a fixed part for each call and one for each I/O,
+/// so it goes with one over the depth.
+fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
+    let wanted = 1.0 / f64::from(queue_depth.max(1));
+    let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
+    let below =
+        costs.iter().filter(|c| inverse(c) >= wanted).min_by(|a, b| inverse(a).total_cmp(&inverse(b)));
+    let above =
+        costs.iter().filter(|c| inverse(c) <= wanted).max_by(|a, b| inverse(a).total_cmp(&inverse(b)));
+    match (below, above) {
+        (Some(below), Some(above)) if inverse(below) > inverse(above) => {
+            let part = (wanted - inverse(above)) / (inverse(below) - inverse(above));
+            Some(above.cpu_ns + part * (below.cpu_ns - above.cpu_ns))
+        }
+        (Some(nearest), _) | (_, Some(nearest)) => Some(nearest.cpu_ns),
+        (None, None) => None,
+    }
+}
+
+impl Segment {
+    /// Processor time of the threads of the load over the time of all processors, in percent: the system's
+    /// CPU utilization as far as the load caused it. None for a simulated drive.
+    #[must_use]
+    pub fn processor_percent(&self) -> Option<f64> {
+        let host = self.host.as_ref()?;
+        let had_ns = self.seconds() * 1e9 * f64::from(host.processors.max(1));
+        (had_ns > 0.0).then(|| host.effort.cpu_ns() as f64 / had_ns * 100.0)
+    }
+
+    /// The larger of two shares: that of the host's ceiling, and that of the processor time which the threads
+    /// of the load could have had. None for a simulated drive.
+    #[must_use]
+    pub fn host_share(&self) -> Option<f64> {
+        let host = self.host.as_ref()?;
+        let had_ns = self.seconds() * 1e9 * host.usable();
+        let busy = (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0));
+        [busy, host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
+    }
+
+    /// Whether the host took part in the result: it was used for more than [`HOST_LIMIT_SHARE`].
+    #[must_use]
+    pub fn is_host_limited(&self) -> bool {
+        self.host_share().is_some_and(|share| share > HOST_LIMIT_SHARE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Direction, Series};
+
+    const WRITES: &str = r#"{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,
+        "range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},
+        "data_pattern":"random","until":{"duration_ns":1000000000},"seed":1}"#;
+
+    fn ceiling() -> Ceiling {
+        let costs = |one, many| {
+            vec![CostPerIo { queue_depth: 1, cpu_ns: one }, CostPerIo { queue_depth: 32, cpu_ns: many }]
+        };
+        Ceiling {
+            clock: ClockFacts { source: "TSC".into(), cost_ns: 9.0, resolution_ns: 1 },
+            null: costs(25.0, 6.0),
+            no_op_ring: costs(280.0, 80.0),
+            no_op_ring_missing: None,
+            data_bytes_per_second: 25e9,
+        }
+    }
+
+    /// A second of 4 KiB writes by `threads` on two processors.
+    fn second(ios: u64, threads: u16, engine: &str, cpu_ns: u64) -> Segment {
+        Segment {
+            workload: serde_json::from_str(WRITES).unwrap(),
+            start_ns: 0,
+            end_ns: 1_000_000_000,
+            read: Direction::default(),
+            write: Direction { ios, bytes: ios * 4096, ..Direction::default() },
+            series: Series::default(),
+            errors: Vec::new(),
+            engine: engine.into(),
+            gap_before: None,
+            host: Some(HostLoad {
+                effort: Effort { user_ns: cpu_ns / 2, system_ns: cpu_ns - cpu_ns / 2, ..Effort::default() },
+                usable_processors: threads.min(2).into(),
+                processors: 2,
+                placement: String::new(),
+                polled: false,
+                ceiling_share: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_ceiling_is_that_of_the_way_and_of_all_threads() {
+        let share = |ios, threads, engine| ceiling().share_of(&second(ios, threads, engine, 0)).unwrap();
+        // Depth 1: 280 ns for the ring and 163.84 ns for the data.
+        assert!((share(1_000_000, 1, "io_uring") - 0.443_84).abs() < 1e-6);
+        assert!((share(1_000_000, 2, "io_uring") - 0.221_92).abs() < 1e-6);
+        assert!((share(1_000_000, 9, "io_uring") - 0.221_92).abs() < 1e-6, "two processors are all there is");
+        assert!((share(1_000_000, 1, "pread and pwrite (depth 1)") - 0.188_84).abs() < 1e-6);
+        let simulated = Segment { host: None, ..second(1, 1, "simulated", 0) };
+        assert_eq!(ceiling().share_of(&simulated), None);
+    }
+
+    #[test]
+    fn costs_between_two_depths_go_with_one_over_the_depth() {
+        let costs = ceiling().no_op_ring;
+        assert_eq!(
+            (cost_at(&costs, 1), cost_at(&costs, 32), cost_at(&costs, 500)),
+            (Some(280.0), Some(80.0), Some(80.0))
+        );
+        let at_two = cost_at(&costs, 2).unwrap();
+        assert!((at_two - (80.0 + 200.0 * (0.5 - 1.0 / 32.0) / (1.0 - 1.0 / 32.0))).abs() < 1e-9, "{at_two}");
+        assert_eq!(cost_at(&[], 1), None);
+    }
+
+    #[test]
+    fn a_busy_host_is_the_limit_whatever_the_ceiling_says() {
+        assert!(second(1000, 1, "io_uring", 800_000_000).is_host_limited());
+        assert!(
+            !second(1000, 2, "io_uring", 800_000_000).is_host_limited(),
+            "two threads could do twice as much"
+        );
+        let mut polled = second(1000, 1, "io_uring, polled", 1_000_000_000);
+        polled.host.as_mut().unwrap().polled = true;
+        assert!(!polled.is_host_limited(), "who polls is always busy");
+        polled.host.as_mut().unwrap().ceiling_share = Some(0.71);
+        assert!(polled.is_host_limited());
+        assert_eq!(second(1000, 1, "io_uring", 800_000_000).processor_percent(), Some(40.0));
+        assert_eq!(Segment { host: None, ..second(1, 1, "simulated", 1) }.host_share(), None);
+    }
+}
