@@ -57,8 +57,8 @@ fn loop_device_with_512_byte_sectors() {
     let document = run_short(&bench, &device.0);
     assert!(document["modified"].to_string().contains("purge by discard"), "{}", document["modified"]);
     let cells = table(&document);
-    // A busy machine may not finish one I/O of 1 MiB in so short a cell.
-    assert!(cells[..7].iter().flatten().all(|cell| cell.is_some_and(|iops| iops > 0.0)), "{cells:?}");
+    // A busy machine may not finish one large I/O in so short a cell.
+    assert!(cells[..5].iter().flatten().all(|cell| cell.is_some_and(|iops| iops > 0.0)), "{cells:?}");
 }
 
 #[test]
