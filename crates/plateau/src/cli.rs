@@ -150,6 +150,9 @@ pub struct Changes {
     /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
     #[arg(long, value_name = "N")]
     pub precondition: Option<u32>,
+    /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
+    #[arg(long)]
+    pub composite_fits_sectors: bool,
 }
 
 #[derive(Debug, Args)]
@@ -159,7 +162,7 @@ pub struct Resume {
     /// Begin the cut test again at its purge, so that it conforms
     #[arg(long)]
     pub restart_test: bool,
-    /// Go on also with a test whose time line is the result (WSAT, HIR, XSR, DIRTH), which then has a gap;
+    /// Go on also with a test whose time line is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), which then has a gap;
     /// otherwise it begins again at its purge
     #[arg(long, conflicts_with = "restart_test")]
     pub continue_timeline: bool,

@@ -151,6 +151,7 @@ fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String
             Err(format!("{name} {value}: {low} to {high} is possible"))
         }
     };
+    settings.composite_fits_sectors |= changes.composite_fits_sectors;
     if let Some(tc) = changes.tc {
         settings.threads = within("--tc", tc.into(), 1..=256)? as u16;
     }

@@ -1,13 +1,14 @@
-//! Demand variation: what a drive makes of more and more threads and outstanding I/Os. The flow is that of
-//! DIRTH (PTS-E 1.1 and PTS 2.0 clause 14); the composite block size test has the same.
+//! Demand variation: what a drive makes of more and more threads and outstanding I/Os. ECW, CBW (clause 13) and
+//! DIRTH (clause 14 of PTS-E 1.1 and PTS 2.0) have this flow in common.
 
 mod pages;
 mod points;
 
 use record::{Note, Purged, Segment, Until, Workload};
 
+use crate::composite::Composite;
 use crate::modified::Incidents;
-use crate::profile::{Cell, Demand};
+use crate::profile::{Cell, Demand, mix_name};
 use crate::rounds::{History, Verdict, judge};
 use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
@@ -32,8 +33,18 @@ const HISTOGRAM_ROUNDS: u32 = 2_000;
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub test: &'static Test,
-    /// Block size and mix; all writes in preconditioning.
-    pub cell: Cell,
+    pub stimulus: Stimulus,
+    /// Share of reads; all writes in preconditioning.
+    pub read_percent: u8,
+}
+
+/// Sizes and places of the I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stimulus {
+    /// So many bytes each, anywhere.
+    Block(u32),
+    /// The composite of ECW and CBW.
+    Composite,
 }
 
 /// Everything that the test was told, whether it came to its end or not.
@@ -81,6 +92,7 @@ pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut 
 }
 
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+    seen.pattern.check(context)?;
     seen.purge = Some(bench.purge()?);
     precondition(context, bench, seen)?;
     vary(context, bench, seen)?;
@@ -162,16 +174,46 @@ fn demands() -> impl Iterator<Item = Demand> {
 impl Pattern {
     /// The pattern itself, for so many minutes; `place` is the round and the step in it.
     fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
-        Workload {
-            range: context.whole_test_range(),
-            until: Until::DurationNs(context.minutes_ns(minutes)),
-            ..context.cell_at(demand, place.0, place.1, self.cell)
-        }
+        self.mixed(context, demand, place, minutes, self.read_percent)
     }
 
     /// The pattern with nothing but writes.
     fn writes(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
-        Workload { read_percent: 0, ..self.load(context, demand, place, minutes) }
+        self.mixed(context, demand, place, minutes, 0)
+    }
+
+    fn mixed(
+        &self,
+        context: &Context<'_>,
+        demand: Demand,
+        (round, step): (u32, u32),
+        minutes: u32,
+        read_percent: u8,
+    ) -> Workload {
+        let of = |block_bytes| Workload {
+            range: context.whole_test_range(),
+            until: Until::DurationNs(context.minutes_ns(minutes)),
+            ..context.cell_at(demand, round, step, Cell { block_bytes, read_percent })
+        };
+        match self.stimulus {
+            Stimulus::Block(block_bytes) => of(block_bytes),
+            Stimulus::Composite => Composite::of(context).apply(of(0)),
+        }
+    }
+
+    fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
+        match self.stimulus {
+            Stimulus::Block(_) => Ok(()),
+            Stimulus::Composite => Composite::of(context).check(context),
+        }
+    }
+
+    /// As pages name it, with another share of reads: `RND 8KiB W`, `CBW 40/60`.
+    fn name(&self, read_percent: u8) -> String {
+        match self.stimulus {
+            Stimulus::Block(block_bytes) => Cell { block_bytes, read_percent }.name(),
+            Stimulus::Composite => format!("{} {}", self.test.title, mix_name(read_percent)),
+        }
     }
 }
 

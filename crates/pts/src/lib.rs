@@ -18,6 +18,7 @@ pub mod steady;
 pub mod tests;
 pub mod verify;
 
+mod composite;
 mod context;
 mod demand;
 mod host_limit;

@@ -144,6 +144,7 @@ impl Profile {
             test_range_percent: self.range_percent,
             active_range_amount_bytes: self.active_range_amount_bytes,
             active_range_segments: self.active_range_segments,
+            composite_fits_sectors: false,
             seed,
         }
     }

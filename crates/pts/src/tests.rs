@@ -1,6 +1,8 @@
 //! The tests of the PTS, one file each.
 
+mod cbw;
 mod dirth;
+mod ecw;
 mod hir;
 mod iops;
 mod lat;
@@ -32,8 +34,18 @@ pub struct Test {
 }
 
 /// Every test.
-pub const TESTS: &[Test] =
-    &[iops::TEST, tp::TEST_1024, tp::TEST_128, lat::TEST, wsat::TEST, hir::TEST, xsr::TEST, dirth::TEST];
+pub const TESTS: &[Test] = &[
+    iops::TEST,
+    tp::TEST_1024,
+    tp::TEST_128,
+    lat::TEST,
+    wsat::TEST,
+    hir::TEST,
+    xsr::TEST,
+    ecw::TEST,
+    cbw::TEST,
+    dirth::TEST,
+];
 
 impl Test {
     /// The test called `name`.

@@ -67,9 +67,11 @@ fn tests_over_time_take_the_time_of_the_specification() {
     let xsr = of("xsr", "pts-e-2.0");
     close(minutes(xsr.shortest.duration_ns), 1320.0);
     assert_eq!(xsr.shortest, xsr.longest, "nothing depends on steady state");
-    let dirth = of("dirth", "pts-e-2.0");
-    close(minutes(dirth.shortest.duration_ns), 150.0 + 270.0 + 210.0);
-    close(minutes(dirth.longest.duration_ns), 25.0 * (30.0 + 54.0) + 210.0);
+    for (test, profile) in [("dirth", "pts-e-2.0"), ("cbw", "pts-c-2.0"), ("ecw", "pts-e-1.1")] {
+        let demand = of(test, profile);
+        close(minutes(demand.shortest.duration_ns), 150.0 + 270.0 + 210.0);
+        close(minutes(demand.longest.duration_ns), 25.0 * (30.0 + 54.0) + 210.0);
+    }
     let wsat = of("wsat", "pts-e-2.0");
     close(minutes(wsat.shortest.duration_ns), 5.0 * 31.0 + 20.0);
     assert!(minutes(wsat.longest.duration_ns) <= 6.0 * 60.0 + 20.0);

@@ -71,6 +71,9 @@ pub struct Settings {
     pub active_range_amount_bytes: Option<u64>,
     /// Pieces the amount is split into; used only with an amount (AR Segments).
     pub active_range_segments: u32,
+    /// ECW and CBW on a device with large sectors: I/Os that are no multiple of them get the smallest possible size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub composite_fits_sectors: bool,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
 }

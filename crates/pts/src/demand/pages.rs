@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use record::TargetKind;
-use stdx::units::{block_size, grouped};
+use stdx::units::grouped;
 
 use super::points::{Point, RESPONSE_LIMIT_MS};
-use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen};
+use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen, Stimulus};
+use crate::composite::Composite;
 use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
 use crate::outcome::{TestHeader, clause_of};
-use crate::profile::{Cell, Demand, Edition, mix_name};
+use crate::profile::{Demand, Edition, mix_name};
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
 use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
@@ -24,6 +25,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let mut modified = Vec::new();
     modified::by_family(test, context.profile, &mut modified);
     modified::by_purge(seen.purge.as_ref(), &mut modified);
+    modified.extend(composite(context, seen).and_then(|composite| composite.modification(context)));
     seen.incidents.tell(&mut modified);
     let base = TestHeader::of(context, test.family, seen.purge.as_ref(), context.whole_test_range());
     let window = seen.history.window();
@@ -39,10 +41,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         purpose: "show IOPS and response times over demand intensity, and which demand serves a host best",
         outline: outline(seen),
         header: TestHeader {
-            workload_dependent: format!(
-                "RND {}, 0/100",
-                block_size(u64::from(seen.pattern.cell.block_bytes))
-            ),
+            workload_dependent: seen.pattern.name(0),
             threads: HIGHEST.threads,
             queue_depth: HIGHEST.queue_depth,
             ..base
@@ -64,7 +63,7 @@ fn outline(seen: &Seen) -> String {
     format!(
         "purge; write at TC 32 QD 32 until a minute of every {ROUND_MINUTES} is steady; {} over 7 x 7 TC and QD \
          from high to low until TC 32 QD 32 is steady; histograms at the Max, Mid and Min IOPS points",
-        seen.pattern.cell.name()
+        seen.pattern.name(seen.pattern.read_percent)
     )
 }
 
@@ -129,13 +128,19 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     }
     if context.profile.edition >= Edition::V2_0 {
         pages.push(over_total(&means));
+    } else {
+        // The page of the access pattern has number 0 there.
+        pages.splice(..0, composite(context, seen).map(|composite| composite.page()));
     }
     pages
 }
 
+fn composite(context: &Context<'_>, seen: &Seen) -> Option<Composite> {
+    (seen.pattern.stimulus == Stimulus::Composite).then(|| Composite::of(context))
+}
+
 fn writes_at(seen: &Seen, demand: Demand) -> String {
-    let writes = Cell { read_percent: 0, ..seen.pattern.cell };
-    format!("{} TC{} QD{}", writes.name(), demand.threads, demand.queue_depth)
+    format!("{} TC{} QD{}", seen.pattern.name(0), demand.threads, demand.queue_depth)
 }
 
 fn over_minutes(title: &str, name: &str, samples: &[Sample]) -> Page {
@@ -250,7 +255,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
         KeyFigure {
             name: format!(
                 "{name} point, {} TC {} QD {}, ART {ms} ms",
-                mix_name(seen.pattern.cell.read_percent),
+                mix_name(seen.pattern.read_percent),
                 point.demand.threads,
                 point.demand.queue_depth
             ),

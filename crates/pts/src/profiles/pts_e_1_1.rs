@@ -15,7 +15,7 @@ pub const PROFILE: Profile = Profile {
         Listed { family: "wsat", clause: "10.0", requirement: "REQUIRED" },
         Listed { family: "hir", clause: "11.0", requirement: "OPTIONAL" },
         Listed { family: "xsr", clause: "12.0", requirement: "OPTIONAL" },
-        Listed { family: "cbw", clause: "13.0", requirement: "OPTIONAL" },
+        Listed { family: "ecw", clause: "13.0", requirement: "OPTIONAL" },
         Listed { family: "dirth", clause: "14.0", requirement: "OPTIONAL" },
     ],
     throughput_preconditions_its_block: true,

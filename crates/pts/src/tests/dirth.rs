@@ -5,11 +5,9 @@
 use stdx::units::KIB;
 
 use crate::Test;
-use crate::demand::{self, CELLS, Pattern};
-use crate::profile::Cell;
+use crate::demand::{self, CELLS, Pattern, Stimulus};
 
-const PATTERN: Pattern =
-    Pattern { test: &TEST, cell: Cell { block_bytes: 8 * KIB as u32, read_percent: 65 } };
+const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Block(8 * KIB as u32), read_percent: 65 };
 
 /// The DIRTH test.
 pub const TEST: Test = Test {

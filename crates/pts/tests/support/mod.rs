@@ -27,6 +27,8 @@ pub struct Fake {
     clock_ns: u64,
     /// What was asked, in order.
     pub log: Vec<String>,
+    /// The same, whole; without purges and idle times.
+    pub asked: Vec<Workload>,
     pub notes: Vec<Note>,
     /// Rounds and steps before which the run was interrupted, for an hour each.
     pub gaps: Vec<(u32, usize)>,
@@ -48,6 +50,7 @@ impl Fake {
             round: 0,
             clock_ns: 0,
             log: Vec::new(),
+            asked: Vec::new(),
             notes: Vec::new(),
             gaps: Vec::new(),
             step: 0,
@@ -59,6 +62,7 @@ impl Fake {
     }
 
     fn answer(&mut self, workload: &Workload) -> Segment {
+        self.asked.push(workload.clone());
         let length_ns = match workload.until {
             Until::DurationNs(length_ns) => length_ns,
             Until::AmountBytes(_) => SECOND_NS,

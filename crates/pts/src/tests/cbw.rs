@@ -1,0 +1,18 @@
+//! Composite block size workload (PTS 2.0 clause 13): IOPS and response times of twelve random block sizes in
+//! three LBA groups, 40/60, over 49 demand intensities, and histograms of three of them.
+
+use crate::Test;
+use crate::demand::{self, CELLS, Pattern, Stimulus};
+
+const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
+
+/// The CBW test.
+pub const TEST: Test = Test {
+    name: "cbw",
+    family: "cbw",
+    title: "CBW",
+    about: "composite block size workload at 49 demand intensities, histograms of three of them",
+    run: |context, bench| demand::run(&PATTERN, context, bench),
+    cells_per_round: CELLS,
+    timeline: true,
+};

@@ -1,0 +1,18 @@
+//! Enterprise composite workload (PTS-E 1.1 clause 13): the workload and the flow that PTS 2.0 calls CBW. Its
+//! first page shows the access pattern.
+
+use crate::Test;
+use crate::demand::{self, CELLS, Pattern, Stimulus};
+
+const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
+
+/// The ECW test.
+pub const TEST: Test = Test {
+    name: "ecw",
+    family: "ecw",
+    title: "ECW",
+    about: "the composite block size workload as PTS-E 1.1 has it",
+    run: |context, bench| demand::run(&PATTERN, context, bench),
+    cells_per_round: CELLS,
+    timeline: true,
+};
