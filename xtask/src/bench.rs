@@ -6,6 +6,7 @@
 //! submitting thread per I/O; wall-clock rates say more about the neighbours.
 
 mod cases;
+mod memory;
 mod rivals;
 mod targets;
 

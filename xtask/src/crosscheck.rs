@@ -6,6 +6,7 @@
 
 mod fio;
 mod idleness;
+mod latency;
 
 use std::path::Path;
 use std::process::Command;
@@ -91,6 +92,8 @@ struct Pair {
     workload: Workload,
     ours: f64,
     fios: f64,
+    /// Median and 99th percentile of response times in ns, ours and fio's.
+    percentiles: [(f64, f64); 2],
     /// Share of processor time that was idle, the smaller of both.
     idle_share: f64,
 }
@@ -104,11 +107,11 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    fn fios(&mut self, workload: &Workload) -> Result<(f64, f64), Stop> {
+    fn fios(&mut self, workload: &Workload) -> Result<(fio::Seen, f64), Stop> {
         self.idle(REST_NS)?;
         let failed = |error: anyhow::Error| Stop::Failed(format!("{error:#}"));
-        let (iops, idle) = idle_share_during(|| fio::iops(self.target, workload));
-        Ok((iops.map_err(failed)?, idle.map_err(failed)?))
+        let (seen, idle) = idle_share_during(|| fio::run(self.target, workload));
+        Ok((seen.map_err(failed)?, idle.map_err(failed)?))
     }
 
     fn ours(&mut self, workload: &Workload) -> Result<(Segment, f64), Stop> {
@@ -139,7 +142,9 @@ impl Bench for Both<'_> {
         let (segment, our_idle) = self.ours(workload)?;
         let (fios, fios_idle) = early.map_or_else(|| self.fios(workload), Ok)?;
         let idle_share = our_idle.min(fios_idle);
-        self.pairs.push(Pair { workload: workload.clone(), ours: segment.iops(), fios, idle_share });
+        let (ours, percentiles) = (segment.iops(), latency::percentiles(&segment, &fios));
+        let workload = workload.clone();
+        self.pairs.push(Pair { workload, ours, fios: fios.iops, percentiles, idle_share });
         Ok(segment)
     }
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
@@ -236,6 +241,7 @@ fn verdict(pairs: &[Pair]) -> anyhow::Result<()> {
         REPEATS_WITHIN * 100.0,
         AGREES_WITHIN * 100.0
     );
+    wrong += latency::verdict(pairs, &cells);
     if wrong > 0 {
         bail!("{wrong} cells disagree");
     }
@@ -247,6 +253,13 @@ mod tests {
     use super::*;
 
     fn pairs(ours: [f64; 5], fios: [f64; 5], idle_share: f64) -> Vec<Pair> {
+        let with = pairs_with(vec![[(1e6, 1e6); 2]; 5]);
+        let pair = |(pair, (ours, fios))| Pair { ours, fios, idle_share, ..pair };
+        with.into_iter().zip(ours.into_iter().zip(fios)).map(pair).collect()
+    }
+
+    /// One cell in five rounds with these percentiles.
+    pub(super) fn pairs_with(percentiles: Vec<[(f64, f64); 2]>) -> Vec<Pair> {
         let profile = Profile::named("pts-e-1.0").unwrap();
         let workload = Workload {
             access: record::Access::Random,
@@ -262,8 +275,14 @@ mod tests {
             seed: 1,
             regime: record::Regime::default(),
         };
-        let pair = |(ours, fios)| Pair { workload: workload.clone(), ours, fios, idle_share };
-        ours.into_iter().zip(fios).map(pair).collect()
+        let pair = |percentiles| Pair {
+            workload: workload.clone(),
+            ours: 1.0,
+            fios: 1.0,
+            percentiles,
+            idle_share: 0.5,
+        };
+        percentiles.into_iter().map(pair).collect()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::host::Roots;
 use crate::load::fill::Fill;
 use crate::load::{self, Device, Way};
 use crate::placement::Places;
-use crate::{Engine, Manner, Outcome};
+use crate::{Engine, Manner, Outcome, Polling};
 
 /// Depths at which the loop is measured.
 const DEPTHS: [u16; 3] = [1, 32, 128];
@@ -63,11 +63,29 @@ impl Rehearsed {
 /// [`crate::ErrorKind::Invalid`] for a workload that no device could do, [`crate::ErrorKind::Unusable`] when
 /// the host does not offer what it needs, [`crate::ErrorKind::Disturbed`] when it was suspended meanwhile.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, DriveError> {
+    rehearse_by(nowhere, workload, load::INTERVAL_NS)
+}
+
+/// The same with intervals of another length than a second: a day's worth of them in seconds.
+///
+/// # Errors
+/// As for [`rehearse`].
+pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> Result<Rehearsed, DriveError> {
+    if interval_ns == 0 {
+        return Err(DriveError::Invalid("intervals of no length".into()));
+    }
     workload.validate(u64::MAX, 1).map_err(|e| DriveError::Invalid(e.to_string()))?;
     load::check_depth(workload)?;
     let places = Places::of(&Roots::default(), None, None).map_err(DriveError::Unusable)?;
-    let manner = Manner { engine: Engine::Auto, places };
-    let device = Device { name: "nowhere", fd: -1, buffered: None, clock: Clock::start(), manner: &manner };
+    let manner = Manner { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };
+    let device = Device {
+        name: "nowhere",
+        fd: -1,
+        buffered: None,
+        clock: Clock::start(),
+        manner: &manner,
+        interval_ns,
+    };
     let way = match nowhere {
         Nowhere::Null => Way::Null,
         Nowhere::NoOpRing => Way::NoOpRing,
@@ -197,10 +215,12 @@ mod tests {
             return eprintln!("skipped: the processor's counter is not used here");
         }
         let places = Places::of(&Roots::default(), None, None).expect("processors");
-        let manner = Manner { engine: Engine::Auto, places };
+        let manner = Manner { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };
         for factor in [1e-3, 100.0] {
             let clock = Clock::wrong_by(factor);
-            let device = Device { name: "nowhere", fd: -1, buffered: None, clock, manner: &manner };
+            let interval_ns = load::INTERVAL_NS;
+            let device =
+                Device { name: "nowhere", fd: -1, buffered: None, clock, manner: &manner, interval_ns };
             let begin = std::time::Instant::now();
             // At a thousandth of its pace this would take a day.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };

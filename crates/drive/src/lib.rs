@@ -26,7 +26,7 @@ use std::time::Duration;
 pub use record::Effort;
 use record::{DataPattern, Placement, Purged, Segment, TargetFacts, Workload};
 
-pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse};
+pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 use clock::Clock;
 pub use error::{DriveError, ErrorKind};
 use placement::Places;
@@ -48,6 +48,8 @@ pub struct OpenOptions {
     pub engine: Engine,
     /// Where the threads of a load run; near the device and a processor each when none.
     pub placement: Option<Placement>,
+    /// Who looks busily for what io_uring has to do.
+    pub polling: Polling,
 }
 
 /// How a real target is driven.
@@ -55,6 +57,52 @@ pub struct OpenOptions {
 pub(crate) struct Manner {
     pub(crate) engine: Engine,
     pub(crate) places: Places,
+    pub(crate) polling: Polling,
+    /// Why it is not polled although that was asked for.
+    pub(crate) unpolled: Option<String>,
+}
+
+/// Who looks busily for what io_uring has to do. It saves interrupts and costs a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Polling {
+    /// Nobody.
+    #[default]
+    No,
+    /// The thread of the load, for completions (fio: `hipri`); needs a block device with poll queues. Where that
+    /// is not so the load goes on without, and the segment says why.
+    Completions,
+    /// A thread of the kernel, for submissions (fio: `sqthread_poll`). What that costs is in no segment.
+    Submissions,
+}
+
+impl Polling {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::No => "nothing polled",
+            Self::Completions => "completions polled",
+            Self::Submissions => "submissions polled by the kernel",
+        }
+    }
+}
+
+/// How a real target shall be driven, and whether that is possible.
+fn manner(
+    target: &str,
+    real: &Real,
+    options: &OpenOptions,
+    roots: &host::Roots,
+) -> Result<Manner, DriveError> {
+    let places = Places::of(roots, real.numa_node(), options.placement.clone());
+    let places = places.map_err(DriveError::Invalid)?;
+    if options.polling != Polling::No && matches!(options.engine, Engine::Libaio | Engine::Threads) {
+        return Err(DriveError::Invalid(format!(
+            "{target}: only io_uring can poll; choose it or do not poll"
+        )));
+    }
+    let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
+    let unpolled = impossible.map(|why| format!("not polled: {why}"));
+    let polling = if unpolled.is_some() { Polling::No } else { options.polling };
+    Ok(Manner { engine: options.engine, places, polling, unpolled })
 }
 
 /// How I/Os get into the kernel.
@@ -163,14 +211,15 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
         if options.placement.is_some() {
             return Err(DriveError::Invalid(format!("{target}: it has no threads that could be placed")));
         }
+        if options.polling != Polling::No {
+            return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
+        }
         let (simulated, facts) = Simulated::new(target, model, options)?;
         return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
     }
     let roots = host::Roots::default();
     let real = Real::open(target, options, roots.clone())?;
-    let places =
-        Places::of(&roots, real.numa_node(), options.placement.clone()).map_err(DriveError::Invalid)?;
-    let manner = Manner { engine: options.engine, places };
+    let manner = manner(target, &real, options, &roots)?;
     Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(Box::new(real), manner) })
 }
 

@@ -30,7 +30,7 @@ use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 use crate::queue::{Queue, Shape};
 use crate::target::Held;
-use crate::{Engine, Flow, Manner, Outcome, Tick};
+use crate::{Engine, Flow, Manner, Outcome, Polling, Tick};
 use conclude::conclude;
 use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
@@ -38,7 +38,7 @@ use worker::{Failure, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
 const MAX_QUEUE_DEPTH: u16 = 4096;
-const INTERVAL_NS: u64 = SECOND_NS;
+pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
 /// Workers hand over an interval with their first completion after it; the display waits this long for it.
 const TICK_GRACE_NS: u64 = 50_000_000;
 const MESSAGES_PER_WORKER: usize = 8;
@@ -50,11 +50,14 @@ pub(crate) struct Device<'a> {
     pub(crate) buffered: Option<&'a str>,
     pub(crate) clock: Clock,
     pub(crate) manner: &'a Manner,
+    /// Length of an interval of the series.
+    pub(crate) interval_ns: u64,
 }
 
 impl<'a> Device<'a> {
     pub(crate) fn of(name: &'a str, held: &'a Held, clock: Clock, manner: &'a Manner) -> Self {
-        Self { name, fd: held.fd.as_raw_fd(), buffered: held.buffered.as_deref(), clock, manner }
+        let (fd, buffered) = (held.fd.as_raw_fd(), held.buffered.as_deref());
+        Self { name, fd, buffered, clock, manner, interval_ns: INTERVAL_NS }
     }
 }
 
@@ -129,6 +132,7 @@ struct Ended {
     failure: Option<Failure>,
     queue_error: Option<io::Error>,
     effort: Effort,
+    polled: bool,
 }
 
 /// What came of one attempt. The error of an attempt: it could not be set up; nothing was read or written.
@@ -161,6 +165,8 @@ impl Way {
             Engine::Threads => &[Self::Threads],
             Engine::IoUring => &[Self::Uring],
             Engine::Libaio => &[Self::Aio],
+            // Only io_uring polls.
+            Engine::Auto if device.manner.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
             // With one I/O at a time a plain system call is the shorter way: it adds less to every response time.
             Engine::Auto if queue_depth == 1 => &[Self::Threads],
             // Through the page cache libaio would do one I/O after the other.
@@ -203,8 +209,10 @@ pub(crate) fn run(
         match attempt_by(way, device, workload, on_tick) {
             Err(error) => failed.push((way, error)),
             Ok(ran) => {
-                let engine = match (device.manner.engine, workload.queue_depth) {
-                    (Engine::Auto, 1) => "pread and pwrite (depth 1)".to_owned(),
+                let engine = match (device.manner.engine, way, workload.queue_depth) {
+                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() => {
+                        "pread and pwrite (depth 1)".to_owned()
+                    }
                     _ => with_reasons(way, &failed),
                 };
                 return conclude(device, workload, engine, ran);
@@ -325,6 +333,7 @@ fn work<Q: Queue>(
         depth: workload.queue_depth,
         block_bytes: workload.block_bytes,
         clock: device.clock,
+        polling: device.manner.polling,
     };
     let duration_ns = match workload.until {
         Until::DurationNs(ns) => Some(ns),
@@ -334,7 +343,7 @@ fn work<Q: Queue>(
         Ok((queue, note)) => (Some(queue), Ok(note.or(unpinned))),
         Err(error) => (None, Err(error)),
     };
-    let recorder = Recorder::new(INTERVAL_NS, duration_ns, sender.clone());
+    let recorder = Recorder::new(device.interval_ns, duration_ns, sender.clone());
     let mut worker = queue.map(|queue| new_worker(workload, thread, queue, recorder, &control.stop));
     // Without a watcher the gate says so as well.
     let _ = sender.send(Message::Ready(ready));
@@ -349,8 +358,10 @@ fn work<Q: Queue>(
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
-    let recorder = std::mem::replace(&mut worker.recorder, Recorder::new(INTERVAL_NS, Some(0), sender));
-    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error, effort })
+    let recorder =
+        std::mem::replace(&mut worker.recorder, Recorder::new(device.interval_ns, Some(0), sender));
+    let polled = worker.queue.is_polling();
+    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error, effort, polled })
 }
 
 fn new_worker<'a, Q: Queue>(

@@ -21,6 +21,8 @@ pub(crate) type Slot = u16;
 
 /// I/Os taken back before the free slots are submitted again: waiting for larger batches lets the depth sag.
 pub(crate) const REFILL_BATCH: u32 = 4;
+/// At larger depths it may be this part of the depth: the share of it that sags stays small.
+pub(crate) const REFILL_PART: u32 = 16;
 
 /// A finished I/O.
 #[derive(Debug, Clone, Copy)]
@@ -46,10 +48,20 @@ pub(crate) trait Queue {
     fn wait(&mut self) -> io::Result<()>;
     /// The next finished I/O of those that the last `wait` saw.
     fn reap(&mut self) -> Option<Completion>;
-    /// How many I/Os to push before the next [`flush`](Self::flush).
+    /// Submits what was pushed for slots that just became free. May leave it to the next [`wait`](Self::wait)
+    /// when that is near.
+    #[inline]
+    fn refill(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+    /// How many I/Os to push before the next [`refill`](Self::refill).
     #[inline]
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
+    }
+    /// Whether a processor is kept busy although there is nothing to do.
+    fn is_polling(&self) -> bool {
+        false
     }
     /// Ends the threads that help the queue, and says what they cost. The queue is not used after this.
     fn retire(&mut self) -> Effort {
@@ -65,4 +77,5 @@ pub(crate) struct Shape {
     /// Of the largest I/O.
     pub(crate) block_bytes: u32,
     pub(crate) clock: crate::clock::Clock,
+    pub(crate) polling: crate::Polling,
 }

@@ -92,6 +92,15 @@ impl Real {
         }
     }
 
+    /// Why its completions cannot be polled for; none where they can.
+    pub(crate) fn unpollable(&self) -> Option<&'static str> {
+        match self {
+            Self::Block(block) if block.can_be_polled() => None,
+            Self::Block(_) => Some("the device has no poll queues (queue/io_poll; see nvme.poll_queues)"),
+            Self::File(_) => Some("a file may lie on a device without poll queues"),
+        }
+    }
+
     pub(crate) fn needs_erase_confirmation(&self) -> bool {
         match self {
             Self::Block(_) => true,

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use drive::Nowhere;
+use drive::{Engine, Nowhere};
 
+use super::memory;
 use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
 use super::{PAIRS, Row, median};
@@ -19,7 +20,8 @@ const DATA_GB_PER_SECOND: f64 = 25.0;
 
 /// Measures everything that can be measured here.
 pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
+    // First, while nothing else has taken memory.
+    let mut rows = memory::rows()?;
     null(rivals, &mut rows)?;
     no_op_ring(rivals, &mut rows)?;
     match Target::zram() {
@@ -27,11 +29,13 @@ pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
             for depth in ZRAM_DEPTHS {
                 device(rivals, "zram", &mut zram, depth, &mut rows)?;
             }
+            rows.push(one_at_a_time("zram", &mut zram)?);
         }
         Err(reason) => println!("zram left out: {reason:#}"),
     }
     let mut file = Target::file(folder)?;
     device(rivals, "file", &mut file, 1, &mut rows)?;
+    rows.push(one_at_a_time("file", &mut file)?);
     data(rivals, &mut rows)?;
     Ok(rows)
 }
@@ -160,6 +164,30 @@ fn device(
         });
     }
     Ok(())
+}
+
+/// Whether the way that is chosen at depth 1 is no slower than the ring.
+fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
+    let mut samples = Vec::with_capacity(PAIRS);
+    for pair in 0..PAIRS {
+        let mut by = |engine| Ok::<_, anyhow::Error>(target.by(engine)?.measure(1)?.0);
+        samples.push(if pair % 2 == 0 {
+            let chosen = by(Engine::Auto)?;
+            (chosen, by(Engine::IoUring)?)
+        } else {
+            let ring = by(Engine::IoUring)?;
+            (by(Engine::Auto)?, ring)
+        });
+    }
+    target.by(Engine::Auto)?;
+    let (chosen, ring, share) = compared(&samples, |s| s.iops);
+    Ok(Row {
+        what: format!("{name} 4 KiB random read QD1: IOPS of pread"),
+        target: ">= 1.00 x io_uring".into(),
+        measured: format!("{chosen:.0} / {ring:.0} = {share:.2}"),
+        value: 1.0 / share,
+        limit: 1.0,
+    })
 }
 
 /// Fresh data; fio's rate is what its `refill_buffers` adds to a write that goes nowhere.

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use drive::{Armed, Flow, OpenOptions, Outcome};
+use drive::{Armed, Engine, Flow, OpenOptions, Outcome};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 
 use super::rivals::Sample;
@@ -55,6 +55,17 @@ impl Target {
         };
         armed.run(&fill, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
+        Ok(self)
+    }
+
+    /// The same target, driven by this engine from here on.
+    pub fn by(&mut self, engine: Engine) -> anyhow::Result<&mut Self> {
+        // It is held by one only.
+        self.armed = None;
+        let options = OpenOptions { engine, ..OpenOptions::default() };
+        let drive = drive::open(&self.path, &options)?;
+        let identity = drive.facts().identity.clone();
+        self.armed = Some(drive.arm(Some(&identity))?);
         Ok(self)
     }
 

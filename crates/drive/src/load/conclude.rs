@@ -4,7 +4,7 @@ use record::{Effort, ErrorCount, HostLoad, Segment, Until, Workload};
 
 use super::recorder::{Notes, merge};
 use super::worker::Failure;
-use super::{Device, Ended, INTERVAL_NS, Ran};
+use super::{Device, Ended, Ran};
 use crate::Outcome;
 use crate::error::{DriveError, errno_cause, errno_name, reason};
 
@@ -36,7 +36,10 @@ pub(super) fn conclude(
             device.name
         )));
     }
-    for text in [note.as_deref(), device.buffered].into_iter().flatten() {
+    let polled = workers.iter().any(|worker| worker.polled);
+    let polling = polled.then(|| device.manner.polling.name());
+    let remarks = [polling, device.manner.unpolled.as_deref(), note.as_deref(), device.buffered];
+    for text in remarks.into_iter().flatten() {
         engine = format!("{engine}; {text}");
     }
     let mut effort = Effort::default();
@@ -46,7 +49,7 @@ pub(super) fn conclude(
         usable_processors: seating.usable,
         processors: seating.online,
         placement: seating.text,
-        polled: false,
+        polled,
         ceiling_share: None,
     };
     let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
@@ -54,7 +57,7 @@ pub(super) fn conclude(
         Until::DurationNs(ns) => start_ns + ns,
         Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
     };
-    let (read, write, series) = merge(&notes, INTERVAL_NS, end_ns - start_ns);
+    let (read, write, series) = merge(&notes, device.interval_ns, end_ns - start_ns);
     Ok(Outcome::Finished(Segment {
         workload: workload.clone(),
         start_ns,

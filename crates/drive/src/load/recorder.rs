@@ -136,10 +136,13 @@ pub(crate) struct Notes {
 impl Recorder {
     /// Reserves all memory that recording needs; `duration_ns` where it is known.
     pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
-        let intervals = duration_ns.map_or(RESERVED_INTERVALS, |ns| ns / interval_ns + 2);
+        let finished = match duration_ns {
+            None => Vec::with_capacity(RESERVED_INTERVALS as usize),
+            Some(ns) => touched((ns / interval_ns + 2).min(RESERVED_INTERVALS) as usize),
+        };
         Self {
             lanes: [Lane::new(), Lane::new()],
-            finished: Vec::with_capacity(intervals.min(RESERVED_INTERVALS) as usize),
+            finished,
             current_end_ns: 0,
             interval_ns,
             last_done_ns: 0,
@@ -169,6 +172,9 @@ impl Recorder {
         let mut closed = self.close();
         // A late reader loses display, never data.
         let _ = self.display.try_send(Message::Interval(closed));
+        // A clock that jumped voids the run; until that is noticed it must not fill the memory.
+        let behind = (now_ns - self.current_end_ns) / self.interval_ns;
+        self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
             self.finished.push(std::mem::take(&mut closed));
             self.current_end_ns += self.interval_ns;
@@ -194,6 +200,14 @@ impl Recorder {
         let (intervals, last_done_ns) = (self.finished, self.last_done_ns);
         Notes { read, write, read_bytes, write_bytes, intervals, last_done_ns }
     }
+}
+
+/// Room for so many intervals that is there and not only promised: no page is missing while it is filled, and
+/// a run needs as much memory at its start as at its end.
+fn touched(intervals: usize) -> Vec<Interval> {
+    let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
+    std::hint::black_box(&mut room).clear();
+    room
 }
 
 /// The sums of all workers: reads, writes, and the series over `elapsed_ns`.

@@ -75,7 +75,7 @@ impl<Q: Queue> Worker<'_, Q> {
                     in_flight += 1;
                     refilled += 1;
                     if refilled == refill_batch {
-                        self.queue.flush()?;
+                        self.queue.refill()?;
                         refilled = 0;
                     }
                 }

@@ -10,6 +10,8 @@ use std::ptr::NonNull;
 use io_uring::squeue::Entry;
 use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter};
 
+use crate::Polling;
+
 /// A ring, used by the thread that made it.
 pub(crate) struct Ring {
     pub(crate) submitter: ManuallyDrop<Submitter<'static>>,
@@ -19,6 +21,8 @@ pub(crate) struct Ring {
     ring: NonNull<IoUring>,
     /// Entries that the kernel has not taken yet.
     unsubmitted: u32,
+    /// A thread of the kernel takes them as soon as they are there.
+    taken_by_kernel: bool,
 }
 
 type Grant = fn(&mut Builder) -> &mut Builder;
@@ -32,11 +36,19 @@ const GRANTS: &[Grant] = &[
     |b| b.setup_coop_taskrun(),
     |b| b,
 ];
+/// The same where a thread of the kernel submits, which goes together with fewer of them.
+const SUBMITTING_GRANTS: &[Grant] = &[
+    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer().setup_no_sqarray(),
+    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer(),
+    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS),
+];
+/// So long the kernel's thread looks for entries in vain before it goes to sleep.
+const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl Ring {
     /// A ring of at least so many entries. Must be called by the thread that uses it.
-    pub(crate) fn new(entries: u32) -> io::Result<Self> {
-        let ring = NonNull::from(Box::leak(Box::new(granted(entries)?)));
+    pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
+        let ring = NonNull::from(Box::leak(Box::new(granted(entries, polling)?)));
         // SAFETY: the pointer comes from a box that is freed in `drop` only, behind everything that borrows it,
         // and nothing but the three parts uses it until then.
         let (mut submitter, submission, completion) = unsafe { &mut *ring.as_ptr() }.split();
@@ -48,6 +60,7 @@ impl Ring {
             completion: ManuallyDrop::new(completion),
             ring,
             unsubmitted: 0,
+            taken_by_kernel: polling == Polling::Submissions,
         })
     }
 
@@ -80,7 +93,15 @@ impl Ring {
     #[inline]
     pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
         self.submission.sync();
-        let flags = if wanted > 0 { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
+        let mut flags = if wanted > 0 { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
+        if self.taken_by_kernel {
+            self.unsubmitted = 0;
+            if self.submission.need_wakeup() {
+                flags |= EnterFlags::SQ_WAKEUP;
+            } else if wanted == 0 {
+                return Ok(());
+            }
+        }
         loop {
             // SAFETY: there is no argument, and the flags are those of a plain call.
             let entered = unsafe {
@@ -88,7 +109,7 @@ impl Ring {
             };
             match entered {
                 Ok(taken) => {
-                    self.unsubmitted -= taken as u32;
+                    self.unsubmitted = self.unsubmitted.saturating_sub(taken as u32);
                     // A short submission is completed by the next call, behind what came back.
                     return Ok(());
                 }
@@ -109,10 +130,16 @@ impl Ring {
     }
 }
 
-fn granted(entries: u32) -> io::Result<IoUring> {
+fn granted(entries: u32, polling: Polling) -> io::Result<IoUring> {
     let mut last = io::Error::from_raw_os_error(libc::EINVAL);
-    for grant in GRANTS {
-        match grant(&mut IoUring::builder()).build(entries) {
+    let grants = if polling == Polling::Submissions { SUBMITTING_GRANTS } else { GRANTS };
+    for grant in grants {
+        let mut builder = IoUring::builder();
+        grant(&mut builder);
+        if polling == Polling::Completions {
+            builder.setup_iopoll();
+        }
+        match builder.build(entries) {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => last = error,
             other => return other,
         }

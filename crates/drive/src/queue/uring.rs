@@ -9,7 +9,8 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::ring::Ring;
-use super::{Completion, Queue, REFILL_BATCH, Shape, Slot};
+use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
+use crate::Polling;
 
 /// Waits in a row that found everything done, after which a target counts as one that is done at once.
 const AT_ONCE_WAITS: u32 = 8;
@@ -29,6 +30,7 @@ pub(crate) struct Uring<const NO_OP: bool> {
     batch: usize,
     seen_ns: u64,
     at_once_waits: u32,
+    polling: Polling,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,8 +45,41 @@ impl<const NO_OP: bool> Uring<NO_OP> {
     ///
     /// Must be called by the thread that uses it (`IORING_SETUP_SINGLE_ISSUER`).
     pub(crate) fn new(shape: Shape) -> io::Result<(Self, Option<String>)> {
+        if NO_OP || shape.polling == Polling::No {
+            return Self::with(shape, Polling::No);
+        }
+        let polled = Self::with(shape, shape.polling).and_then(|(mut queue, note)| {
+            queue.probe()?;
+            Ok((queue, note))
+        });
+        match polled {
+            Ok(made) => Ok(made),
+            Err(error) => {
+                let (queue, note) = Self::with(shape, Polling::No)?;
+                let why = format!("not polled: {}", crate::error::reason(&error));
+                Ok((queue, Some(note.map_or(why.clone(), |note| format!("{why}; {note}")))))
+            }
+        }
+    }
+
+    /// Reads the first block once: whether a target can be polled shows at its first I/O.
+    fn probe(&mut self) -> io::Result<()> {
+        self.push(0, Access { read: true, block_bytes: self.shape.block_bytes, offset_bytes: 0 });
+        loop {
+            self.wait()?;
+            if let Some(done) = self.reap() {
+                return if done.result < 0 {
+                    Err(io::Error::from_raw_os_error(-done.result))
+                } else {
+                    Ok(())
+                };
+            }
+        }
+    }
+
+    fn with(shape: Shape, polling: Polling) -> io::Result<(Self, Option<String>)> {
         let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
-        let ring = Ring::new(u32::from(shape.depth))?;
+        let ring = Ring::new(u32::from(shape.depth), polling)?;
         let mut note = None;
         if !NO_OP {
             ring.submitter.register_files(&[shape.fd])?;
@@ -65,6 +100,7 @@ impl<const NO_OP: bool> Uring<NO_OP> {
             batch: 0,
             seen_ns: 0,
             at_once_waits: 0,
+            polling,
         };
         Ok((queue, note))
     }
@@ -133,6 +169,12 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         self.ring.enter(0)
     }
 
+    /// What is left to take back is done in no time, and then the wait submits as well: that saves a call.
+    #[inline]
+    fn refill(&mut self) -> io::Result<()> {
+        if self.batch < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
+    }
+
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
         self.stamp();
@@ -168,7 +210,12 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
     /// sag; there a system call for each few I/Os is only a cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
-        if self.at_once_waits >= AT_ONCE_WAITS { self.shape.depth.into() } else { REFILL_BATCH }
+        let depth = u32::from(self.shape.depth);
+        if self.at_once_waits >= AT_ONCE_WAITS { depth } else { REFILL_BATCH.max(depth / REFILL_PART) }
+    }
+
+    fn is_polling(&self) -> bool {
+        self.polling != Polling::No
     }
 }
 

@@ -66,6 +66,12 @@ impl Block {
         SysDevice::find(&self.roots, self.number).ok()?.numa_node()
     }
 
+    pub(crate) fn can_be_polled(&self) -> bool {
+        let attribute =
+            SysDevice::find(&self.roots, self.number).ok().and_then(|d| d.attribute("queue/io_poll"));
+        attribute.as_deref() == Some("1")
+    }
+
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut found = users(&self.roots, self.number);
         found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));

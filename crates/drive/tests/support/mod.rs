@@ -1,6 +1,7 @@
 //! Loop devices, checks of their content, and reasons to skip. Every device here is made by the test.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
 
+pub mod seccomp;
 pub mod storage_daemon;
 
 use std::hash::{DefaultHasher, Hasher};

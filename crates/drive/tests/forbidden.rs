@@ -1,0 +1,33 @@
+//! Where neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment says
+//! why. A process of its own: what is forbidden stays so for its threads.
+
+mod support;
+
+use drive::{Engine, ErrorKind, Flow, OpenOptions};
+use support::{armed, finish, seccomp, skip, workload};
+
+const SIZE: u64 = 16 << 20;
+
+#[test]
+fn threads_take_over_behind_io_uring_and_libaio() {
+    let calls = [libc::SYS_io_uring_setup, libc::SYS_io_setup];
+    let subject = std::thread::spawn(move || {
+        if let Err(error) = seccomp::forbid(&calls, libc::ENOSYS) {
+            return skip(&format!("seccomp: {error}"));
+        }
+        let file = support::file();
+        let path = file.path().to_str().expect("a path");
+        let options = |engine| OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
+        let segment = finish(&mut armed(path, &options(Engine::Auto)), &workload(SIZE));
+        let why = "Function not implemented";
+        assert_eq!(segment.engine, format!("threads (io_uring: {why}; libaio: {why})"));
+        assert!(segment.write.ios > 0);
+        let host = segment.host.expect("a host");
+        assert!(host.effort.system_ns > 0, "the helping threads count as well: {host:?}");
+        for engine in [Engine::IoUring, Engine::Libaio] {
+            let refused = armed(path, &options(engine)).run(&workload(SIZE), &mut |_| Flow::Continue);
+            assert_eq!(refused.expect_err("forbidden").kind(), ErrorKind::Unusable, "{engine:?}");
+        }
+    });
+    subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}

@@ -1,0 +1,90 @@
+//! The numbers are true: a device that answers at a known pace, seen through the engine.
+//!
+//! `qemu-storage-daemon` lets through so many I/Os a second, evenly. With a fixed number outstanding, each then
+//! takes that number over the rate (Little's law), the mean as well as the slowest.
+
+mod support;
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use drive::OpenOptions;
+use record::{Segment, Until, Workload};
+use support::storage_daemon::{Behaviour, StorageDaemon};
+use support::{armed, finish, skip, workload};
+
+const SIZE: u64 = 16 << 20;
+const IOPS: u32 = 100;
+/// What the device lets through at once after a rest is gone by then.
+const WARM_UP_NS: u64 = 500_000_000;
+const LENGTH_NS: u64 = 2_000_000_000;
+const WITHIN: f64 = 0.05;
+const ATTEMPTS: u32 = 2;
+
+fn is_near(ns: f64, known_ns: f64) -> bool {
+    (ns / known_ns - 1.0).abs() <= WITHIN
+}
+
+/// 99th percentile of plain reads, without the engine.
+fn plain_p99_ns(device: &str) -> f64 {
+    let file = std::fs::OpenOptions::new().read(true).open(device).expect("a readable device");
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice");
+    let mut buffer = [0; 4096];
+    let mut times: Vec<f64> = (0..100u64)
+        .map(|i| {
+            // Not in the page cache: every block is read once, and the engine reads it directly.
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("advice");
+            let begin = Instant::now();
+            file.read_exact_at(&mut buffer, (i * 37 % 4096) * 4096).expect("a read");
+            begin.elapsed().as_nanos() as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[98]
+}
+
+/// The segment of the first attempt whose 99th percentile is right, or of the last one.
+fn measured(target: &mut drive::Armed, asked: &Workload, known_ns: f64) -> (Segment, bool) {
+    finish(target, &Workload { until: Until::DurationNs(WARM_UP_NS), ..asked.clone() });
+    for attempt in 1.. {
+        let segment = finish(target, &Workload { until: Until::DurationNs(LENGTH_NS), ..asked.clone() });
+        let p99_ns = segment.read.latency.quantile(0.99).expect("I/Os");
+        let right = is_near(p99_ns as f64, known_ns);
+        if right || attempt == ATTEMPTS {
+            return (segment, right);
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+#[test]
+fn mean_and_99th_percentile_are_those_of_the_device() {
+    let dir = support::directory();
+    let behaviour = Behaviour { total_iops: IOPS, ..Behaviour::default() };
+    let device = match StorageDaemon::start(dir.path(), SIZE, behaviour) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let mut target = armed(&device.device, &OpenOptions::default());
+    // The first looks at a device may have used up its allowance.
+    std::thread::sleep(Duration::from_millis(200));
+    for queue_depth in [1, 4] {
+        let asked = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };
+        let known_ns = f64::from(queue_depth) / f64::from(IOPS) * 1e9;
+        let (segment, right) = measured(&mut target, &asked, known_ns);
+        let mean_ns = segment.read.latency.mean().expect("I/Os");
+        let p99_ns = segment.read.latency.quantile(0.99);
+        let seen =
+            format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
+        assert!(is_near(mean_ns, known_ns), "{seen}");
+        assert!(is_near(segment.iops(), f64::from(IOPS)), "{seen}: {} IOPS", segment.iops());
+        if !right {
+            let plain_ns = plain_p99_ns(&device.device);
+            assert!(
+                !is_near(plain_ns, 1e9 / f64::from(IOPS)),
+                "{seen}; plain reads keep to {plain_ns:.0} ns"
+            );
+            skip(&format!("{seen}: this machine is too busy for the percentile, also of plain reads"));
+        }
+    }
+}

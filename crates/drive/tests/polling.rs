@@ -1,0 +1,60 @@
+//! Polling is done where it can be, and where it cannot the load goes on and says why.
+
+mod support;
+
+use drive::{Engine, ErrorKind, OpenOptions, Polling};
+use record::{Until, Workload};
+use support::{Loop, armed, finish, workload};
+
+const SIZE: u64 = 16 << 20;
+const IOS: u64 = 2_000;
+
+fn mix() -> Workload {
+    Workload { read_percent: 50, until: Until::AmountBytes(IOS * 4096), ..workload(SIZE) }
+}
+
+fn options(polling: Polling) -> OpenOptions {
+    OpenOptions { size_bytes: Some(SIZE), polling, ..OpenOptions::default() }
+}
+
+#[test]
+fn the_kernel_can_poll_for_submissions() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Polling::Submissions));
+    for queue_depth in [1, 8] {
+        let segment = finish(&mut target, &Workload { queue_depth, ..mix() });
+        assert_eq!(segment.read.ios + segment.write.ios, IOS);
+        let host = segment.host.expect("a host");
+        let expected = if host.polled { "; submissions polled by the kernel" } else { "; not polled: " };
+        assert!(
+            segment.engine.starts_with("io_uring") && segment.engine.contains(expected),
+            "{}",
+            segment.engine
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_polled_says_why() {
+    let file = support::file();
+    let path = file.path().to_str().expect("a path");
+    let segment = finish(&mut armed(path, &options(Polling::Completions)), &mix());
+    assert!(segment.engine.contains("not polled: a file"), "{}", segment.engine);
+    assert!(!segment.host.expect("a host").polled);
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    let options = OpenOptions { polling: Polling::Completions, ..OpenOptions::default() };
+    let segment = finish(&mut armed(&device.path, &options), &mix());
+    assert!(segment.engine.contains("not polled: the device has no poll queues"), "{}", segment.engine);
+}
+
+#[test]
+fn only_io_uring_polls() {
+    let file = support::file();
+    for engine in [Engine::Libaio, Engine::Threads] {
+        let options = OpenOptions { engine, ..options(Polling::Submissions) };
+        let error = drive::open(file.path().to_str().expect("a path"), &options).expect_err("nothing polls");
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{engine:?}: {error}");
+    }
+    let simulated = OpenOptions { polling: Polling::Completions, ..OpenOptions::default() };
+    assert!(drive::open("sim:sas-slc-2011", &simulated).is_err());
+}

@@ -1,0 +1,65 @@
+//! How much memory a day's run takes: as many intervals as it has, in seconds instead of hours.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use drive::Nowhere;
+use record::{Until, Workload};
+
+use super::Row;
+use super::targets::reads;
+
+const THREADS: u16 = 8;
+const DAY_SECONDS: u64 = 24 * 3600;
+/// A second of the day.
+const INTERVAL_NS: u64 = 100_000;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LIMIT_MIB: f64 = 64.0;
+const GROWTH_LIMIT_MIB: f64 = 1.0;
+
+/// Two rows: what is resident at most, and what comes on top between a tenth of the run and its end.
+pub fn rows() -> anyhow::Result<Vec<Row>> {
+    let until = Until::DurationNs(DAY_SECONDS * INTERVAL_NS);
+    let asked = Workload { threads: THREADS, until, ..reads(32) };
+    let (looks, over) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    let begin = Instant::now();
+    let done = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                if let (Ok(mib), Ok(mut looks)) = (resident_mib(), looks.lock()) {
+                    looks.push((begin.elapsed().as_secs_f64(), mib));
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
+        });
+        let done = drive::rehearse_by(Nowhere::Null, &asked, INTERVAL_NS);
+        over.store(true, Ordering::Relaxed);
+        done
+    })?;
+    let seconds = done.segment.seconds();
+    anyhow::ensure!(done.segment.series.read_ios.len() as u64 == DAY_SECONDS, "not a day's intervals");
+    let at_the_end = resident_mib()?;
+    let looks = looks.into_inner().map_err(|_| anyhow::anyhow!("the looks were lost"))?;
+    let most = looks.iter().map(|look| look.1).fold(at_the_end, f64::max);
+    let while_running: Vec<f64> =
+        looks.iter().filter(|look| (0.1..0.9).contains(&(look.0 / seconds))).map(|look| look.1).collect();
+    let first = *while_running.first().context("the run was over before anyone looked")?;
+    let growth = while_running.iter().copied().fold(first, f64::max) - first;
+    let row = |what: &str, limit: f64, value: f64| Row {
+        what: format!("24 h of {THREADS} threads: {what}"),
+        target: format!("<= {limit:.0} MiB"),
+        measured: format!("{value:.1} MiB"),
+        value,
+        limit,
+    };
+    Ok(vec![row("resident memory", LIMIT_MIB, most), row("growth while it runs", GROWTH_LIMIT_MIB, growth)])
+}
+
+fn resident_mib() -> anyhow::Result<f64> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kib: f64 = line.trim().trim_end_matches("kB").trim().parse().context("VmRSS")?;
+    Ok(kib / 1024.0)
+}

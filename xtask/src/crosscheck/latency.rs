@@ -1,0 +1,82 @@
+//! Response times of both tools, cell by cell.
+//!
+//! Ours include the system call that submits an I/O, fio's `clat` does not; on a drive that is a difference of a
+//! microsecond or two. fio's histogram has 64 slots for each power of two, ours 128.
+
+use record::{Segment, Workload};
+
+use super::{AGREES_WITHIN, Finding, Pair, finding, fio, spread};
+
+const NAMES: [&str; 2] = ["p50", "p99"];
+const SHARES: [f64; 2] = [0.5, 0.99];
+/// A slot of each histogram.
+const SLOTS_WITHIN: f64 = 1.0 / 64.0 + 1.0 / 128.0;
+
+/// Ours and fio's, in ns.
+pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
+    let direction = if fios.of_reads { &segment.read } else { &segment.write };
+    let ours = SHARES.map(|share| direction.latency.quantile(share).map_or(f64::NAN, |ns| ns as f64));
+    [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]
+}
+
+/// Prints them and says how many are wrong: they repeat with both tools and differ by more than IOPS may.
+pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
+    println!();
+    println!(
+        "{:<20} {:>4} {:>13} {:>7} {:>13} {:>7} {:>8}",
+        "cell", "", "plateau (us)", "sd", "fio (us)", "sd", "ratio"
+    );
+    let (mut compared, mut in_slots, mut wrong) = (0, 0, 0);
+    for cell in cells {
+        for (i, name) in NAMES.into_iter().enumerate() {
+            let same = |p: &&Pair| {
+                (p.workload.block_bytes, p.workload.read_percent) == (cell.block_bytes, cell.read_percent)
+            };
+            let of = |value: &dyn Fn(&Pair) -> f64| {
+                spread(&pairs.iter().filter(same).map(value).collect::<Vec<_>>())
+            };
+            let (ours, fios) = (of(&|p| p.percentiles[i].0), of(&|p| p.percentiles[i].1));
+            let finding = finding(&ours, &fios, of(&|p| p.idle_share).mean);
+            let ratio = ours.mean / fios.mean;
+            compared += u32::from(finding != Finding::DoesNotRepeat);
+            in_slots += u32::from(finding != Finding::DoesNotRepeat && (ratio - 1.0).abs() <= SLOTS_WITHIN);
+            wrong += u32::from(finding == Finding::Disagrees);
+            println!(
+                "{:<20} {name:>4} {:>13.1} {:>6.1}% {:>13.1} {:>6.1}% {ratio:>8.3}  {}",
+                cell.to_string(),
+                ours.mean / 1e3,
+                ours.deviation_share * 100.0,
+                fios.mean / 1e3,
+                fios.deviation_share * 100.0,
+                finding.word()
+            );
+        }
+    }
+    println!(
+        "{compared} of {} percentiles repeat with both tools; of these {in_slots} agree within a slot of both \
+         histograms ({:.1} %), {wrong} differ by more than {:.0} %",
+        cells.len() * NAMES.len(),
+        SLOTS_WITHIN * 100.0,
+        AGREES_WITHIN * 100.0
+    );
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::pairs_with;
+    use super::*;
+
+    #[test]
+    fn percentiles_that_repeat_must_agree() {
+        let wrong = |ours: [f64; 5], fios: [f64; 5]| {
+            let pairs = pairs_with(ours.into_iter().zip(fios).map(|pair| [pair; 2]).collect());
+            let cells: Vec<&Workload> = pairs.iter().take(1).map(|p| &p.workload).collect();
+            verdict(&pairs, &cells)
+        };
+        assert_eq!(wrong([100.0; 5], [105.0; 5]), 0);
+        assert_eq!(wrong([100.0; 5], [120.0; 5]), 2);
+        assert_eq!(wrong([100.0, 200.0, 50.0, 170.0, 20.0], [120.0; 5]), 0, "it does not repeat");
+        assert_eq!(wrong([f64::NAN; 5], [120.0; 5]), 0, "nothing was measured");
+    }
+}
