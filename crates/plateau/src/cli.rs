@@ -6,6 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 use pts::{PROFILES, TESTS};
 
+use crate::outputs::Outputs;
+
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
 /// standard tests to steady state, report.
 #[derive(Debug, Parser)]
@@ -44,7 +46,7 @@ pub enum Command {
     Show(Show),
     /// Read a run again and judge it with this version: what differs, and whether its journal is whole
     Verify(Verify),
-    /// Write the report of a run
+    /// Write the report of a run, and its data for other programs
     Report(Report),
     /// Say what a target is, what must be typed to erase it, and what forbids it
     Info(Info),
@@ -187,9 +189,8 @@ pub struct Verify {
 pub struct Report {
     /// The run
     pub run: String,
-    /// Write one self-contained HTML file [default: report.html in the run's directory]
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub outputs: Outputs,
 }
 
 #[derive(Debug, Args)]

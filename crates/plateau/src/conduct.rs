@@ -111,7 +111,7 @@ pub fn execute(
 
 /// Writes the report and prints the result.
 pub fn finish(cli: &Cli, run: StoredRun) -> Done {
-    let report = report_file::write(&run, None)?;
+    let report = report_file::write(&run)?;
     let summary = Summary::of(run)?;
     if cli.json {
         let mut document = summary.json();

@@ -10,6 +10,7 @@ mod conduct;
 mod failure;
 mod host;
 mod load_job;
+mod outputs;
 mod places;
 mod preflight;
 mod printer;

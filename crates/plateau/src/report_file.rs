@@ -1,20 +1,49 @@
-//! The report of a run as a file.
+//! The report of a run as files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use record::Run;
+use report::export::{EXPORTS, Export, Make, Source};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Writes the HTML report of `run` to `path` (default: into its directory) and says where it is.
-pub fn write(run: &Run, path: Option<&Path>) -> Done<PathBuf> {
-    let document = report::fold(&run.file, &run.load()?).map_err(|text| Failure::text(Exit::Run, text))?;
-    let path = path.map_or_else(|| run.dir.join("report.html"), Path::to_path_buf);
-    write_whole(&path, report::html(&document).as_bytes()).map_err(|error| {
-        Failure::new(Exit::Run, anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
-    })?;
-    Ok(std::path::absolute(&path)?)
+/// Writes the HTML report of `run` into its directory and says where it is.
+pub fn write(run: &Run) -> Done<PathBuf> {
+    let html = (&EXPORTS[0], run.dir.join("report.html"));
+    Ok(write_all(run, &[html])?.swap_remove(0).1)
+}
+
+/// Writes `run` in every format that is asked for; gives the formats with the absolute paths.
+pub fn write_all(run: &Run, outputs: &[(&'static Export, PathBuf)]) -> Done<Vec<(&'static str, PathBuf)>> {
+    let loaded = run.load()?;
+    let document = report::fold(&run.file, &loaded).map_err(|text| Failure::text(Exit::Run, text))?;
+    let source = Source { document: &document, entries: &loaded.entries };
+    let mut written = Vec::new();
+    for (export, path) in outputs {
+        let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
+        match export.make {
+            Make::File(make) => put(path, &make(source).map_err(failed)?)?,
+            Make::Folder(make) => {
+                let files = make(source).map_err(failed)?;
+                std::fs::create_dir_all(path).map_err(|error| refused(error, path))?;
+                for (name, content) in files {
+                    put(&path.join(name), &content)?;
+                }
+            }
+        }
+        written.push((export.name, std::path::absolute(path)?));
+    }
+    Ok(written)
+}
+
+/// Writes a file; the reader of a failure learns which.
+pub fn put(path: &Path, bytes: &[u8]) -> Done {
+    write_whole(path, bytes).map_err(|error| refused(error, path))
+}
+
+fn refused(error: std::io::Error, path: &Path) -> Failure {
+    Failure::new(Exit::Run, anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
 }
 
 /// A reader sees the old file or the new one, never half of one.

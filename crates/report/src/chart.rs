@@ -11,6 +11,8 @@ mod marker;
 mod response_times;
 mod ruler;
 
+use pts::exhibit::Exhibit;
+
 pub use columns3d::columns3d;
 pub use lines::lines;
 pub use response_times::response_times;
@@ -27,6 +29,17 @@ pub struct Size {
 impl Size {
     /// For a picture that stands alone.
     pub const DEFAULT: Self = Self { width: 1047.0, height: 455.0 };
+}
+
+/// `exhibit` as an SVG; none for what is no chart.
+#[must_use]
+pub fn picture(exhibit: &Exhibit, title: &str, size: Size) -> Option<String> {
+    match exhibit {
+        Exhibit::Lines(data) => Some(lines(data, title, size)),
+        Exhibit::Columns3d(data) => Some(columns3d(data, title, size)),
+        Exhibit::ResponseTimes(data) => Some(response_times(data, title, size)),
+        Exhibit::Table(_) | Exhibit::Facts(_) => None,
+    }
 }
 
 /// Colours of series, told apart by people with colour blindness and in grey print by their order of

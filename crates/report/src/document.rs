@@ -198,6 +198,13 @@ impl Document {
         marks
     }
 
+    /// Whether the results of `test` are taken from `round`.
+    pub(crate) fn in_window(&self, test: &str, round: Option<u32>) -> bool {
+        let outcome = self.outcomes.iter().find(|outcome| outcome.test == test);
+        let window = outcome.and_then(|outcome| Some(&outcome.window.first()?.1));
+        window.zip(round).is_some_and(|(s, round)| (s.first_round..=s.last_round).contains(&round))
+    }
+
     fn interrupted_in_short(&self) -> String {
         let resumed: Vec<u64> = self.interruptions.iter().filter_map(|i| i.gap_ns).collect();
         match (self.interruptions.len(), resumed.as_slice()) {

@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub mod chart;
+pub mod export;
 
+mod answers;
 mod document;
 mod markup;
 mod page;

@@ -53,6 +53,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/report/src/export",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/report/src/export.rs",
+        table: Some("EXPORTS"),
+        entry: module,
+    },
+    Listed {
         folder: "crates/plateau/src/commands",
         extension: "rs",
         helpers: &[],

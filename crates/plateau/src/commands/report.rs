@@ -1,6 +1,6 @@
 //! `plateau report RUN`.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
 use crate::failure::Done;
@@ -9,9 +9,17 @@ use crate::{places, printer, report_file};
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let run = library.find(&options.run)?;
-    let path = report_file::write(&run, options.html.as_deref())?;
-    if cli.json {
-        return printer::print_json(&json!({ "run": run.file.id, "report": path }));
+    let mut outputs = options.outputs.0.clone();
+    if outputs.is_empty() {
+        outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));
     }
-    printer::print(&path.display().to_string())
+    let written = report_file::write_all(&run, &outputs)?;
+    if cli.json {
+        let files: Map<_, _> = written.iter().map(|(name, path)| ((*name).to_owned(), json!(path))).collect();
+        return printer::print_json(
+            &json!({ "run": run.file.id, "report": files.get("html"), "files": files }),
+        );
+    }
+    let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
+    printer::print(&lines.join("\n"))
 }

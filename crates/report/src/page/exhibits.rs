@@ -56,11 +56,9 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
 
 fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
     match exhibit {
-        Exhibit::Lines(lines) => figure(&chart::lines(lines, title, size)),
-        Exhibit::Columns3d(columns) => figure(&chart::columns3d(columns, title, size)),
-        Exhibit::ResponseTimes(times) => figure(&chart::response_times(times, title, size)),
         Exhibit::Table(table) => numbers(table),
         Exhibit::Facts(facts) => determination(facts),
+        chart => chart::picture(chart, title, size).map(|svg| figure(&svg)).unwrap_or_default(),
     }
 }
 

@@ -1,0 +1,100 @@
+//! A run for other programs: one file per format, and one line in [`EXPORTS`].
+//!
+//! Data are in base units (bytes, nanoseconds, I/Os per second) and every key names its unit. Tables and charts
+//! are those of the report. Same journal, same bytes, in every format.
+
+mod csv;
+mod fio;
+mod json;
+mod openmetrics;
+mod pixels;
+mod svg;
+mod tkperf;
+mod xlsx;
+
+use record::Entry;
+
+use crate::Document;
+
+pub use json::{SCHEMA_VERSION, schema};
+
+/// What an export is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The report.
+    pub document: &'a Document,
+    /// The journal behind it.
+    pub entries: &'a [Entry],
+}
+
+/// A format that a run can be written in.
+#[derive(Debug)]
+pub struct Export {
+    /// Name of the option: `csv`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// How it is made.
+    pub make: Make,
+}
+
+/// A folder's files: name and content.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// One file, or a folder of them. Errors say what cannot be told in this format.
+#[derive(Debug, Clone, Copy)]
+pub enum Make {
+    /// One file.
+    File(fn(Source<'_>) -> Result<Vec<u8>, String>),
+    /// A folder of files.
+    Folder(fn(Source<'_>) -> Result<Files, String>),
+}
+
+/// Every format, in the order of the help text.
+pub const EXPORTS: &[Export] = &[
+    Export {
+        name: "html",
+        about: "the report as one self-contained HTML file [default: report.html in the run's directory]",
+        make: Make::File(|source| Ok(crate::html(source.document).into_bytes())),
+    },
+    csv::EXPORT,
+    json::EXPORT,
+    xlsx::EXPORT,
+    svg::EXPORT,
+    pixels::EXPORT,
+    openmetrics::EXPORT,
+    fio::EXPORT,
+    tkperf::EXPORT,
+];
+
+/// A file name out of `text`: small letters, digits and dashes.
+fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.truncate(60);
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(slug("ALL RW Mix & BS - 3D Columns"), "all-rw-mix-bs-3d-columns");
+        assert_eq!(slug("../../x\n\"é"), "x");
+    }
+
+    #[test]
+    fn formats_have_different_names() {
+        for (i, export) in EXPORTS.iter().enumerate() {
+            assert!(EXPORTS[..i].iter().all(|other| other.name != export.name), "{}", export.name);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Tidy tables: one row per observation, one file per kind of row.
+
+use pts::exhibit::{Cell, Exhibit};
+use pts::response;
+use record::Access;
+
+use super::{Export, Files, Make, Source};
+use crate::answers::{Answer, answers, percentile_ns};
+
+/// The format.
+pub(super) const EXPORT: Export = Export {
+    name: "csv",
+    about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, tables.csv, \
+            figures.csv, response_times.csv",
+    make: Make::Folder(folder),
+};
+
+fn folder(source: Source<'_>) -> Result<Files, String> {
+    let file = |name: &str, content: Result<Vec<u8>, String>| Ok((name.to_owned(), content?));
+    [
+        file("cells.csv", cells(source)),
+        file("seconds.csv", seconds(source)),
+        file("steady_state.csv", steady_state(source)),
+        file("tables.csv", tables(source)),
+        file("figures.csv", figures(source)),
+        file("response_times.csv", response_times(source)),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn written(rows: impl IntoIterator<Item = Vec<String>>, heading: &[&str]) -> Result<Vec<u8>, String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let failed = |error: csv::Error| error.to_string();
+    writer.write_record(heading).map_err(failed)?;
+    for row in rows {
+        writer.write_record(row.iter().map(|field| harmless(field))).map_err(failed)?;
+    }
+    writer.into_inner().map_err(|error| error.to_string())
+}
+
+/// A spreadsheet takes text that begins like this for a formula; a quote in front keeps it text. Numbers stay.
+fn harmless(field: &str) -> String {
+    let suspicious = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
+    if suspicious && field != "-" { format!("'{field}") } else { field.to_owned() }
+}
+
+pub(super) fn optional<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+const CELLS: &[&str] = &[
+    "run",
+    "test",
+    "phase",
+    "round",
+    "in_window",
+    "record",
+    "access",
+    "block_bytes",
+    "read_percent",
+    "threads",
+    "queue_depth",
+    "start_ns",
+    "duration_ns",
+    "read_ios",
+    "write_ios",
+    "read_bytes",
+    "write_bytes",
+    "iops",
+    "bytes_per_second",
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_p99_99_ns",
+    "latency_p99_999_ns",
+    "latency_max_ns",
+    "errors",
+    "gap_before_ns",
+    "engine",
+];
+
+fn cells(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let run = &source.document.run.id;
+    written(answers(source.entries).iter().map(|answer| cell(run, answer, source)), CELLS)
+}
+
+fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
+    let Answer { record, test, phase, round, segment } = answer;
+    let workload = &segment.workload;
+    let times = response::merged([*segment]);
+    let percentile = |beyond_ppm: u32| optional(percentile_ns(&times, beyond_ppm));
+    vec![
+        run.to_owned(),
+        (*test).to_owned(),
+        phase.name().into(),
+        optional(*round),
+        source.document.in_window(test, *round).to_string(),
+        record.to_string(),
+        access(workload.access).into(),
+        workload.block_bytes.to_string(),
+        workload.read_percent.to_string(),
+        workload.threads.to_string(),
+        workload.queue_depth.to_string(),
+        segment.start_ns.to_string(),
+        segment.end_ns.saturating_sub(segment.start_ns).to_string(),
+        segment.read.ios.to_string(),
+        segment.write.ios.to_string(),
+        segment.read.bytes.to_string(),
+        segment.write.bytes.to_string(),
+        segment.iops().to_string(),
+        (segment.megabytes_per_second() * 1e6).to_string(),
+        optional(times.mean()),
+        percentile(500_000),
+        percentile(10_000),
+        percentile(1_000),
+        percentile(100),
+        percentile(10),
+        optional(times.max().filter(|_| source.document.run.scale_divisor() == 1)),
+        segment.error_count().to_string(),
+        optional(segment.gap_before.map(|gap| gap.length_ns)),
+        segment.engine.clone(),
+    ]
+}
+
+pub(super) const fn access(access: Access) -> &'static str {
+    match access {
+        Access::Random => "random",
+        Access::Sequential => "sequential",
+    }
+}
+
+fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let heading = [
+        "test",
+        "record",
+        "interval_start_ns",
+        "interval_ns",
+        "read_ios",
+        "write_ios",
+        "latency_mean_ns",
+        "latency_max_ns",
+    ];
+    let all = answers(source.entries);
+    let rows = all.iter().flat_map(|Answer { test, record, segment, .. }| {
+        let series = &segment.series;
+        series.read_ios.iter().enumerate().map(move |(i, reads)| {
+            let at = |column: &[u64]| optional(column.get(i));
+            vec![
+                (*test).to_owned(),
+                record.to_string(),
+                (segment.start_ns + series.interval_ns * i as u64).to_string(),
+                series.interval_ns.to_string(),
+                reads.to_string(),
+                at(&series.write_ios),
+                at(&series.latency_mean_ns),
+                at(&series.latency_max_ns),
+            ]
+        })
+    });
+    written(rows, &heading)
+}
+
+fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let heading = [
+        "test",
+        "variable",
+        "first_round",
+        "last_round",
+        "mean",
+        "data_excursion",
+        "data_excursion_allowed",
+        "slope_per_round",
+        "intercept",
+        "slope_excursion",
+        "slope_excursion_allowed",
+        "correlation",
+        "steady",
+    ];
+    let rows = source.document.outcomes.iter().flat_map(|outcome| {
+        outcome.window.iter().map(|(name, s)| {
+            let numbers =
+                [s.mean, s.range, s.range_allowed, s.slope, s.intercept, s.slope_excursion, s.slope_allowed];
+            let mut row = vec![
+                outcome.test.to_owned(),
+                name.clone(),
+                s.first_round.to_string(),
+                s.last_round.to_string(),
+            ];
+            row.extend(numbers.iter().map(f64::to_string));
+            row.extend([optional(s.correlation), s.steady.to_string()]);
+            row
+        })
+    });
+    written(rows, &heading)
+}
+
+fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let mut rows = Vec::new();
+    for outcome in &source.document.outcomes {
+        for page in &outcome.pages {
+            for exhibit in &page.exhibits {
+                let Exhibit::Table(table) = exhibit else { continue };
+                for row in &table.rows {
+                    for (column, cell) in table.columns.iter().zip(&row.cells) {
+                        let (value, absent) = match cell {
+                            Cell::Value(value) => (value.to_string(), String::new()),
+                            Cell::Absent(why) => (String::new(), why.clone()),
+                        };
+                        let place = [outcome.test, &page.title, &table.heading, &row.name, column];
+                        rows.push(place.iter().map(|s| (*s).to_owned()).chain([value, absent]).collect());
+                    }
+                }
+            }
+        }
+    }
+    written(rows, &["test", "page", "table", "row", "column", "value", "absent"])
+}
+
+fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let rows = source.document.outcomes.iter().flat_map(|outcome| {
+        outcome.key_figures.iter().map(|figure| {
+            vec![outcome.test.to_owned(), figure.name.clone(), figure.unit.to_owned(), optional(figure.value)]
+        })
+    });
+    written(rows, &["test", "figure", "unit", "value"])
+}
+
+fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let mut rows = Vec::new();
+    for outcome in &source.document.outcomes {
+        for page in &outcome.pages {
+            for exhibit in &page.exhibits {
+                let Exhibit::ResponseTimes(times) = exhibit else { continue };
+                rows.extend(times.bins.iter().map(|bin| {
+                    vec![
+                        outcome.test.to_owned(),
+                        page.title.clone(),
+                        bin.from_ms.to_string(),
+                        bin.to_ms.to_string(),
+                        bin.ios.to_string(),
+                    ]
+                }));
+            }
+        }
+    }
+    written(rows, &["test", "page", "from_ms", "to_ms", "ios"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_never_a_formula_and_numbers_are_never_text() {
+        assert_eq!(harmless("=cmd()"), "'=cmd()");
+        assert_eq!(harmless("@x"), "'@x");
+        assert_eq!(harmless("-54.407"), "-54.407");
+        assert_eq!(harmless("-"), "-");
+        assert_eq!(harmless("65/35"), "65/35");
+    }
+}

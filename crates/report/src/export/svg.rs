@@ -1,0 +1,40 @@
+//! Every chart as a picture of its own.
+
+use super::{Export, Files, Make, Source, slug};
+use crate::chart::{self, Size};
+
+/// The format.
+pub(super) const EXPORT: Export = Export {
+    name: "svg",
+    about: "every chart as an SVG picture, to publish alone",
+    make: Make::Folder(folder),
+};
+
+fn folder(source: Source<'_>) -> Result<Files, String> {
+    Ok(charts(source).into_iter().map(|(name, svg)| (format!("{name}.svg"), svg.into_bytes())).collect())
+}
+
+/// Every chart of the report with the name of its file, without an extension: `iops-3-steady-state`.
+pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let simulated = source.document.run.target.simulated.is_some();
+    for outcome in &source.document.outcomes {
+        for (number, page) in outcome.pages.iter().enumerate() {
+            let drawn: Vec<String> =
+                page.exhibits.iter().filter_map(|e| chart::picture(e, &page.title, Size::DEFAULT)).collect();
+            for (index, svg) in drawn.iter().enumerate() {
+                let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
+                let name = format!("{}-{:02}-{}{part}", outcome.test, number + 1, slug(&page.title));
+                all.push((name, if simulated { labelled(svg) } else { svg.clone() }));
+            }
+        }
+    }
+    all
+}
+
+/// A picture may leave its report; what is simulated must not look measured then.
+fn labelled(svg: &str) -> String {
+    let label = "<text x=\"1037\" y=\"451\" text-anchor=\"end\" font-size=\"13\" font-weight=\"600\" fill=\"#b26a00\">\
+                 SIMULATED</text>\n</svg>\n";
+    svg.strip_suffix("</svg>\n").map_or_else(|| svg.to_owned(), |open| format!("{open}{label}"))
+}

@@ -1,0 +1,187 @@
+//! A spreadsheet: tables as numbers, charts as pictures.
+
+use pts::exhibit::{Cell, Exhibit, Table};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Image, Workbook, Worksheet, XlsxError};
+
+use super::{Export, Make, Source, pixels, svg};
+use crate::answers::{Answer, answers, percentile_ns};
+
+/// The format.
+pub(super) const EXPORT: Export = Export {
+    name: "xlsx",
+    about: "a spreadsheet: tables as numbers, charts as pictures, every cell of every round",
+    make: Make::File(|source| book(source).map_err(|error| error.to_string())),
+};
+
+/// Rows of a sheet that a chart of the usual size covers.
+const CHART_ROWS: u32 = 26;
+/// A sheet's name has at most 31 characters, and not all of them.
+const NAME_CHARACTERS: usize = 31;
+
+fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
+    let mut book = Workbook::new();
+    // The library would stamp the time of writing: same journal, same bytes.
+    let born = ExcelDateTime::from_timestamp(source.document.run.created.as_second())?;
+    book.set_properties(
+        &DocProperties::new().set_creation_datetime(&born).set_title(&source.document.run.id),
+    );
+    let bold = Format::new().set_bold();
+    overview(book.add_worksheet(), source, &bold)?;
+    for outcome in &source.document.outcomes {
+        let sheet = book.add_worksheet();
+        sheet.set_name(sheet_name(outcome.title))?;
+        let mut row = 0;
+        for page in &outcome.pages {
+            for exhibit in &page.exhibits {
+                if let Exhibit::Table(table) = exhibit {
+                    row = numbers(sheet, row, &page.title, table, &bold)? + 1;
+                }
+            }
+        }
+    }
+    let pictures = book.add_worksheet();
+    pictures.set_name("Charts")?;
+    for (index, (name, svg)) in svg::charts(source).into_iter().enumerate() {
+        let row = index as u32 * CHART_ROWS;
+        pictures.write_with_format(row, 0, &name, &bold)?;
+        let png = pixels::pixels(&svg, 1.0).map_err(XlsxError::ParameterError)?;
+        pictures.insert_image(row + 1, 0, &Image::new_from_buffer(&png)?.set_alt_text(&name))?;
+    }
+    cells(book.add_worksheet(), source, &bold)?;
+    book.save_to_buffer()
+}
+
+/// What a sheet may be called: no brackets, slashes, colons, stars, question marks.
+fn sheet_name(title: &str) -> String {
+    title.chars().map(|c| if "[]:*?/\\'".contains(c) { ' ' } else { c }).take(NAME_CHARACTERS).collect()
+}
+
+fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(), XlsxError> {
+    let (document, run) = (source.document, &source.document.run);
+    sheet.set_name("Summary")?;
+    sheet.set_column_width(0, 34)?;
+    let capacity = run.target.capacity_bytes.to_string();
+    let facts: [(&str, &str); 8] = [
+        ("Run", &run.id),
+        ("Profile", document.profile.revision),
+        ("Model", run.target.model.as_deref().unwrap_or(&run.target.path)),
+        ("Serial number", run.target.serial.as_deref().unwrap_or("n/a")),
+        ("Firmware", run.target.firmware.as_deref().unwrap_or("n/a")),
+        ("Capacity (bytes)", &capacity),
+        ("Journal SHA-256", &document.digest),
+        ("Plateau", &run.plateau_version),
+    ];
+    let mut row = 0;
+    for (label, value) in facts {
+        sheet.write_with_format(row, 0, label, bold)?;
+        sheet.write_string(row, 1, value)?;
+        row += 1;
+    }
+    for mark in document.marks(None) {
+        sheet.write_with_format(row, 0, mark.title.as_str(), bold)?;
+        sheet.write_string(row, 1, mark.details.join("; "))?;
+        row += 1;
+    }
+    row += 1;
+    for (column, heading) in ["Figure", "Test", "Value", "Unit", "Steady state"].iter().enumerate() {
+        sheet.write_with_format(row, column as u16, *heading, bold)?;
+    }
+    for outcome in &document.outcomes {
+        for figure in &outcome.key_figures {
+            row += 1;
+            sheet.write_string(row, 0, &figure.name)?;
+            sheet.write_string(row, 1, outcome.title)?;
+            match figure.value.filter(|v| v.is_finite()) {
+                Some(value) => sheet.write_number(row, 2, value)?,
+                None => sheet.write_string(row, 2, figure.absent)?,
+            };
+            sheet.write_string(row, 3, figure.unit)?;
+            sheet.write_string(row, 4, &outcome.header.convergence)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes `table` at `row`; gives the row behind it.
+fn numbers(
+    sheet: &mut Worksheet,
+    row: u32,
+    page: &str,
+    table: &Table,
+    bold: &Format,
+) -> Result<u32, XlsxError> {
+    let mut row = row;
+    let heading =
+        if table.heading.is_empty() { page.to_owned() } else { format!("{page}: {}", table.heading) };
+    sheet.write_with_format(row, 0, heading, bold)?;
+    row += 1;
+    sheet.write_with_format(row, 0, table.row_heading.as_str(), bold)?;
+    for (column, name) in table.columns.iter().enumerate() {
+        sheet.write_with_format(row, column as u16 + 1, name.as_str(), bold)?;
+    }
+    for line in &table.rows {
+        row += 1;
+        match line.name.parse::<f64>() {
+            Ok(number) => sheet.write_number(row, 0, number)?,
+            Err(_) => sheet.write_string(row, 0, &line.name)?,
+        };
+        for (column, cell) in line.cells.iter().enumerate() {
+            match cell {
+                Cell::Value(value) if value.is_finite() => {
+                    sheet.write_number(row, column as u16 + 1, *value)?
+                }
+                Cell::Value(_) => sheet.write_string(row, column as u16 + 1, "n/a")?,
+                Cell::Absent(why) => sheet.write_string(row, column as u16 + 1, why)?,
+            };
+        }
+    }
+    Ok(row + 1)
+}
+
+fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(), XlsxError> {
+    const HEADINGS: [&str; 13] = [
+        "test",
+        "phase",
+        "round",
+        "record",
+        "workload",
+        "block_bytes",
+        "read_percent",
+        "duration_ns",
+        "iops",
+        "bytes_per_second",
+        "latency_mean_ns",
+        "latency_p99_ns",
+        "errors",
+    ];
+    sheet.set_name("Cells")?;
+    for (column, heading) in HEADINGS.iter().enumerate() {
+        sheet.write_with_format(0, column as u16, *heading, bold)?;
+    }
+    for (index, Answer { record, test, phase, round, segment }) in answers(source.entries).iter().enumerate()
+    {
+        let row = index as u32 + 1;
+        let times = pts::response::merged([*segment]);
+        sheet.write_string(row, 0, *test)?;
+        sheet.write_string(row, 1, phase.name())?;
+        sheet.write_string(row, 4, segment.workload.to_string())?;
+        let numbers = [
+            (2, round.map(f64::from)),
+            (3, Some(*record as f64)),
+            (5, Some(f64::from(segment.workload.block_bytes))),
+            (6, Some(f64::from(segment.workload.read_percent))),
+            (7, Some(segment.end_ns.saturating_sub(segment.start_ns) as f64)),
+            (8, Some(segment.iops())),
+            (9, Some(segment.megabytes_per_second() * 1e6)),
+            (10, times.mean()),
+            (11, percentile_ns(&times, 10_000).map(|ns| ns as f64)),
+            (12, Some(segment.error_count() as f64)),
+        ];
+        for (column, value) in numbers {
+            if let Some(value) = value.filter(|v| v.is_finite()) {
+                sheet.write_number(row, column, value)?;
+            }
+        }
+    }
+    sheet.set_freeze_panes(1, 0).map(|_| ())
+}

@@ -1,0 +1,271 @@
+//! What other programs get: complete, in base units, and the same bytes for the same journal.
+
+mod fixture;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::sync::OnceLock;
+
+use fixture::Plan;
+use pts::exhibit::{Cell, Exhibit};
+use record::{Event, Loaded, Run};
+use report::Document;
+use report::export::{EXPORTS, Files, Make, Source};
+use serde_json::Value;
+
+struct Bundle {
+    run: Run,
+    loaded: Loaded,
+    document: Document,
+    outcomes: Vec<pts::Outcome>,
+}
+
+/// The four tests of the 1.0 client profile.
+fn bundle() -> &'static Bundle {
+    static BUNDLE: OnceLock<Bundle> = OnceLock::new();
+    BUNDLE.get_or_init(|| {
+        let tests = &["wsat", "iops", "tp-1024", "lat"];
+        of(&Plan { id: "bundle", profile: "pts-c-1.0", tests, ..Plan::default() })
+    })
+}
+
+fn of(plan: &Plan) -> Bundle {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), plan);
+    let document = report::fold(&run.file, &loaded).unwrap();
+    let outcomes = pts::replay(&run.file, &loaded.entries).unwrap().outcomes;
+    Bundle { run, loaded, document, outcomes }
+}
+
+impl Bundle {
+    fn export(&self, name: &str) -> Result<Files, String> {
+        let source = Source { document: &self.document, entries: &self.loaded.entries };
+        match EXPORTS.iter().find(|export| export.name == name).unwrap().make {
+            Make::File(make) => Ok(vec![(String::new(), make(source)?)]),
+            Make::Folder(make) => make(source),
+        }
+    }
+
+    fn file(&self, name: &str) -> String {
+        String::from_utf8(self.export(name).unwrap().swap_remove(0).1).unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.file(name)).unwrap()
+    }
+
+    fn measured(&self) -> usize {
+        let is_answer = |e: &&record::Entry| matches!(e.event, Event::Measured(_) | Event::Preconditioned(_));
+        self.loaded.entries.iter().filter(is_answer).count()
+    }
+}
+
+fn rows(csv: &[u8]) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(csv).deserialize().map(|row| row.unwrap()).collect()
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes_in_every_format() {
+    let again = report::fold(&bundle().run.file, &bundle().loaded).unwrap();
+    let source = Source { document: &again, entries: &bundle().loaded.entries };
+    for export in EXPORTS {
+        let files = match export.make {
+            Make::File(make) => vec![(String::new(), make(source).unwrap())],
+            Make::Folder(make) => make(source).unwrap(),
+        };
+        assert!(!files.is_empty(), "{}", export.name);
+        assert!(files.iter().all(|(_, content)| !content.is_empty()), "{}", export.name);
+        assert!(bundle().export(export.name).unwrap() == files, "{}", export.name);
+    }
+}
+
+#[test]
+fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
+    let files = bundle().export("csv").unwrap();
+    let file = |name: &str| rows(&files.iter().find(|(file, _)| file == name).unwrap().1);
+    let cells = file("cells.csv");
+    assert_eq!(cells.len(), bundle().measured());
+    let tables = file("tables.csv");
+    let table = tables.iter().filter(|row| row["test"] == "iops" && row["table"] == "IOPS");
+    let mut compared = 0;
+    for row in table {
+        let kib: f64 = row["row"].parse().unwrap();
+        let read = row["column"].split('/').next().unwrap();
+        let window: Vec<f64> = cells
+            .iter()
+            .filter(|c| c["test"] == "iops" && c["phase"] == "measure" && c["in_window"] == "true")
+            .filter(|c| c["block_bytes"].parse::<f64>().unwrap() == kib * 1024.0 && c["read_percent"] == read)
+            .map(|c| c["iops"].parse().unwrap())
+            .collect();
+        assert_eq!(window.len(), 5, "{row:?}");
+        let mean = window.iter().sum::<f64>() / 5.0;
+        let told: f64 = row["value"].parse().unwrap();
+        assert!((mean - told).abs() <= 1e-9 * told, "{mean} {told}");
+        compared += 1;
+    }
+    assert_eq!(compared, 56);
+    assert_eq!(file("steady_state.csv").len(), 3);
+}
+
+#[test]
+fn json_follows_its_published_schema() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/report-schema.json");
+    let schema = report::export::schema();
+    if std::env::var_os("PLATEAU_BLESS").is_some() {
+        std::fs::write(&path, &schema).unwrap();
+    }
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(published == schema, "docs/report-schema.json is not the schema; PLATEAU_BLESS=1 rewrites it");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let document = bundle().json("json-file");
+    assert_eq!(document["schema_version"], report::export::SCHEMA_VERSION);
+    follows(&document, &schema, &schema, "report");
+    assert_eq!(document["tests"].as_array().unwrap().len(), 4);
+    let iops = &document["tests"][1];
+    assert_eq!(iops["cells"].as_array().unwrap().len() % 56, 1, "one preconditioning, then whole rounds");
+    assert_eq!(iops["tables"][0]["rows"][1]["values"][0], iops["steady_state"][0]["mean"]);
+}
+
+/// Checks types, required and known keys: what this schema uses.
+#[track_caller]
+fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let definition = &root["$defs"][name.rsplit('/').next().unwrap()];
+        return follows(value, definition, root, place);
+    }
+    if let Some(any) = schema["anyOf"].as_array() {
+        let wanted = any.iter().find(|s| value.is_null() == (s["type"] == "null")).unwrap();
+        return follows(value, wanted, root, place);
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        many => many.as_array().unwrap().iter().filter_map(Value::as_str).collect(),
+    };
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) if types.contains(&"number") => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    assert!(types.contains(&found), "{place}: {found} instead of {types:?}");
+    if let Value::Object(object) = value {
+        for key in schema["required"].as_array().into_iter().flatten() {
+            assert!(object.contains_key(key.as_str().unwrap()), "{place} lacks {key}");
+        }
+        for (key, inner) in object {
+            let known = &schema["properties"][key];
+            assert!(!known.is_null(), "{place}.{key} is not in the schema");
+            follows(inner, known, root, &format!("{place}.{key}"));
+        }
+    }
+    for inner in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
+        follows(inner, &schema["items"], root, place);
+    }
+}
+
+#[test]
+fn spreadsheets_hold_numbers_as_numbers_and_charts_as_pictures() {
+    let book = bundle().export("xlsx").unwrap().swap_remove(0).1;
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
+    let mut sheets = String::new();
+    let mut pictures = 0;
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).unwrap();
+        pictures += usize::from(file.name().unwrap().starts_with("xl/media/"));
+        if file.name().unwrap().starts_with("xl/worksheets/sheet") {
+            file.read_to_string(&mut sheets).unwrap();
+        }
+    }
+    assert_eq!(pictures, bundle().export("svg").unwrap().len());
+    let mut numbers = 0;
+    for exhibit in bundle().outcomes.iter().flat_map(|o| &o.pages).flat_map(|page| &page.exhibits) {
+        let Exhibit::Table(table) = exhibit else { continue };
+        for cell in table.rows.iter().flat_map(|row| &row.cells) {
+            let Cell::Value(value) = cell else { continue };
+            assert!(sheets.contains(&format!("<v>{value}</v>")), "{value}");
+            numbers += 1;
+        }
+    }
+    assert!(numbers > 60, "{numbers}");
+}
+
+#[test]
+fn every_chart_is_a_picture_of_its_own() {
+    let (vectors, pixels) = (bundle().export("svg").unwrap(), bundle().export("png").unwrap());
+    assert_eq!(vectors.len(), 18);
+    assert_eq!(pixels.len(), vectors.len());
+    for ((vector, svg), (pixel, png)) in vectors.iter().zip(&pixels) {
+        assert_eq!(vector.trim_end_matches(".svg"), pixel.trim_end_matches(".png"));
+        assert!(svg.starts_with(b"<svg ") && png.starts_with(b"\x89PNG"), "{vector}");
+    }
+    let simulated = of(&Plan { simulated: true, ..Plan::default() }).export("svg").unwrap();
+    assert!(simulated.iter().all(|(_, svg)| String::from_utf8_lossy(svg).contains(">SIMULATED</text>")));
+}
+
+#[test]
+fn openmetrics_text_is_well_formed() {
+    let text = bundle().file("openmetrics");
+    assert!(text.ends_with("# EOF\n"));
+    let mut family = "";
+    let mut samples = 0;
+    for line in text.lines().filter(|line| *line != "# EOF") {
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            family = rest.split(' ').next().unwrap();
+        } else if !line.starts_with('#') {
+            let (name, rest) = line.split_once('{').unwrap();
+            assert_eq!(name, family);
+            let (_, value) = rest.rsplit_once("} ").unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+            samples += 1;
+        }
+    }
+    assert!(samples > 12, "{samples}");
+    assert!(
+        text.contains("plateau_steady_state{run=\"bundle\",model=\"MACH16 M16ISD2-100UCP\",test=\"iops\"} 1")
+    );
+}
+
+#[test]
+fn fio_jobs_are_the_workloads_of_the_journal() {
+    let document = bundle().json("fio-json");
+    let jobs = document["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), bundle().measured());
+    let total: u64 = jobs.iter().map(|job| job["write"]["io_bytes"].as_u64().unwrap()).sum();
+    let written: u64 = bundle()
+        .loaded
+        .entries
+        .iter()
+        .filter_map(|e| match &e.event {
+            Event::Measured(s) | Event::Preconditioned(s) => Some(s.write.bytes),
+            _ => None,
+        })
+        .sum();
+    assert_eq!(total, written);
+    let mixed = jobs.iter().find(|job| job["job options"]["rwmixread"] == "65").unwrap();
+    assert_eq!(mixed["job options"]["rw"], "randrw");
+}
+
+#[test]
+fn a_tkperf_file_has_whole_rounds_in_its_own_order() {
+    let text = bundle().file("tkperf-xml");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let element = |test: &str, name: &str| -> Value {
+        let test = document.root_element().children().find(|n| n.has_tag_name(test)).unwrap();
+        serde_json::from_str(test.children().find(|n| n.has_tag_name(name)).unwrap().text().unwrap()).unwrap()
+    };
+    let rounds = element("iops", "roundmat");
+    let last = rounds.as_array().unwrap().last().unwrap();
+    assert_eq!((last.as_array().unwrap().len(), last[0].as_array().unwrap().len()), (7, 8));
+    let (reads, writes) = (last[0][6].as_f64().unwrap(), last[6][6].as_f64().unwrap());
+    assert!((93_707.0 / reads - 1.0).abs() < 0.05, "4 KiB reads: {reads}");
+    assert!((16_563.0 / writes - 1.0).abs() < 0.05, "4 KiB writes: {writes}");
+    assert_eq!(element("iops", "stdyvalues").as_array().unwrap().len(), 5);
+    assert_eq!(element("iops", "reachstdystate"), true);
+    assert_eq!(element("lat", "roundmat")[0][0][0].as_array().unwrap().len(), 3);
+    let nothing = of(&Plan { cut_after_cells: Some(3), ..Plan::default() }).export("tkperf-xml").unwrap_err();
+    assert!(nothing.contains("no finished round"), "{nothing}");
+}
