@@ -191,6 +191,25 @@ pub struct Report {
     pub run: String,
     #[command(flatten)]
     pub outputs: Outputs,
+    #[command(flatten)]
+    pub publisher: Publisher,
+}
+
+/// What whoever publishes the report adds to it.
+#[derive(Debug, Args)]
+pub struct Publisher {
+    /// Test sponsor, printed in the header
+    #[arg(long, value_name = "NAME")]
+    pub sponsor: Option<String>,
+    /// Auditor, printed on the first page
+    #[arg(long, value_name = "NAME")]
+    pub auditor: Option<String>,
+    /// A special note for the first page; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub note: Vec<String>,
+    /// Logo for the summary pages: a PNG or JPEG file of at most 1 MiB
+    #[arg(long, value_name = "FILE")]
+    pub logo: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use record::Run;
+use report::Publication;
 use report::export::{EXPORTS, Export, Make, Source};
 
 use crate::failure::{Done, Exit, Failure};
@@ -11,13 +12,19 @@ use crate::failure::{Done, Exit, Failure};
 /// Writes the HTML report of `run` into its directory and says where it is.
 pub fn write(run: &Run) -> Done<PathBuf> {
     let html = (&EXPORTS[0], run.dir.join("report.html"));
-    Ok(write_all(run, &[html])?.swap_remove(0).1)
+    Ok(write_all(run, &[html], Publication::default())?.swap_remove(0).1)
 }
 
 /// Writes `run` in every format that is asked for; gives the formats with the absolute paths.
-pub fn write_all(run: &Run, outputs: &[(&'static Export, PathBuf)]) -> Done<Vec<(&'static str, PathBuf)>> {
+pub fn write_all(
+    run: &Run,
+    outputs: &[(&'static Export, PathBuf)],
+    publication: Publication,
+) -> Done<Vec<(&'static str, PathBuf)>> {
     let loaded = run.load()?;
-    let document = report::fold(&run.file, &loaded).map_err(|text| Failure::text(Exit::Run, text))?;
+    let document = report::fold(&run.file, &loaded)
+        .map_err(|text| Failure::text(Exit::Run, text))?
+        .published(publication);
     let source = Source { document: &document, entries: &loaded.entries };
     let mut written = Vec::new();
     for (export, path) in outputs {

@@ -17,6 +17,7 @@ use record::Entry;
 use crate::Document;
 
 pub use json::{SCHEMA_VERSION, schema};
+pub(crate) use pixels::{BOLD, REGULAR, tree};
 
 /// What an export is made from.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +57,11 @@ pub const EXPORTS: &[Export] = &[
         name: "html",
         about: "the report as one self-contained HTML file [default: report.html in the run's directory]",
         make: Make::File(|source| Ok(crate::html(source.document).into_bytes())),
+    },
+    Export {
+        name: "pdf",
+        about: "the same pages as a PDF: vectors, searchable text, bookmarks",
+        make: Make::File(|source| crate::pdf(source.document)),
     },
     csv::EXPORT,
     json::EXPORT,

@@ -9,11 +9,18 @@ pub mod chart;
 pub mod export;
 
 mod answers;
+mod content;
 mod document;
 mod markup;
+mod notes;
 mod page;
+mod pages;
+mod pdf;
+mod publication;
 mod text;
 
 pub use document::{Document, fold};
 pub use page::html;
+pub use pdf::pdf;
+pub use publication::{Logo, Publication};
 pub use text::text_table;

@@ -1,19 +1,27 @@
 //! Text that came from elsewhere, made harmless in markup.
 
+/// `text` with control characters and those that reverse the reading direction replaced.
+pub(crate) fn plain(text: &str) -> String {
+    let safe = |c: char| match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    text.chars().map(safe).collect()
+}
+
 /// `text` for element content and quoted attributes. Model names and command lines are untrusted:
 /// besides the five special characters, control characters and those that reverse the reading
 /// direction are replaced.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in plain(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

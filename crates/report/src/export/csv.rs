@@ -205,17 +205,22 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
                 for row in &table.rows {
                     for (column, cell) in table.columns.iter().zip(&row.cells) {
                         let (value, absent) = match cell {
-                            Cell::Value(value) => (value.to_string(), String::new()),
+                            Cell::Value(value) | Cell::HostLimited(value) => {
+                                (value.to_string(), String::new())
+                            }
                             Cell::Absent(why) => (String::new(), why.clone()),
                         };
+                        let limited = matches!(cell, Cell::HostLimited(_)).to_string();
                         let place = [outcome.test, &page.title, &table.heading, &row.name, column];
-                        rows.push(place.iter().map(|s| (*s).to_owned()).chain([value, absent]).collect());
+                        rows.push(
+                            place.iter().map(|s| (*s).to_owned()).chain([value, limited, absent]).collect(),
+                        );
                     }
                 }
             }
         }
     }
-    written(rows, &["test", "page", "table", "row", "column", "value", "absent"])
+    written(rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
 fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {

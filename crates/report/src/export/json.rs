@@ -182,6 +182,8 @@ struct Row {
     values: Vec<Option<f64>>,
     /// Why there is no number, one per column; empty where there is one.
     absent: Vec<String>,
+    /// Whether the host may have set the number and not the drive, one per column.
+    host_limited: Vec<bool>,
 }
 
 /// A chart of points: what the report draws.
@@ -382,7 +384,9 @@ fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
             .cells
             .iter()
             .map(|cell| match cell {
-                exhibit::Cell::Value(value) => Some(*value).filter(|v| v.is_finite()),
+                exhibit::Cell::Value(value) | exhibit::Cell::HostLimited(value) => {
+                    Some(*value).filter(|v| v.is_finite())
+                }
                 exhibit::Cell::Absent(_) => None,
             })
             .collect(),
@@ -390,10 +394,11 @@ fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
             .cells
             .iter()
             .map(|cell| match cell {
-                exhibit::Cell::Value(_) => String::new(),
+                exhibit::Cell::Value(_) | exhibit::Cell::HostLimited(_) => String::new(),
                 exhibit::Cell::Absent(why) => why.clone(),
             })
             .collect(),
+        host_limited: row.cells.iter().map(|cell| matches!(cell, exhibit::Cell::HostLimited(_))).collect(),
     };
     Some(Table {
         page: page.into(),

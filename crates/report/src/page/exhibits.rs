@@ -1,14 +1,15 @@
-//! The report pages: the PTS 1.0 page header, then what the test shows.
+//! The report pages: the page header of the PTS, then what the test shows.
 
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
-use stdx::units::amount_base10;
+use pts::profile::Edition;
 
-use super::frame::{Place, banners, facts, model, or_na, report_run_date, sheet, test_run_date};
-use super::title_line;
+use super::frame::{banners, facts, sheet};
 use crate::Document;
 use crate::chart::{self, Size};
+use crate::content::{self, SPECIFICATION, or_na};
 use crate::markup::escape;
+use crate::pages::Place;
 use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
 
 /// A table with more columns than this has less room around its numbers.
@@ -91,7 +92,7 @@ fn numbers(table: &Table) -> String {
 
 fn determination(facts: &Facts) -> String {
     let item = |(label, value): &(String, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), or_na(Some(value)))
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(&or_na(Some(value))))
     };
     format!(
         "<div class=\"determination\"><h3>{}</h3><dl>{}</dl></div>\n",
@@ -100,75 +101,29 @@ fn determination(facts: &Facts) -> String {
     )
 }
 
-/// The page header of PTS 1.0, every field of it.
+/// The page header, in the style of the edition.
 fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
-    let target = &document.run.target;
-    let head = &outcome.header;
-    let text = |text: &str| or_na(Some(text));
-    let device = [
-        ("Serial No.", or_na(target.serial.as_deref())),
-        ("Firmware Rev", or_na(target.firmware.as_deref())),
-        ("Capacity", amount_base10(target.capacity_bytes)),
-        ("NAND Type", or_na(target.nand.as_deref())),
-        ("Device I/F", or_na(target.interface.as_deref())),
-        ("Test Platform", test_platform(document)),
-    ];
-    let preparation = [
-        ("Purge", text(&head.purge)),
-        ("Workload Independent", text(&head.workload_independent)),
-        ("Workload Dep.", text(&head.workload_dependent)),
-    ];
-    let required = [("Data Pattern", text(&head.data_pattern))];
-    let choice =
-        [("OIO/Thread (QD)", head.queue_depth.to_string()), ("Thread Count (TC)", head.threads.to_string())];
-    let steady = [
-        ("Convergence", text(&head.convergence)),
-        ("Rounds", text(&head.rounds)),
-        ("PC AR", text(&head.pc_ar)),
-        ("Test AR", text(&head.test_ar)),
-        ("AR AMOUNT", text(&head.ar_amount)),
-        ("AR Segments", text(&head.ar_segments)),
-    ];
-    format!(
-        "<header class=\"pts\"><div class=\"dates\"><span>Test Run Date: <b>{}</b></span><span>Report Run Date: <b>{}</b></span></div>\n\
-         <div class=\"title\">{}</div>\n\
-         <div class=\"bar\"><span>SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)</span>\
-         <span>Rev. {}</span><span>Page {} of {}</span></div>\n\
-         <div class=\"dut\"><span>Device Under Test (DUT)</span><span>VENDOR: <b>{}</b></span>\
-         <span>SSD MODEL NO: <b>{}</b></span><span>TEST SPONSOR: <b>n/a</b></span></div>\n\
-         <div class=\"columns\"><div><h3>Device</h3>{}</div>\n<div><h3>DUT Preparation</h3>{}</div>\n\
-         <div><h3>Test Loop Parameters</h3><h4>REQUIRED</h4>{}<h4>Tester&#39;s Choice</h4>{}</div>\n\
-         <div><h3>Steady State</h3>{}</div></div></header>\n",
-        test_run_date(document),
-        report_run_date(document),
-        escape(&title_line(document, outcome, "Report Page")),
-        document.profile.revision,
-        index + 1,
-        outcome.pages.len(),
-        or_na(target.vendor.as_deref()),
-        escape(model(document)),
-        facts("block", &device),
-        preparation_facts(&preparation),
-        facts("block", &required),
-        facts("block", &choice),
-        facts("block", &steady)
-    )
-}
-
-fn preparation_facts(items: &[(&str, String); 3]) -> String {
-    let [purge, rest @ ..] = items;
-    format!(
-        "{}<h4>Pre-Conditioning</h4>{}",
-        facts("block", std::slice::from_ref(purge)),
-        facts("block", rest)
-    )
-}
-
-fn test_platform(document: &Document) -> String {
-    let run = &document.run;
-    let machine = match &run.target.simulated {
-        Some(_) => "simulated".to_owned(),
-        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
+    let header = content::header(document, outcome, index);
+    let labelled =
+        |(label, value): &content::Fact| format!("<span>{}: <b>{}</b></span>", escape(label), escape(value));
+    let column = |column: &content::Column| {
+        let group = |(heading, items): &(Option<&str>, Vec<content::Fact>)| {
+            let heading = heading.map(|text| format!("<h4>{}</h4>", escape(text))).unwrap_or_default();
+            heading + &facts("block", items)
+        };
+        let groups: String = column.groups.iter().map(group).collect();
+        format!("<div><h3>{}</h3>{groups}</div>\n", column.heading)
     };
-    format!("{machine}; Plateau {}", escape(&run.plateau_version))
+    let style = if document.profile.edition == Edition::V1_0 { "pts" } else { "pts four" };
+    format!(
+        "<header class=\"{style}\"><div class=\"dates\">{}</div>\n<div class=\"title\">{}</div>\n\
+         <div class=\"bar\"><span>{SPECIFICATION}</span><span>Rev. {}</span><span>{}</span></div>\n\
+         <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n<div class=\"columns\">{}</div></header>\n",
+        header.dates.iter().map(labelled).collect::<String>(),
+        escape(&header.title),
+        document.profile.revision,
+        header.page,
+        header.device.iter().map(labelled).collect::<String>(),
+        header.columns.iter().map(column).collect::<String>()
+    )
 }

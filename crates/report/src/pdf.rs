@@ -1,0 +1,125 @@
+//! The report as a PDF: vectors, text that can be searched, bookmarks, embedded letters.
+//!
+//! The pages are those of the HTML report, in the same order and with the same numbers; charts are the same
+//! pictures. Lengths are in CSS pixels, 96 to the inch.
+
+mod body;
+mod grid;
+mod letters;
+mod sheet;
+mod summary;
+
+use krilla::Document as Pdf;
+use krilla::destination::XyzDestination;
+use krilla::geom::{Point, Transform};
+use krilla::metadata::{DateTime, Metadata};
+use krilla::outline::{Outline, OutlineNode};
+use krilla::page::PageSettings;
+
+use crate::Document;
+use crate::content;
+use crate::pages::{PageKind, Place, pages};
+use letters::Letters;
+use sheet::Sheet;
+
+/// A4 across.
+const WIDTH: f64 = 297.0 / 25.4 * 96.0;
+const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
+const POINTS_PER_PIXEL: f32 = 0.75;
+
+/// The whole report.
+///
+/// # Errors
+/// When the library refuses a picture or a page; the text says which.
+pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
+    let letters = Letters::load()?;
+    let mut pdf = Pdf::new();
+    let mut bookmarks: Vec<(String, usize, Vec<(String, usize)>)> = Vec::new();
+    let pages = pages(document);
+    for (index, kind) in pages.iter().enumerate() {
+        let place = Place { number: index + 1, total: pages.len() };
+        bookmark(&mut bookmarks, kind, index);
+        let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
+        let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
+        let mut page = pdf.start_page_with(settings);
+        let mut surface = page.surface();
+        surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));
+        let mut sheet = Sheet::new(&mut surface, &letters);
+        draw(&mut sheet, document, kind, place)?;
+        surface.pop();
+        surface.finish();
+        page.finish();
+    }
+    pdf.set_outline(outline(bookmarks));
+    pdf.set_metadata(metadata(document));
+    pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
+}
+
+fn draw(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    kind: &PageKind<'_>,
+    place: Place,
+) -> Result<(), String> {
+    match kind {
+        PageKind::Summary { notes, continued } => summary::first(sheet, document, notes, *continued, place),
+        PageKind::Notes { notes, continued } => {
+            summary::notes_page(sheet, document, notes, *continued, place)
+        }
+        PageKind::TestSummary(outcome) => summary::of_test(sheet, document, outcome, place),
+        PageKind::Exhibits(outcome, index) => return body::page(sheet, document, outcome, *index, place),
+    }
+    Ok(())
+}
+
+fn bookmark(all: &mut Vec<(String, usize, Vec<(String, usize)>)>, kind: &PageKind<'_>, page: usize) {
+    match kind {
+        PageKind::Summary { .. } => all.push(("Summary of all tests".into(), page, Vec::new())),
+        PageKind::TestSummary(outcome) => {
+            all.push((format!("{} {}", outcome.clause, outcome.title), page, Vec::new()));
+        }
+        PageKind::Notes { .. } => {
+            if let Some((_, _, inner)) = all.last_mut() {
+                inner.push(("Special notes, continued".into(), page));
+            }
+        }
+        PageKind::Exhibits(outcome, index) => {
+            if let Some((_, _, inner)) = all.last_mut() {
+                inner.push((outcome.pages[*index].title.clone(), page));
+            }
+        }
+    }
+}
+
+fn outline(bookmarks: Vec<(String, usize, Vec<(String, usize)>)>) -> Outline {
+    let target = |page: usize| XyzDestination::new(page, Point::from_xy(0.0, 0.0));
+    let mut outline = Outline::new();
+    for (title, page, inner) in bookmarks {
+        let mut node = OutlineNode::new(title, target(page));
+        for (title, page) in inner {
+            node.push_child(OutlineNode::new(title, target(page)));
+        }
+        outline.push_child(node);
+    }
+    outline
+}
+
+/// Dates are those of the journal: same journal, same bytes.
+fn metadata(document: &Document) -> Metadata {
+    let metadata = Metadata::new()
+        .title(content::document_title(document))
+        .creator("Plateau".into())
+        .language("en".into())
+        .description(format!("run {}, journal SHA-256 {}", document.run.id, document.digest));
+    let Some(at) = document.report_run_date else { return metadata };
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC);
+    let date = DateTime::new(at.year().unsigned_abs())
+        .month(at.month().unsigned_abs())
+        .day(at.day().unsigned_abs())
+        .hour(at.hour().unsigned_abs())
+        .minute(at.minute().unsigned_abs())
+        .second(at.second().unsigned_abs())
+        .utc_offset_hour(0)
+        .utc_offset_minute(0);
+    metadata.creation_date(date)
+}

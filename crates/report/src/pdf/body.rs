@@ -1,0 +1,189 @@
+//! The report pages: header of the PTS, then what the test shows.
+
+use pts::Outcome;
+use pts::exhibit::{Cell, Exhibit, Facts, Table};
+
+use super::grid::{Field, facts, label_width, table};
+use super::letters::{ink, soft};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
+use super::summary::{bar, surround};
+use crate::Document;
+use crate::chart::{self, Size};
+use crate::content::{self, SPECIFICATION};
+use crate::pages::Place;
+use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
+
+/// Least height of a chart: below, nobody reads it.
+const LEAST_CHART: f64 = 170.0;
+const GAP: f64 = 8.0;
+
+/// Page `index` of `outcome`.
+pub(super) fn page(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcome: &Outcome,
+    index: usize,
+    place: Place,
+) -> Result<(), String> {
+    let y = surround(sheet, document, Some(outcome), place);
+    let y = header(sheet, document, outcome, index, y) + 4.0;
+    let page = &outcome.pages[index];
+    sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
+    let mut bottom = BOTTOM - 4.0;
+    let marked = page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)));
+    let legend = marked.then(|| format!("* {HOST_LIMITED_LEGEND}."));
+    for remark in page.remarks.iter().chain(&legend).rev() {
+        bottom -= 17.0;
+        sheet.text((SIDE, bottom + 12.0), ROOM, remark, soft(11.0), Align::Middle);
+    }
+    let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
+    exhibits(sheet, &page.exhibits, &page.title, area)?;
+    if document.run.target.simulated.is_some() {
+        sheet.watermark("SIMULATED", area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
+    }
+    Ok(())
+}
+
+fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, index: usize, y: f64) -> f64 {
+    let header = content::header(document, outcome, index);
+    let style = ink(11.0);
+    let [(from, begun), (to, ended)] = &header.dates;
+    sheet.text((SIDE + 10.0, y + 13.0), ROOM / 2.0, &format!("{from}: {begun}"), style, Align::Left);
+    let (left, width) = (SIDE + ROOM / 2.0, ROOM / 2.0 - 10.0);
+    sheet.text((left, y + 13.0), width, &format!("{to}: {ended}"), style, Align::Right);
+    sheet.text((SIDE, y + 32.0), ROOM, &header.title, ink(16.0).bold(), Align::Middle);
+    let revision = format!("Rev. {}", document.profile.revision);
+    let after = bar(sheet, y + 39.0, [SPECIFICATION, &revision, &header.page]);
+    let width = ROOM / 4.0;
+    sheet.text((SIDE + 10.0, after + 14.0), width, "Device Under Test (DUT)", style, Align::Left);
+    for (place, (label, value)) in header.device.iter().enumerate() {
+        let x = SIDE + width * (place + 1) as f64;
+        let text = format!("{label}: {value}");
+        sheet.text((x, after + 14.0), width - 10.0, &text, style.bold(), Align::Left);
+    }
+    let top = after + 20.0;
+    let mut lowest = top;
+    for (place, column) in header.columns.iter().enumerate() {
+        let x = SIDE + width * place as f64;
+        sheet.fill(Area::new(x, top, width, 17.0), PALE);
+        sheet.text((x + 10.0, top + 12.5), width - 20.0, column.heading, ink(10.5).bold(), Align::Left);
+        let mut at = top + 20.0;
+        for (heading, items) in &column.groups {
+            if let Some(heading) = heading {
+                let style = ink(9.5).bold().colour(ACCENT);
+                sheet.text((x + 10.0, at + 9.5), width - 20.0, heading, style, Align::Left);
+                at += 13.0;
+            }
+            let label = label_width(sheet, items, 10.0, width * 0.52);
+            at += facts(sheet, (x + 10.0, at), width - 20.0, label, items, 10.0);
+        }
+        lowest = lowest.max(at + 4.0);
+    }
+    for place in 0..header.columns.len() {
+        sheet.frame(Area::new(SIDE + width * place as f64, top, width, lowest - top), LINE);
+    }
+    sheet.frame(Area::new(SIDE, y, ROOM, lowest - y), LINE);
+    lowest
+}
+
+fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area) -> Result<(), String> {
+    let tables: Vec<&Table> = all
+        .iter()
+        .filter_map(|exhibit| match exhibit {
+            Exhibit::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    let beside = tables.len() == all.len() && all.len() > 1 && tables.iter().all(|t| t.columns.len() <= 4);
+    if beside {
+        side_by_side(sheet, &tables, area);
+        return Ok(());
+    }
+    let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
+    let charts = all.iter().filter(is_chart).count();
+    let gaps = GAP * all.len().saturating_sub(1) as f64;
+    let fixed: f64 = all.iter().map(natural_height).sum();
+    // Tables give way where charts would become too small.
+    let squeeze = if charts > 0 { LEAST_CHART * charts as f64 } else { 0.0 };
+    let scale = ((area.height - gaps - squeeze) / fixed.max(1.0)).clamp(0.3, 1.0);
+    let chart_height = (area.height - gaps - fixed * scale) / charts.max(1) as f64;
+    let mut y = area.y;
+    for exhibit in all {
+        let height = match exhibit {
+            Exhibit::Table(_) | Exhibit::Facts(_) => natural_height(exhibit) * scale,
+            _ => chart_height,
+        };
+        let room = Area::new(area.x, y, area.width, height);
+        match exhibit {
+            Exhibit::Table(table) => numbers(sheet, table, room),
+            Exhibit::Facts(facts) => determination(sheet, facts, room),
+            chart => {
+                let size = Size { height: height.max(120.0), ..Size::DEFAULT };
+                if let Some(svg) = chart::picture(chart, title, size) {
+                    sheet.picture(&svg, room)?;
+                }
+            }
+        }
+        y += height + GAP;
+    }
+    Ok(())
+}
+
+fn natural_height(exhibit: &Exhibit) -> f64 {
+    match exhibit {
+        Exhibit::Table(table) => 24.0 + 30.0 * (table.rows.len() + 2) as f64,
+        Exhibit::Facts(facts) => 26.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
+        _ => 0.0,
+    }
+}
+
+fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], area: Area) {
+    let rows = tables.len().div_ceil(2);
+    let (width, height) = ((area.width - 14.0) / 2.0, (area.height - 10.0 * (rows - 1) as f64) / rows as f64);
+    for (index, table) in tables.iter().enumerate() {
+        let x = area.x + (width + 14.0) * (index % 2) as f64;
+        let y = area.y + (height + 10.0) * (index / 2) as f64;
+        numbers(sheet, table, Area::new(x, y, width, height));
+    }
+}
+
+/// A table as high as there is room, at most as its letters need.
+fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
+    let lines = (data.rows.len() + 2) as f64;
+    let row = ((area.height - 24.0) / lines).min(32.0);
+    let size = (row * 0.48).clamp(6.0, 14.0);
+    let spare = area.height - 24.0 - row * lines;
+    let y = area.y + spare / 2.0;
+    sheet.text((area.x, y + 15.0), area.width, &data.heading, ink(14.0).bold(), Align::Middle);
+    let columns = data.columns.len().max(1);
+    let names = data.rows.iter().map(|r| sheet.letters.width(&r.name, ink(size).bold()));
+    let heading = sheet.letters.width(&data.row_heading, ink(size).bold());
+    let first = names.fold(heading, f64::max) + 24.0;
+    let first = first.min(area.width * 0.3).max(area.width / (columns + 2) as f64 * 0.8);
+    let mut widths = vec![first];
+    widths.extend(std::iter::repeat_n((area.width - first) / columns as f64, columns));
+    let head = |text: &str| Field::heading(text).align(Align::Middle);
+    let mut rows = vec![
+        vec![head(""), head(&data.column_heading).over(columns)],
+        std::iter::once(head(&data.row_heading)).chain(data.columns.iter().map(|c| head(c))).collect(),
+    ];
+    for line in &data.rows {
+        let cell = |cell: &Cell| Field::new(cell_text(cell, data.decimals)).align(Align::Right);
+        rows.push(std::iter::once(head(&line.name)).chain(line.cells.iter().map(cell)).collect());
+    }
+    table(sheet, (area.x, y + 22.0), &widths, &rows, (ink(size), row));
+}
+
+fn determination(sheet: &mut Sheet<'_, '_>, facts: &Facts, area: Area) {
+    sheet.frame(area, LINE);
+    sheet.fill(Area { height: 18.0, ..area }, PALE);
+    let inner = area.width - 20.0;
+    sheet.text((area.x + 10.0, area.y + 13.0), inner, &facts.heading, ink(10.5).bold(), Align::Left);
+    let width = inner / 4.0;
+    for (index, (label, value)) in facts.items.iter().enumerate() {
+        let x = area.x + 10.0 + width * (index % 4) as f64;
+        let y = area.y + 22.0 + 34.0 * (index / 4) as f64;
+        sheet.text((x, y + 10.0), width - 10.0, label, soft(10.0), Align::Left);
+        sheet.text((x, y + 25.0), width - 10.0, &content::or_na(Some(value)), ink(13.0).bold(), Align::Left);
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables and lists of labels and values.
+
+use super::letters::{Style, ink, soft};
+use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
+
+/// Room around the text of a cell.
+const PAD: (f64, f64) = (6.0, 3.0);
+
+/// One cell of a table.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub text: String,
+    pub align: Align,
+    pub bold: bool,
+    /// Like a heading, on a pale ground.
+    pub heading: bool,
+    /// Columns that it covers.
+    pub columns: usize,
+}
+
+impl Field {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), align: Align::Left, bold: false, heading: false, columns: 1 }
+    }
+
+    pub fn heading(text: impl Into<String>) -> Self {
+        Self { bold: true, heading: true, ..Self::new(text) }
+    }
+
+    pub fn align(self, align: Align) -> Self {
+        Self { align, ..self }
+    }
+
+    pub fn over(self, columns: usize) -> Self {
+        Self { columns, ..self }
+    }
+}
+
+/// Draws `rows` from `(x, y)` down; `widths` are those of the columns. Rows are at least `row_height` high, more where
+/// a text breaks. Gives the height.
+pub(super) fn table(
+    sheet: &mut Sheet<'_, '_>,
+    (x, y): (f64, f64),
+    widths: &[f64],
+    rows: &[Vec<Field>],
+    (style, row_height): (Style, f64),
+) -> f64 {
+    let mut top = y;
+    for row in rows {
+        let placed = place(x, widths, row);
+        let lines = |(left, width, field): &(f64, f64, &Field)| {
+            let _ = left;
+            sheet.height(width - 2.0 * PAD.0, &field.text, of(style, field))
+        };
+        let text_height = placed.iter().map(lines).fold(0.0, f64::max);
+        let height = (text_height + 2.0 * PAD.1).max(row_height);
+        for (left, width, field) in placed {
+            let area = Area::new(left, top, width, height);
+            if field.heading {
+                sheet.fill(area, PALE);
+            }
+            sheet.frame(area, LINE);
+            cell(sheet, area, field, of(style, field));
+        }
+        top += height;
+    }
+    top - y
+}
+
+fn of(style: Style, field: &Field) -> Style {
+    if field.bold { style.bold() } else { style }
+}
+
+fn place<'f>(x: f64, widths: &[f64], row: &'f [Field]) -> Vec<(f64, f64, &'f Field)> {
+    let (mut left, mut column) = (x, 0);
+    row.iter()
+        .map(|field| {
+            let width: f64 = widths.iter().skip(column).take(field.columns).sum();
+            let placed = (left, width, field);
+            left += width;
+            column += field.columns;
+            placed
+        })
+        .collect()
+}
+
+fn cell(sheet: &mut Sheet<'_, '_>, area: Area, field: &Field, style: Style) {
+    let room = area.width - 2.0 * PAD.0;
+    let lines = sheet.letters.wrap(&field.text, style, room);
+    let height = lines.len() as f64 * leading(style);
+    let top = area.y + (area.height - height) / 2.0;
+    for (index, line) in lines.iter().enumerate() {
+        // Letters stand a little above the middle of their line.
+        let baseline = top + index as f64 * leading(style) + style.size * 1.02;
+        sheet.text((area.x + PAD.0, baseline), room, line, style, field.align);
+    }
+}
+
+/// Labels and values below each other; gives the height. Labels have `label_width` pixels.
+pub(super) fn facts(
+    sheet: &mut Sheet<'_, '_>,
+    (x, y): (f64, f64),
+    width: f64,
+    label_width: f64,
+    items: &[(&str, String)],
+    size: f64,
+) -> f64 {
+    let mut top = y;
+    for (label, value) in items {
+        sheet.text((x, top + size), label_width - 6.0, label, soft(size), Align::Left);
+        top += sheet.paragraph((x + label_width, top), width - label_width, value, ink(size).bold());
+    }
+    top - y
+}
+
+/// Width of the widest label and a gap, at most `limit`.
+pub(super) fn label_width(sheet: &Sheet<'_, '_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
+    let widest = items.iter().map(|(label, _)| sheet.letters.width(label, soft(size))).fold(0.0, f64::max);
+    (widest + 14.0).min(limit)
+}

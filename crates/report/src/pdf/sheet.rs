@@ -1,0 +1,186 @@
+//! A page under the pen.
+
+use krilla::Data;
+use krilla::color::rgb;
+use krilla::geom::{Path, PathBuilder, Point, Rect, Size, Transform};
+use krilla::image::Image;
+use krilla::num::NormalizedF32;
+use krilla::paint::{Fill, Stroke};
+use krilla::surface::Surface;
+use krilla::text::TextDirection;
+use krilla_svg::{SurfaceExt as _, SvgSettings};
+
+use super::letters::{Letters, Style};
+use super::{HEIGHT, WIDTH};
+use crate::Logo;
+
+/// A colour as red, green, blue.
+pub(super) type Colour = [u8; 3];
+
+pub(super) const ACCENT: Colour = [0x1f, 0x5d, 0x9b];
+pub(super) const LINE: Colour = [0xd5, 0xdb, 0xe2];
+pub(super) const PALE: Colour = [0xf4, 0xf6, 0xf9];
+pub(super) const WHITE: Colour = [255, 255, 255];
+
+/// Left and right margin, top and bottom.
+pub(super) const SIDE: f64 = 38.0;
+pub(super) const TOP: f64 = 28.0;
+pub(super) const BOTTOM: f64 = HEIGHT - 46.0;
+/// Width between the margins.
+pub(super) const ROOM: f64 = WIDTH - 2.0 * SIDE;
+
+/// A box on the page: corner, width, height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Area {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Area {
+    pub const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
+/// Where a line of text lies between two edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Middle,
+    Right,
+}
+
+/// The pen.
+pub(super) struct Sheet<'s, 'd> {
+    surface: &'s mut Surface<'d>,
+    pub letters: &'s Letters,
+}
+
+impl<'s, 'd> Sheet<'s, 'd> {
+    pub const fn new(surface: &'s mut Surface<'d>, letters: &'s Letters) -> Self {
+        Self { surface, letters }
+    }
+
+    pub fn fill(&mut self, area: Area, colour: Colour) {
+        let Some(path) = rectangle(area) else { return };
+        self.surface.set_stroke(None);
+        self.surface.set_fill(Some(filled(colour)));
+        self.surface.draw_path(&path);
+    }
+
+    pub fn frame(&mut self, area: Area, colour: Colour) {
+        let Some(path) = rectangle(area) else { return };
+        self.stroke(&path, colour, 1.0);
+    }
+
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
+        let mut builder = PathBuilder::new();
+        builder.move_to(from.0 as f32, from.1 as f32);
+        builder.line_to(to.0 as f32, to.1 as f32);
+        if let Some(path) = builder.finish() {
+            self.stroke(&path, colour, 1.0);
+        }
+    }
+
+    fn stroke(&mut self, path: &Path, colour: Colour, width: f32) {
+        let [r, g, b] = colour;
+        let stroke = Stroke { paint: rgb::Color::new(r, g, b).into(), width, ..Stroke::default() };
+        self.surface.set_fill(None);
+        self.surface.set_stroke(Some(stroke));
+        self.surface.draw_path(path);
+        self.surface.set_stroke(None);
+    }
+
+    /// One line of text whose baseline is `y`, between `x` and `x + width`: smaller or cut where it is too long.
+    pub fn text(&mut self, (x, y): (f64, f64), width: f64, text: &str, style: Style, align: Align) {
+        let (text, style) = self.letters.fitted(text, style, width);
+        if text.is_empty() {
+            return;
+        }
+        let spare = width - self.letters.width(&text, style);
+        let shift = match align {
+            Align::Left => 0.0,
+            Align::Middle => spare / 2.0,
+            Align::Right => spare,
+        };
+        self.surface.set_stroke(None);
+        self.surface.set_fill(Some(filled(style.colour)));
+        let at = Point::from_xy((x + shift) as f32, y as f32);
+        let font = self.letters.font(style);
+        self.surface.draw_text(at, font, style.size as f32, &text, false, TextDirection::LeftToRight);
+    }
+
+    /// `text` in as many lines as it needs from `y` (the upper edge) on; gives the height.
+    pub fn paragraph(&mut self, (x, y): (f64, f64), width: f64, text: &str, style: Style) -> f64 {
+        let lines = self.letters.wrap(text, style, width);
+        for (index, line) in lines.iter().enumerate() {
+            let baseline = y + index as f64 * leading(style) + style.size;
+            self.text((x, baseline), width, line, style, Align::Left);
+        }
+        lines.len() as f64 * leading(style)
+    }
+
+    /// Height that [`paragraph`](Self::paragraph) would take.
+    pub fn height(&self, width: f64, text: &str, style: Style) -> f64 {
+        self.letters.wrap(text, style, width).len() as f64 * leading(style)
+    }
+
+    /// A chart, as large as fits into `area`.
+    pub fn picture(&mut self, svg: &str, area: Area) -> Result<(), String> {
+        let tree = crate::export::tree(svg)?;
+        let (width, height) = (f64::from(tree.size().width()), f64::from(tree.size().height()));
+        let scale = (area.width / width).min(area.height / height);
+        let (width, height) = (width * scale, height * scale);
+        let x = area.x + (area.width - width) / 2.0;
+        let y = area.y + (area.height - height) / 2.0;
+        let size = Size::from_wh(width as f32, height as f32).ok_or("a chart has no room")?;
+        self.surface.push_transform(&Transform::from_translate(x as f32, y as f32));
+        let drawn = self.surface.draw_svg(&tree, size, SvgSettings::default());
+        self.surface.pop();
+        drawn.ok_or_else(|| "a chart cannot be drawn".to_owned())
+    }
+
+    /// A logo, as large as fits into `area`; nothing when the file turns out to be damaged.
+    pub fn logo(&mut self, logo: &Logo, area: Area) {
+        let data: Data = logo.bytes().to_vec().into();
+        let image = if logo.is_png() { Image::from_png(data, true) } else { Image::from_jpeg(data, true) };
+        let Ok(image) = image else { return };
+        let (width, height) = image.size();
+        let (width, height) = (f64::from(width.max(1)), f64::from(height.max(1)));
+        let scale = (area.width / width).min(area.height / height);
+        let Some(size) = Size::from_wh((width * scale) as f32, (height * scale) as f32) else { return };
+        let y = area.y + (area.height - height * scale) / 2.0;
+        self.surface.push_transform(&Transform::from_translate(area.x as f32, y as f32));
+        self.surface.draw_image(image, size);
+        self.surface.pop();
+    }
+
+    /// A word across `area`, faint and slanted.
+    pub fn watermark(&mut self, word: &str, area: Area, style: Style) {
+        let width = self.letters.width(word, style);
+        let (x, y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
+        self.surface.push_opacity(NormalizedF32::new(0.09).unwrap_or(NormalizedF32::ONE));
+        self.surface.push_transform(&Transform::from_translate(x as f32, y as f32));
+        self.surface.push_transform(&Transform::from_rotate(-14.0));
+        self.text((-width / 2.0, style.size * 0.35), width * 1.01, word, style, Align::Left);
+        (0..3).for_each(|_| self.surface.pop());
+    }
+}
+
+/// Distance of lines.
+pub(super) fn leading(style: Style) -> f64 {
+    style.size * 1.32
+}
+
+fn filled([r, g, b]: Colour) -> Fill {
+    Fill { paint: rgb::Color::new(r, g, b).into(), ..Fill::default() }
+}
+
+fn rectangle(area: Area) -> Option<Path> {
+    let rect = Rect::from_xywh(area.x as f32, area.y as f32, area.width as f32, area.height as f32)?;
+    let mut builder = PathBuilder::new();
+    builder.push_rect(rect);
+    builder.finish()
+}

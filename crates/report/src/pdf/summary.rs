@@ -1,0 +1,284 @@
+//! The summary pages: of all tests, of one test, and notes that did not fit.
+
+use pts::Outcome;
+
+use super::grid::{Field, facts, label_width, table};
+use super::letters::{Style, ink, soft};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
+use crate::Document;
+use crate::content::{self, SET_UP_HEADINGS, STEADY_HEADINGS, SUMMARY_KIND};
+use crate::document::MarkKind;
+use crate::notes::{NoteRow, of_test as of_test_notes};
+use crate::pages::Place;
+
+const TEXT: f64 = 11.5;
+const ROW: f64 = 21.0;
+
+/// Banners above and the line below; gives the upper edge of what is between.
+pub(super) fn surround(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcome: Option<&Outcome>,
+    place: Place,
+) -> f64 {
+    let baseline = BOTTOM + 16.0;
+    sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+    sheet.text((SIDE, baseline), ROOM * 0.85, &content::footer(document), soft(9.5), Align::Left);
+    let number = format!("Page {} of {}", place.number, place.total);
+    sheet.text((SIDE + ROOM * 0.85, baseline), ROOM * 0.15, &number, soft(9.5), Align::Right);
+    let mut top = TOP;
+    for (kind, label, text) in content::strips(document, outcome) {
+        let (ground, edge, colour): (Colour, Colour, Colour) = match kind {
+            MarkKind::Simulated => ([0xff, 0xe9, 0xb8], [0xb2, 0x6a, 0x00], [0x4c, 0x2d, 0x00]),
+            MarkKind::NotAchieved | MarkKind::NotComplete => {
+                ([0xfd, 0xec, 0xec], [0xb3, 0x20, 0x2c], [0x7c, 0x12, 0x1b])
+            }
+            MarkKind::Interrupted => ([0xfd, 0xf3, 0xe6], [0xa8, 0x67, 0x1a], [0x6b, 0x3f, 0x0b]),
+            MarkKind::Modified => (PALE, [0x8b, 0x95, 0xa1], [0x33, 0x3d, 0x49]),
+        };
+        let area = Area::new(SIDE, top, ROOM, 21.0);
+        sheet.fill(area, ground);
+        sheet.fill(Area { width: 6.0, ..area }, edge);
+        sheet.frame(area, edge);
+        let style = ink(11.0).colour(colour);
+        let width = sheet.letters.width(&label, style.bold());
+        sheet.text((SIDE + 14.0, top + 14.5), width + 2.0, &label, style.bold(), Align::Left);
+        sheet.text((SIDE + 20.0 + width, top + 14.5), ROOM - width - 30.0, &text, style, Align::Left);
+        top += 24.0;
+    }
+    top + 4.0
+}
+
+fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
+    sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
+    y + 20.0
+}
+
+/// The blue line with the name of the specification, the revision and the page.
+pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
+    sheet.fill(Area::new(SIDE, y, ROOM, 24.0), ACCENT);
+    let style = ink(12.0).bold().colour(WHITE);
+    sheet.text((SIDE + 10.0, y + 16.5), ROOM * 0.66, text[0], style, Align::Left);
+    sheet.text((SIDE + ROOM * 0.68, y + 16.5), ROOM * 0.15, text[1], style, Align::Left);
+    sheet.text((SIDE + ROOM * 0.84, y + 16.5), ROOM * 0.16 - 10.0, text[2], style, Align::Right);
+    y + 24.0
+}
+
+fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, place: Place, kind: &str) -> f64 {
+    let revision = format!("Rev. {}", document.profile.revision);
+    let page = format!("Page {} of {}", place.number, place.total);
+    let name = "SNIA Solid State Storage Performance Test Specification (PTS)";
+    let y = bar(sheet, y, [name, &revision, &page]);
+    sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
+    let side = ROOM / 4.0 - 16.0;
+    let right = SIDE + ROOM - side - 10.0;
+    sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
+    sheet.text((SIDE + 10.0, y + 33.0), side, content::model(document), ink(13.0).bold(), Align::Left);
+    sheet.text((SIDE + ROOM / 4.0, y + 28.0), ROOM / 2.0, kind, ink(17.0).bold(), Align::Middle);
+    sheet.text((right, y + 16.0), side, "Vendor", soft(10.0), Align::Right);
+    let vendor = content::or_na(document.run.target.vendor.as_deref());
+    sheet.text((right, y + 33.0), side, &vendor, ink(13.0).bold(), Align::Right);
+    if let Some(logo) = &document.publication.logo {
+        sheet.logo(logo, Area::new(right + side * 0.1, y + 5.0, side * 0.4, 34.0));
+    }
+    y + 54.0
+}
+
+/// The all-tests summary.
+pub(super) fn first(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    notes: &[NoteRow],
+    continued: bool,
+    place: Place,
+) {
+    let y = surround(sheet, document, None, place);
+    let y = top(sheet, document, y, place, SUMMARY_KIND);
+    let y = blocks(sheet, document, y) + 8.0;
+    let y = heading(sheet, y, "Testing Summary: Tests Run");
+    let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
+    let y = heading(sheet, y, "Test Sponsor - Special Notes");
+    let y = if continued && notes.is_empty() { y } else { y + notes_table(sheet, y, notes) + 6.0 };
+    go_on(sheet, y, continued, place);
+    origin(sheet, document);
+}
+
+/// A sheet of special notes that did not fit on the one before.
+pub(super) fn notes_page(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    notes: &[NoteRow],
+    continued: bool,
+    place: Place,
+) {
+    let y = surround(sheet, document, None, place);
+    let y = top(sheet, document, y, place, SUMMARY_KIND);
+    let y = heading(sheet, y, "Test Sponsor - Special Notes, continued");
+    let y = y + notes_table(sheet, y, notes) + 6.0;
+    go_on(sheet, y, continued, place);
+}
+
+fn go_on(sheet: &mut Sheet<'_, '_>, y: f64, continued: bool, place: Place) {
+    if continued {
+        let text = format!("Continued on page {}.", place.number + 1);
+        sheet.text((SIDE, y + 11.0), ROOM, &text, soft(11.0), Align::Middle);
+    }
+}
+
+fn blocks(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64) -> f64 {
+    let width = ROOM / 4.0;
+    let mut lowest = y;
+    let blocks = content::blocks(document);
+    for (index, (heading, items)) in blocks.iter().enumerate() {
+        let x = SIDE + width * index as f64;
+        sheet.fill(Area::new(x, y, width, 20.0), PALE);
+        sheet.text((x + 10.0, y + 14.0), width - 20.0, heading, ink(10.5).bold(), Align::Left);
+        let label = label_width(sheet, items, 10.0, width * 0.48);
+        let height = facts(sheet, (x + 10.0, y + 25.0), width - 20.0, label, items, 10.5);
+        lowest = lowest.max(y + 30.0 + height);
+    }
+    for index in 0..blocks.len() {
+        sheet.frame(Area::new(SIDE + width * index as f64, y, width, lowest - y), LINE);
+    }
+    lowest
+}
+
+/// The table of tests; gives its height.
+fn set_up(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcomes: &[Outcome],
+    not_begun: &[String],
+    y: f64,
+) -> f64 {
+    const SHARES: [f64; 12] = [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5];
+    let all: f64 = SHARES.iter().sum();
+    let widths = SHARES.map(|share| share / all * ROOM);
+    let series = document.profile.revision.split(' ').next().unwrap_or_default();
+    let mut above = Vec::new();
+    let mut below = Vec::new();
+    for (title, inner) in SET_UP_HEADINGS {
+        let title = if title.is_empty() { series } else { title };
+        let head = |text: &str| Field::heading(text).align(Align::Middle);
+        if inner.is_empty() {
+            above.push(head(""));
+            below.push(head(title));
+        } else {
+            above.push(head(title).over(inner.len()));
+            below.extend(inner.iter().map(|text| head(text)));
+        }
+    }
+    let mut rows = vec![above, below];
+    let row = |cells: [String; 12]| -> Vec<Field> {
+        let align = |index: usize| if index == 1 { Align::Left } else { Align::Middle };
+        cells.into_iter().enumerate().map(|(i, text)| Field::new(text).align(align(i))).collect()
+    };
+    rows.extend(outcomes.iter().map(|outcome| row(content::set_up_row(outcome))));
+    for title in not_begun {
+        let mut cells = [(); 12].map(|()| "-".to_owned());
+        cells[1] = format!("{title} - not begun");
+        rows.push(row(cells));
+    }
+    table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW))
+}
+
+fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
+    let widths = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
+    let mut rows =
+        vec![vec![Field::heading("ITEM"), Field::heading("NOTATION"), Field::heading("COMMENTS").over(2)]];
+    if notes.is_empty() {
+        rows.push(vec![Field::new("-"), Field::new("None"), Field::new("-").over(2)]);
+    }
+    for NoteRow { item, notation, comments } in notes {
+        let notation = Field { bold: true, ..Field::new(notation.clone()) };
+        let item = Field::new(item.clone());
+        match comments.as_slice() {
+            [one] => rows.push(vec![item, notation, Field::new(one.clone()).over(2)]),
+            many => {
+                let (left, right) = many.split_at(many.len().div_ceil(2));
+                let pairs = left.iter().zip(right.iter().map(Some).chain([None]));
+                for (index, (left, right)) in pairs.enumerate() {
+                    let first = index == 0;
+                    let cell = |text: Option<&String>| Field::new(text.cloned().unwrap_or_default());
+                    let item = if first { item.clone() } else { Field::new("") };
+                    let notation = if first { notation.clone() } else { Field::new("") };
+                    rows.push(vec![item, notation, cell(Some(left)), cell(right)]);
+                }
+            }
+        }
+    }
+    table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), 17.0))
+}
+
+fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
+    let items = content::origin(document);
+    let half = ROOM / 2.0;
+    for (index, (label, value)) in items.iter().enumerate() {
+        let x = SIDE + half * (index % 2) as f64;
+        let y = BOTTOM - 22.0 + 15.0 * (index / 2) as f64;
+        sheet.text((x, y), 90.0, label, soft(9.5), Align::Left);
+        sheet.text((x + 92.0, y), half - 100.0, value, ink(9.5), Align::Left);
+    }
+}
+
+/// The summary of one test.
+pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, place: Place) {
+    let y = surround(sheet, document, Some(outcome), place);
+    let y = top(sheet, document, y, place, &content::title_line(document, outcome, "Summary Page"));
+    let y = heading(sheet, y, "Test Description");
+    let y = y + facts_wide(sheet, y, &content::description(outcome)) + 8.0;
+    let y = heading(sheet, y, "Test Set Up");
+    let y = y + set_up(sheet, document, std::slice::from_ref(outcome), &[], y) + 8.0;
+    let y = heading(sheet, y, "Select Performance Data");
+    let y = figures(sheet, outcome, y) + 10.0;
+    let y = steady(sheet, outcome, y);
+    let y = heading(sheet, y, "Special Notes");
+    notes_table(sheet, y, &of_test_notes(outcome));
+}
+
+fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f64 {
+    let mut at = y;
+    for (label, value) in items {
+        sheet.text((SIDE, at + TEXT), 110.0, label, soft(TEXT), Align::Left);
+        at += sheet.paragraph((SIDE + 116.0, at), ROOM - 116.0, value, ink(TEXT)) + 2.0;
+    }
+    at - y
+}
+
+/// Large figures in rows of at most six; gives the lower edge.
+fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+    const IN_ROW: usize = 6;
+    const GAP: f64 = 12.0;
+    let count = outcome.key_figures.len();
+    let columns = count.div_ceil(count.div_ceil(IN_ROW).max(1)).max(1);
+    let width = (ROOM - GAP * (columns - 1) as f64) / columns as f64;
+    for (index, figure) in outcome.key_figures.iter().enumerate() {
+        let x = SIDE + (width + GAP) * (index % columns) as f64;
+        let top = y + 92.0 * (index / columns) as f64;
+        sheet.frame(Area::new(x, top, width, 82.0), LINE);
+        sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
+        let line = |sheet: &mut Sheet<'_, '_>, down: f64, text: &str, style: Style| {
+            sheet.text((x + 14.0, top + down), width - 28.0, text, style, Align::Left);
+        };
+        line(sheet, 21.0, &content::or_na(Some(&figure.name)), soft(12.0));
+        line(sheet, 53.0, &content::figure_value(figure), ink(31.0).bold());
+        line(sheet, 72.0, &content::or_na(Some(figure.unit)), soft(12.0));
+    }
+    y + 92.0 * count.div_ceil(columns) as f64
+}
+
+fn steady(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+    let found = content::steady_rows(outcome);
+    if found.is_empty() {
+        return y;
+    }
+    let widths = [0.19, 0.08, 0.12, 0.18, 0.18, 0.17, 0.08].map(|share| share * ROOM);
+    let align = |column: usize| if (2..5).contains(&column) { Align::Right } else { Align::Left };
+    let mut rows: Vec<Vec<Field>> = vec![
+        STEADY_HEADINGS.iter().enumerate().map(|(i, text)| Field::heading(*text).align(align(i))).collect(),
+    ];
+    for cells in found {
+        rows.push(cells.into_iter().enumerate().map(|(i, text)| Field::new(text).align(align(i))).collect());
+    }
+    y + table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW)) + 8.0
+}

@@ -1,0 +1,98 @@
+//! What whoever publishes a report adds to it. Nothing of it changes a figure.
+
+use std::fmt::Write as _;
+
+/// Sponsor, auditor, notes and logo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Publication {
+    /// Who had the test run.
+    pub sponsor: Option<String>,
+    /// Who checked it.
+    pub auditor: Option<String>,
+    /// Special notes.
+    pub notes: Vec<String>,
+    /// A picture for the summary pages.
+    pub logo: Option<Logo>,
+}
+
+/// A picture in PNG or JPEG.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logo {
+    bytes: Vec<u8>,
+    png: bool,
+}
+
+/// Larger pictures would make the report too large to send.
+const LOGO_LIMIT: usize = 1 << 20;
+
+impl Logo {
+    /// A logo from the bytes of a file.
+    ///
+    /// # Errors
+    /// When it is neither PNG nor JPEG, or larger than 1 MiB.
+    pub fn of(bytes: Vec<u8>) -> Result<Self, String> {
+        if bytes.len() > LOGO_LIMIT {
+            return Err(format!("the logo has {} bytes; at most {LOGO_LIMIT} are allowed", bytes.len()));
+        }
+        let png = bytes.starts_with(b"\x89PNG\r\n\x1a\n");
+        if !png && !bytes.starts_with(&[0xff, 0xd8, 0xff]) {
+            return Err("the logo is neither a PNG nor a JPEG picture".into());
+        }
+        Ok(Self { bytes, png })
+    }
+
+    /// As an address that holds the picture itself.
+    pub(crate) fn data_address(&self) -> String {
+        let kind = if self.png { "png" } else { "jpeg" };
+        format!("data:image/{kind};base64,{}", base64(&self.bytes))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) const fn is_png(&self) -> bool {
+        self.png
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let value =
+            group.iter().fold(0u32, |value, byte| value << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(value >> (18 - 6 * place)) as usize & 63];
+            let padded = if place <= group.len() { char::from(letter) } else { '=' };
+            let _ = write!(out, "{padded}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_follows_its_test_vectors() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn only_pictures_of_a_sane_size_are_logos() {
+        assert!(Logo::of(b"GIF89a".to_vec()).unwrap_err().contains("neither"));
+        assert!(Logo::of(vec![0x89; LOGO_LIMIT + 1]).unwrap_err().contains("at most"));
+        assert!(
+            Logo::of(b"\x89PNG\r\n\x1a\n...".to_vec())
+                .unwrap()
+                .data_address()
+                .starts_with("data:image/png;base64,iVBOR")
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! The PDF as an independent reader sees it: `pdfinfo` and `pdftotext`, where they are installed.
+
+mod fixture;
+
+use std::process::Command;
+
+use fixture::Plan;
+use pts::exhibit::{Cell, Exhibit};
+
+/// What `program` prints of `pdf`; none where it is not installed.
+fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.pdf");
+    std::fs::write(&path, pdf).unwrap();
+    let mut command = Command::new(program);
+    command.args(arguments).arg(&path);
+    if program == "pdftotext" {
+        command.arg("-");
+    }
+    let Ok(output) = command.output() else {
+        eprintln!("left out: {program} is not installed");
+        return None;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{program}: {errors}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn bundle(plan: &Plan) -> (Vec<u8>, Vec<pts::Outcome>) {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), plan);
+    let outcomes = pts::replay(&run.file, &loaded.entries).unwrap().outcomes;
+    (report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap(), outcomes)
+}
+
+#[test]
+fn the_client_bundle_has_26_pages_with_the_iops_summary_on_page_7_and_every_number() {
+    let tests = &["wsat", "iops", "tp-1024", "lat"];
+    let (pdf, outcomes) = bundle(&Plan { id: "bundle", profile: "pts-c-1.0", tests, ..Plan::default() });
+    assert!(pdf.len() < 2 << 20, "{} bytes", pdf.len());
+    let Some(facts) = read_by("pdfinfo", &[], &pdf) else { return };
+    let line =
+        |name: &str| facts.lines().find_map(|l| l.strip_prefix(name)).unwrap_or_default().trim().to_owned();
+    assert_eq!(line("Pages:"), "26");
+    assert!(line("Page size:").contains("A4"), "{facts}");
+    let page_7 = read_by("pdftotext", &["-f", "7", "-l", "7"], &pdf).unwrap();
+    assert!(page_7.contains("Client IOPS (REQUIRED) - Summary Page"), "{page_7}");
+    let text = read_by("pdftotext", &["-layout"], &pdf).unwrap();
+    let mut numbers = 0;
+    for exhibit in outcomes.iter().flat_map(|o| &o.pages).flat_map(|page| &page.exhibits) {
+        let Exhibit::Table(table) = exhibit else { continue };
+        for cell in table.rows.iter().flat_map(|row| &row.cells) {
+            let Cell::Value(value) = cell else { continue };
+            let printed = stdx::units::grouped(*value, table.decimals);
+            assert!(text.contains(&printed), "{printed} is not in the text");
+            numbers += 1;
+        }
+    }
+    assert!(numbers > 60, "{numbers}");
+}
+
+#[test]
+fn letters_are_embedded() {
+    let (pdf, _) = bundle(&Plan::default());
+    let Some(fonts) = read_by("pdffonts", &[], &pdf) else { return };
+    let rows: Vec<&str> = fonts.lines().skip(2).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains("DejaVuSansCondensed")), "{fonts}");
+    assert!(rows.iter().all(|row| row.contains(" yes yes yes ")), "embedded, subset, with text: {fonts}");
+}
+
+#[test]
+fn no_run_is_too_odd_for_a_pdf() {
+    for plan in fixture::plans() {
+        let html_pages = {
+            let root = fixture::folder();
+            let (run, loaded) = fixture::record(root.path(), &plan);
+            report::html(&report::fold(&run.file, &loaded).unwrap()).matches("<section ").count()
+        };
+        let (pdf, _) = bundle(&plan);
+        let Some(facts) = read_by("pdfinfo", &[], &pdf) else { return };
+        assert!(facts.contains(&format!("{html_pages}\n")), "{}: {html_pages} pages in {facts}", plan.id);
+    }
+}
