@@ -126,12 +126,13 @@ fn numbers(
             Err(_) => sheet.write_string(row, 0, &line.name)?,
         };
         for (column, cell) in line.cells.iter().enumerate() {
+            let column = column as u16 + 1;
             match cell {
-                Cell::Value(value) if value.is_finite() => {
-                    sheet.write_number(row, column as u16 + 1, *value)?
+                Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {
+                    sheet.write_number(row, column, *value)?
                 }
-                Cell::Value(_) => sheet.write_string(row, column as u16 + 1, "n/a")?,
-                Cell::Absent(why) => sheet.write_string(row, column as u16 + 1, why)?,
+                Cell::Value(_) | Cell::HostLimited(_) => sheet.write_string(row, column, "n/a")?,
+                Cell::Absent(why) => sheet.write_string(row, column, why)?,
             };
         }
     }
