@@ -22,6 +22,9 @@ use crate::pages::{PageKind, Place, pages};
 use letters::Letters;
 use sheet::Sheet;
 
+/// Title and page, and those below it.
+type Bookmark = (String, usize, Vec<(String, usize)>);
+
 /// A4 across.
 const WIDTH: f64 = 297.0 / 25.4 * 96.0;
 const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
@@ -34,7 +37,7 @@ const POINTS_PER_PIXEL: f32 = 0.75;
 pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let letters = Letters::load()?;
     let mut pdf = Pdf::new();
-    let mut bookmarks: Vec<(String, usize, Vec<(String, usize)>)> = Vec::new();
+    let mut bookmarks: Vec<Bookmark> = Vec::new();
     let pages = pages(document);
     for (index, kind) in pages.iter().enumerate() {
         let place = Place { number: index + 1, total: pages.len() };
@@ -72,7 +75,7 @@ fn draw(
     Ok(())
 }
 
-fn bookmark(all: &mut Vec<(String, usize, Vec<(String, usize)>)>, kind: &PageKind<'_>, page: usize) {
+fn bookmark(all: &mut Vec<Bookmark>, kind: &PageKind<'_>, page: usize) {
     match kind {
         PageKind::Summary { .. } => all.push(("Summary of all tests".into(), page, Vec::new())),
         PageKind::TestSummary(outcome) => {
@@ -91,7 +94,7 @@ fn bookmark(all: &mut Vec<(String, usize, Vec<(String, usize)>)>, kind: &PageKin
     }
 }
 
-fn outline(bookmarks: Vec<(String, usize, Vec<(String, usize)>)>) -> Outline {
+fn outline(bookmarks: Vec<Bookmark>) -> Outline {
     let target = |page: usize| XyzDestination::new(page, Point::from_xy(0.0, 0.0));
     let mut outline = Outline::new();
     for (title, page, inner) in bookmarks {
