@@ -6,6 +6,7 @@ mod ci;
 mod crosscheck;
 mod source;
 mod tidy;
+mod vm_test;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
     Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
     Command { name: "bench", about: "engine: what the load engine costs, beside fio", run: bench::run },
+    Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
 ];
 
 fn main() -> ExitCode {

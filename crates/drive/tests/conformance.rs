@@ -101,7 +101,7 @@ fn what_is_cut_short_is_an_error_and_counted() {
             let asked = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
             let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing to read");
             assert_eq!(error.kind(), ErrorKind::Device, "{engine:?}");
-            assert!(error.to_string().contains("only 0 B were transferred"), "{engine:?}: {error}");
+            assert!(error.to_string().contains("only 0 B transferred"), "{engine:?}: {error}");
             let drive::DriveError::Device { errors, .. } = error else { panic!("{error:?}") };
             assert_eq!(errors.len(), 1);
             assert!((1..=2 * u64::from(queue_depth)).contains(&errors[0].count), "{errors:?}");

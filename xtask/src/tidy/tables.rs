@@ -76,6 +76,14 @@ const LISTED: &[Listed] = &[
         table: Some("CHECKS"),
         entry: module,
     },
+    Listed {
+        folder: "xtask/src/vm_test/checks",
+        extension: "rs",
+        helpers: &[],
+        file: "xtask/src/vm_test/checks.rs",
+        table: Some("GROUPS"),
+        entry: module,
+    },
 ];
 
 fn module(stem: &str) -> String {

@@ -85,7 +85,7 @@ fn device_error(device: &Device<'_>, first: &Failure, workers: &[Ended]) -> Driv
     }
     let verb = if first.access.read { "read" } else { "write" };
     let problem = match first.errno {
-        0 => format!("only {} B were transferred; did it shrink?", first.transferred_bytes),
+        0 => format!("only {} B transferred; the device vanished or shrank", first.transferred_bytes),
         errno => format!("{}: {}", errno_name(errno), errno_cause(errno)),
     };
     let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;

@@ -1,0 +1,61 @@
+//! `plateau info`: every kind of disk is what it says it is.
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+use crate::vm_test::hardware::{
+    DISK_BYTES, NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target, VIRTIO,
+};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "identity",
+    checks: &[
+        Check { name: "every kind of disk has its serial number, size, sectors and interface", run: facts },
+        Check { name: "an unknown device is named and nothing is begun", run: unknown },
+    ],
+};
+
+/// Disk, logical block, interface, part of the model's name.
+const KNOWN: &[(Target, u64, &str, &str)] = &[
+    (NVME_512, 512, "NVMe", "QEMU NVMe"),
+    (NVME_4096, 4096, "NVMe", "QEMU NVMe"),
+    (NVME_METADATA, 4096, "NVMe", "QEMU NVMe"),
+    (NVME_SLOT, 512, "NVMe", "QEMU NVMe"),
+    (SCSI_512, 512, "virtio", "QEMU HARDDISK"),
+    (SCSI_4096, 4096, "virtio", "QEMU HARDDISK"),
+    (SATA, 512, "SATA", "PLATEAU-SSD"),
+    (VIRTIO, 512, "virtio", ""),
+];
+
+fn facts(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    for &(target, block_bytes, interface, model) in KNOWN {
+        let device = guest.device(target)?;
+        let info = guest.json(&format!("info {device}"))?;
+        let facts = &info["target"];
+        let text = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
+        let wrong = || format!("{target:?}: {facts}");
+        ensure!(text("serial") == target.serial, wrong());
+        ensure!(text("interface") == interface, wrong());
+        ensure!(text("model").contains(model), wrong());
+        ensure!(facts["logical_block_bytes"] == block_bytes, wrong());
+        // A namespace with metadata gives some of its bytes to it.
+        let bytes = facts["capacity_bytes"].as_u64().with_context(wrong)?;
+        ensure!(bytes <= DISK_BYTES && bytes > DISK_BYTES * 99 / 100, wrong());
+        ensure!(bytes == DISK_BYTES || target == NVME_METADATA, wrong());
+        ensure!(info["refusals"] == Value::Array(Vec::new()), "{target:?}: {}", info["refusals"]);
+        ensure!(info["erase_confirmation_needed"] == true, wrong());
+    }
+    Ok(())
+}
+
+fn unknown(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    for device in ["/dev/nvme9n1", "/dev/null", "/dev/ttyS1", "/dev", "/dev/nvme0"] {
+        let said = guest.fails(4, &format!("run lat {device} --erase PLATNVME0"))?;
+        ensure!(said.contains(device), "{device}: {said}");
+    }
+    Ok(())
+}

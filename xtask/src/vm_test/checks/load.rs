@@ -1,0 +1,79 @@
+//! `plateau load`: one workload, through every way into the kernel that these disks have.
+
+use anyhow::{Context as _, ensure};
+
+use crate::vm_test::hardware::{
+    NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target, VIRTIO,
+};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "load",
+    checks: &[
+        Check {
+            name: "every disk is written and read in whole, and the kernel counted the same",
+            run: counted,
+        },
+        Check { name: "reads need no name and change nothing", run: reads },
+        Check { name: "half a sector is refused before anything is touched", run: half_a_sector },
+    ],
+};
+
+const ALL: &[Target] = &[NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SCSI_512, SCSI_4096, SATA, VIRTIO];
+
+/// Sectors of 512 bytes that the kernel has read and written on a disk.
+fn sectors(lab: &mut Lab, device: &str) -> anyhow::Result<(u64, u64)> {
+    let name = device.trim_start_matches("/dev/");
+    let text = lab.guest()?.sh(&format!("cat /sys/block/{name}/stat"))?;
+    let counts: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    Ok((*counts.get(2).context("stat")?, *counts.get(6).context("stat")?))
+}
+
+fn counted(lab: &mut Lab) -> anyhow::Result<()> {
+    for &target in ALL {
+        let device = lab.guest()?.device(target)?;
+        let identity = lab.guest()?.identity(&device)?;
+        for (rw, depth) in [("write", 1), ("read", 8), ("randwrite", 4)] {
+            let before = sectors(lab, &device)?;
+            let command = format!(
+                "load {device} --rw {rw} --bs 64k --iodepth {depth} --size 4MiB --erase '{identity}'"
+            );
+            let document = lab.guest()?.json(&command).with_context(|| format!("{target:?}"))?;
+            let after = sectors(lab, &device)?;
+            let (read, written) = (after.0 - before.0, after.1 - before.1);
+            let wrong = || format!("{target:?} {rw}: {read} and {written} sectors; {document}");
+            let expected = (4 << 20) / 512;
+            if rw == "read" {
+                // Looking for signatures reads a little, too.
+                ensure!(written == 0 && (expected..expected * 3 / 2).contains(&read), wrong());
+            } else {
+                ensure!(written == expected, wrong());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn reads(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_512, SATA, SCSI_4096] {
+        let device = lab.guest()?.device(target)?;
+        let before = sectors(lab, &device)?.1;
+        lab.guest()?.json(&format!("load {device} --rw randread --bs 4k --runtime 0.3"))?;
+        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written");
+    }
+    Ok(())
+}
+
+fn half_a_sector(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_4096, SCSI_4096] {
+        let device = lab.guest()?.device(target)?;
+        let identity = lab.guest()?.identity(&device)?;
+        let before = sectors(lab, &device)?.1;
+        let said =
+            lab.guest()?.fails(2, &format!("load {device} --rw write --bs 512 --erase '{identity}'"))?;
+        ensure!(said.contains("4096") || said.contains("4 KiB"), "{said}");
+        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written");
+    }
+    Ok(())
+}

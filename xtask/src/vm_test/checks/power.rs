@@ -1,0 +1,53 @@
+//! The power fails in the middle of a run.
+
+use anyhow::ensure;
+
+use super::SHORT;
+use crate::vm_test::hardware::NVME_512;
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "power",
+    checks: &[Check { name: "two power cuts in one run lose nothing that was finished", run }],
+};
+
+const JOURNAL: &str = "/runs/library/*/journal";
+
+fn run(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_512)?;
+    let identity = guest.identity(&device)?;
+    guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
+    guest.start(&format!("run lat {device} --erase '{identity}' {SHORT} --cell-seconds 0.3"))?;
+    for cut in 1..=2 {
+        let wanted = cut * 8;
+        guest_waits(lab, wanted)?;
+        let guest = lab.guest()?;
+        let seen = guest.sh(&format!("cat {JOURNAL}"))?;
+        lab.power_cut();
+
+        let guest = lab.guest()?;
+        let after = guest.sh(&format!("cat {JOURNAL}"))?;
+        ensure!(after.starts_with(&seen), "cut {cut}: what was in the journal is not there any more");
+        let id = guest.sh("ls /runs/library")?;
+        ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
+        guest.device(NVME_512)?;
+        guest.start(&format!("resume {id} --json"))?;
+    }
+    let ended = lab.guest()?.wait_for_end()?;
+    ensure!(ended.code == 0, "resume ended with {}: {}", ended.code, ended.err);
+    let document: serde_json::Value = serde_json::from_str(&ended.out)?;
+    ensure!(document["state"] == "complete", "{}", document["state"]);
+    let gaps = document["modified"].to_string().matches("interrupted for").count();
+    ensure!(gaps == 2, "{}", document["modified"]);
+    let run = document["run"].as_str().unwrap_or_default();
+    ensure!(lab.guest()?.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
+    Ok(())
+}
+
+/// Waits until the journal holds so many cells.
+fn guest_waits(lab: &mut Lab, cells: u32) -> anyhow::Result<()> {
+    let command = format!("test $(grep -c '\"measured\"' {JOURNAL}) -ge {cells}");
+    lab.guest()?.wait_for("more cells", &command)
+}

@@ -1,0 +1,169 @@
+//! Every way to name the wrong disk is refused, and every byte is still there.
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::vm_test::hardware::{LIBRARY, SATA, SCSI_512, Target, VIRTIO};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "refusals",
+    checks: &[
+        Check { name: "a disk that is used or holds something keeps every byte", run: used },
+        Check { name: "without the right name typed nothing is written", run: unconfirmed },
+        Check { name: "the disk under the runs is refused", run: library },
+        Check { name: "a write-protected disk cannot be used", run: read_only },
+    ],
+};
+
+/// A way in which a disk is somebody's. `$D` is the disk, `$N` its name without `/dev`.
+struct Case {
+    what: &'static str,
+    prepare: &'static str,
+    undo: &'static str,
+    /// Added to the disk's name: what plateau is pointed at.
+    suffix: &'static str,
+    /// What the refusal names.
+    named: &'static str,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        what: "mounted",
+        prepare: "mke2fs -q $D && mount -o ro -t ext4 $D /mnt",
+        undo: "umount /mnt",
+        suffix: "",
+        named: "mounted at /mnt",
+    },
+    Case { what: "a file system", prepare: "mke2fs -q $D", undo: "true", suffix: "", named: "ext" },
+    Case {
+        what: "a partition table",
+        prepare: "printf 'o\\nn\\np\\n1\\n\\n\\nw\\n' | fdisk $D >/dev/null; test -b ${D}1",
+        undo: "true",
+        suffix: "",
+        named: "partition",
+    },
+    Case {
+        what: "a partition",
+        prepare: "printf 'o\\nn\\np\\n1\\n\\n\\nw\\n' | fdisk $D >/dev/null; test -b ${D}1",
+        undo: "true",
+        suffix: "1",
+        named: "it is a partition",
+    },
+    Case {
+        what: "a mounted partition",
+        prepare: "printf 'o\\nn\\np\\n1\\n\\n\\nw\\n' | fdisk $D >/dev/null; mke2fs -q ${D}1 && mount -o ro -t \
+                  ext4 ${D}1 /mnt",
+        undo: "umount /mnt",
+        suffix: "",
+        named: "mounted at /mnt",
+    },
+    Case {
+        what: "swap in use",
+        prepare: "mkswap $D >/dev/null && swapon $D",
+        undo: "swapoff $D",
+        suffix: "",
+        named: "swap",
+    },
+    Case { what: "swap", prepare: "mkswap $D >/dev/null", undo: "true", suffix: "", named: "swap" },
+    Case {
+        what: "under a loop device",
+        prepare: "losetup /dev/loop7 $D",
+        undo: "losetup -d /dev/loop7",
+        suffix: "",
+        named: "loop7",
+    },
+    Case {
+        what: "a member of an array",
+        prepare: "echo md_plateau > /sys/module/md_mod/parameters/new_array && cd /sys/block/md_plateau/md && \
+                  echo none > metadata_version && echo raid1 > level && echo 1 > raid_disks && cat \
+                  /sys/block/$N/dev > new_dev && echo 0 > dev-$N/slot && echo 32768 > component_size && echo \
+                  active > array_state",
+        undo: "echo clear > /sys/block/md_plateau/md/array_state",
+        suffix: "",
+        named: "md_plateau",
+    },
+];
+
+fn used(lab: &mut Lab) -> anyhow::Result<()> {
+    let mut wrong = Vec::new();
+    for target in [VIRTIO, SCSI_512] {
+        for case in CASES {
+            lab.wipe(target)?;
+            let device = lab.guest()?.device(target)?;
+            let outcome = refuse(lab, target, case);
+            if let Err(error) = outcome {
+                wrong.push(format!("{device}, {}: {error:#}", case.what));
+            }
+            lab.guest()?.run(&shell(&device, case.undo))?;
+        }
+        lab.wipe(target)?;
+    }
+    if wrong.is_empty() { Ok(()) } else { bail!(wrong.join("\n")) }
+}
+
+fn shell(device: &str, command: &str) -> String {
+    format!("D={device}; N={}; {command}", device.trim_start_matches("/dev/"))
+}
+
+fn refuse(lab: &mut Lab, target: Target, case: &Case) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = &guest.device(target)?;
+    let identity = guest.identity(device)?;
+    guest.sh(&shell(device, case.prepare)).context("to make it so")?;
+    let runs = guest.sh("ls /runs/library 2>/dev/null | wc -l")?;
+    let before = lab.content(target)?;
+    let guest = lab.guest()?;
+    for command in ["run lat", "load --rw write --size 1MiB"] {
+        let said = guest.fails(3, &format!("{command} {device}{} --erase '{identity}'", case.suffix))?;
+        ensure!(said.contains(case.named), "`{command}` does not name the reason: {said}");
+    }
+    let info = guest.json(&format!("info {device}{}", case.suffix))?;
+    ensure!(info["refusals"].to_string().contains(case.named), "info says {}", info["refusals"]);
+    ensure!(guest.sh("ls /runs/library 2>/dev/null | wc -l")? == runs, "a run was begun");
+    ensure!(lab.content(target)? == before, "its content changed");
+    Ok(())
+}
+
+fn unconfirmed(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let (device, other) = (guest.device(SATA)?, guest.device(VIRTIO)?);
+    let (identity, others) = (guest.identity(&device)?, guest.identity(&other)?);
+    let before = lab.content(SATA)?;
+    let guest = lab.guest()?;
+    let lower = identity.to_lowercase();
+    for erase in [
+        String::new(),
+        "--erase ''".into(),
+        format!("--erase '{others}'"),
+        format!("--erase '{lower}'"),
+        format!("--erase '{device}'"),
+        format!("--erase '{}'", &identity[..identity.len() - 1]),
+    ] {
+        for command in ["run lat", "load --rw randwrite --runtime 0.1"] {
+            let said = guest.fails(3, &format!("{command} {device} {erase}"))?;
+            ensure!(said.contains(&format!("--erase '{identity}'")), "says what to type: {said}");
+        }
+    }
+    ensure!(lab.content(SATA)? == before, "its content changed");
+    Ok(())
+}
+
+fn library(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(LIBRARY)?;
+    let said = guest.fails(3, &format!("run lat {device} --erase {}", LIBRARY.serial))?;
+    ensure!(said.contains("mounted at /runs"), "{said}");
+    Ok(())
+}
+
+fn read_only(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(SATA)?;
+    let identity = guest.identity(&device)?;
+    guest.sh(&format!("blockdev --setro {device}"))?;
+    let said = guest.fails(4, &format!("run lat {device} --erase '{identity}'"));
+    guest.sh(&format!("blockdev --setrw {device}"))?;
+    ensure!(said?.contains("read-only"), "names the reason");
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! What the machine is made of: QEMU, a kernel with its modules, busybox; all from Debian packages.
+//!
+//! QEMU is used as it is installed, or installed where that is possible. Kernel and busybox are only
+//! downloaded and unpacked below `target`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context as _, bail};
+
+use super::vmlinux;
+
+/// What cannot be had, and what to do about it.
+pub struct Missing(pub String);
+
+/// What runs the guest's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accelerator {
+    Kvm,
+    Tcg,
+}
+
+impl Accelerator {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "KVM",
+            Self::Tcg => "TCG (no KVM)",
+        }
+    }
+
+    pub const fn argument(self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg,thread=multi",
+        }
+    }
+}
+
+/// Everything that a machine needs besides our program.
+pub struct Kit {
+    pub qemu: PathBuf,
+    pub qemu_version: String,
+    pub kernel: PathBuf,
+    pub kernel_release: String,
+    /// `lib/modules/RELEASE` of the unpacked package.
+    pub modules: PathBuf,
+    pub busybox: PathBuf,
+    pub accelerator: Accelerator,
+}
+
+const QEMU: &str = "qemu-system-x86_64";
+const QEMU_PACKAGE: &str = "qemu-system-x86";
+/// The kernel for clouds is smaller and has no SATA.
+const KERNEL_PACKAGE: &str = "linux-image-amd64";
+const BUSYBOX_PACKAGE: &str = "busybox-static";
+
+impl Kit {
+    pub fn obtain(folder: &Path) -> Result<Self, Missing> {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
+        }
+        let missing = |package: &'static str| {
+            move |error: anyhow::Error| {
+                Missing(format!("Debian's package {package} is needed and cannot be had: {error:#}"))
+            }
+        };
+        let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
+        let packages = folder.join("packages");
+        let kernel_root = unpacked(&packages, KERNEL_PACKAGE).map_err(missing(KERNEL_PACKAGE))?;
+        let busybox_root = unpacked(&packages, BUSYBOX_PACKAGE).map_err(missing(BUSYBOX_PACKAGE))?;
+        let (packed, kernel_release) = kernel_in(&kernel_root).map_err(missing(KERNEL_PACKAGE))?;
+        let kernel = vmlinux::unpacked(&packed, folder);
+        let modules = ["lib/modules", "usr/lib/modules"].map(|place| kernel_root.join(place));
+        let modules = modules.into_iter().find(|place| place.is_dir());
+        let busybox = ["bin/busybox", "usr/bin/busybox"].map(|place| busybox_root.join(place));
+        let busybox = busybox.into_iter().find(|place| place.is_file());
+        let broken = |what: &str| Missing(format!("{what} is not where it should be in its package"));
+        Ok(Self {
+            accelerator: accelerator(&qemu, &kernel, folder),
+            qemu,
+            qemu_version,
+            kernel,
+            modules: modules.ok_or_else(|| broken("lib/modules"))?.join(&kernel_release),
+            kernel_release,
+            busybox: busybox.ok_or_else(|| broken("busybox"))?,
+        })
+    }
+}
+
+/// `PLATEAU_QEMU`, or what is installed, or what can be installed.
+fn qemu() -> anyhow::Result<(PathBuf, String)> {
+    if let Some(chosen) = std::env::var_os("PLATEAU_QEMU") {
+        let version = qemu_version(Path::new(&chosen)).context("PLATEAU_QEMU")?;
+        return Ok((chosen.into(), version));
+    }
+    if let Ok(version) = qemu_version(Path::new(QEMU)) {
+        return Ok((QEMU.into(), version));
+    }
+    if !is_root() {
+        bail!("{QEMU} is not installed, and only root can install it");
+    }
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "-qq", "-y", "--no-install-recommends", QEMU_PACKAGE]);
+    finished(apt.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok((QEMU.into(), qemu_version(Path::new(QEMU))?))
+}
+
+fn qemu_version(program: &Path) -> anyhow::Result<String> {
+    let output = finished(Command::new(program).arg("--version"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = text.lines().next().unwrap_or_default();
+    // "QEMU emulator version 7.2.22 (Debian ...)"
+    Ok(format!("QEMU {}", first.split_whitespace().nth(3).unwrap_or(first)))
+}
+
+fn is_root() -> bool {
+    finished(Command::new("id").arg("-u")).is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// The folder with a package's files; downloaded once.
+fn unpacked(packages: &Path, package: &str) -> anyhow::Result<PathBuf> {
+    let root = packages.join(package);
+    if root.is_dir() {
+        return Ok(root);
+    }
+    let unfinished = packages.join(format!("{package}.unfinished"));
+    drop(fs::remove_dir_all(&unfinished));
+    fs::create_dir_all(&unfinished)?;
+    finished(
+        Command::new("apt-get").args(["download", "-qq", &real_name(package)?]).current_dir(&unfinished),
+    )?;
+    let entries = fs::read_dir(&unfinished)?.collect::<Result<Vec<_>, _>>()?;
+    let file =
+        entries.iter().map(fs::DirEntry::path).find(|path| path.extension().is_some_and(|e| e == "deb"));
+    let file = file.context("apt-get brought no file")?;
+    finished(Command::new("dpkg-deb").arg("--extract").arg(&file).arg(&unfinished))?;
+    fs::remove_file(&file)?;
+    fs::rename(&unfinished, &root)?;
+    Ok(root)
+}
+
+/// Kernels have a package without files that depends on the newest one.
+fn real_name(package: &str) -> anyhow::Result<String> {
+    if package != KERNEL_PACKAGE {
+        return Ok(package.into());
+    }
+    let output = finished(Command::new("apt-cache").args(["depends", package]))?;
+    newest_kernel(&String::from_utf8_lossy(&output.stdout))
+        .with_context(|| format!("apt knows no {package}; apt-get update may help"))
+}
+
+fn newest_kernel(depends: &str) -> Option<String> {
+    let named = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    named.into_iter().find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+}
+
+fn kernel_in(root: &Path) -> anyhow::Result<(PathBuf, String)> {
+    for entry in fs::read_dir(root.join("boot"))? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Some(release) = name.strip_prefix("vmlinuz-") {
+            let release = release.to_owned();
+            return Ok((path, release));
+        }
+    }
+    bail!("no vmlinuz in it")
+}
+
+/// KVM where it runs the kernel: a device that can be opened is no proof, so a guest without disks has to
+/// print its first line within some seconds.
+fn accelerator(qemu: &Path, kernel: &Path, folder: &Path) -> Accelerator {
+    let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
+    if may && super::machine::boots_with_kvm(qemu, kernel, folder) {
+        Accelerator::Kvm
+    } else {
+        Accelerator::Tcg
+    }
+}
+
+/// Runs a program to its end; what it said is the error.
+pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().with_context(|| format!("cannot start {name}"))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    bail!("{name}: {}: {}", output.status, said.trim().lines().last().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_kernel_is_what_the_empty_package_depends_on() {
+        let text = "linux-image-amd64\n  Depends: linux-image-6.1.0-56-amd64\n  Suggests: linux-doc\n";
+        assert_eq!(newest_kernel(text).as_deref(), Some("linux-image-6.1.0-56-amd64"));
+        assert_eq!(newest_kernel("N: Unable to locate package"), None);
+    }
+
+    #[test]
+    fn a_failed_program_is_quoted() {
+        let error = finished(Command::new("sh").args(["-c", "echo wrong >&2; exit 3"])).unwrap_err();
+        assert!(error.to_string().contains("wrong"), "{error}");
+    }
+}

@@ -1,0 +1,92 @@
+//! What a check works with: the machine, its disks, its power switch.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use serde_json::{Map, Value, json};
+
+use super::guest::Guest;
+use super::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLOT_DEVICE, Target};
+use super::kit::{Kit, finished};
+use super::machine::{self, Machine};
+
+/// The only machine, off until a check asks for it. Its disks outlive a power cut.
+pub struct Lab {
+    pub kit: Kit,
+    folder: PathBuf,
+    initramfs: PathBuf,
+    machine: Option<Machine>,
+}
+
+impl Lab {
+    /// Makes empty disks, and a file system on the one for runs.
+    pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf) -> anyhow::Result<Self> {
+        for disk in DISKS {
+            let image = folder.join(format!("{}.img", disk.node));
+            File::create(&image).and_then(|file| file.set_len(disk.bytes)).context("an image")?;
+        }
+        finished(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(folder.join("library.img")))?;
+        Ok(Self { kit, folder: folder.into(), initramfs, machine: None })
+    }
+
+    /// The machine, switched on if it is off.
+    fn machine(&mut self) -> anyhow::Result<&mut Machine> {
+        if self.machine.is_none() {
+            let mut machine = Machine::start(&self.kit, &self.folder, &self.initramfs)?;
+            let library = machine.guest.device(LIBRARY)?;
+            machine.guest.sh(&format!("mount -t ext4 {library} /runs"))?;
+            self.machine = Some(machine);
+        }
+        self.machine.as_mut().context("the machine was just switched on")
+    }
+
+    /// The guest, booted if need be.
+    pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
+        Ok(&mut self.machine()?.guest)
+    }
+
+    /// Kills the machine. What it has not written to its disks is lost.
+    pub fn power_cut(&mut self) {
+        self.machine = None;
+    }
+
+    /// Pulls the NVMe drive out of its slot.
+    pub fn pull(&mut self) -> anyhow::Result<()> {
+        let qmp = &mut self.machine()?.qmp;
+        qmp.ask("device_del", json!({ "id": SLOT_DEVICE }))?;
+        qmp.wait_for("DEVICE_DELETED", SLOT_DEVICE)
+    }
+
+    /// Puts it back, and waits until the guest has it.
+    pub fn put_back(&mut self) -> anyhow::Result<()> {
+        let arguments: Map<String, Value> =
+            SLOT_ARGUMENTS.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        self.machine()?.qmp.ask("device_add", Value::Object(arguments))?;
+        self.guest()?.device(NVME_SLOT).map(drop)
+    }
+
+    /// What is on a disk, as the host sees it; what the guest has not written yet is written first.
+    pub fn content(&mut self, target: Target) -> anyhow::Result<Vec<u8>> {
+        self.guest()?.sh("sync")?;
+        let image = self.folder.join(format!("{}.img", target.node));
+        std::fs::read(&image).with_context(|| image.display().to_string())
+    }
+
+    /// Takes everything off a disk by which it could be recognised as somebody's.
+    pub fn wipe(&mut self, target: Target) -> anyhow::Result<()> {
+        let guest = self.guest()?;
+        let device = guest.device(target)?;
+        let last = DISK_BYTES / (1 << 20) - 4;
+        let [begin, end] = [0, last]
+            .map(|seek| format!("dd if=/dev/zero of={device} bs=1M seek={seek} count=4 2>/dev/null"));
+        guest.sh(&format!("{begin}; {end}; sync; blockdev --rereadpt {device}"))?;
+        Ok(())
+    }
+
+    /// The end of the kernel's log.
+    pub fn last_words(&self) -> String {
+        machine::console(&self.folder)
+    }
+}

@@ -1,0 +1,166 @@
+//! One QEMU process: switched on, asked, cut off.
+
+use std::fs::File;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+use super::guest::Guest;
+use super::hardware::{CONTROLLERS, DISKS, Disk};
+use super::kit::{Accelerator, Kit};
+use super::qmp::Qmp;
+
+/// QEMU makes its sockets within this time.
+const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
+/// A kernel that runs at all on KVM prints something within this time.
+const KVM_WITHIN: Duration = Duration::from_secs(6);
+/// QEMU before 10 loses an NVMe command now and then; so the kernel notices that soon, and goes on.
+const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
+                      nvme.poll_queues=1 nvme_core.io_timeout=10";
+const CONSOLE: &str = "console.log";
+
+/// A machine that runs; it is off when this is dropped.
+pub struct Machine {
+    child: Child,
+    pub guest: Guest,
+    pub qmp: Qmp,
+}
+
+impl Machine {
+    /// Switches it on and waits until the guest takes commands.
+    pub fn start(kit: &Kit, folder: &Path, initramfs: &Path) -> anyhow::Result<Self> {
+        let sockets = ["line", "qmp"].map(|name| folder.join(format!("{name}.socket")));
+        sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
+        let mut command = Command::new(&kit.qemu);
+        command
+            .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-M", "q35"])
+            .args(["-accel", kit.accelerator.argument(), "-cpu", "max", "-smp", "2", "-m", "1024"])
+            .arg("-kernel")
+            .arg(&kit.kernel)
+            .arg("-initrd")
+            .arg(initramfs)
+            .args(["-append", KERNEL])
+            .args(["-serial", &format!("file:{CONSOLE}")])
+            .args([
+                "-chardev",
+                "socket,id=line,path=line.socket,server=on,wait=off",
+                "-serial",
+                "chardev:line",
+            ])
+            .args(["-qmp", "unix:qmp.socket,server=on,wait=off"])
+            .args(firmware())
+            .args(CONTROLLERS.iter().flat_map(|device| ["-device", device]))
+            .args(DISKS.iter().flat_map(disk_arguments))
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.join("qemu.log"))?);
+        let mut child = command.spawn().context("cannot start QEMU")?;
+        let connected = connect(&mut child, &sockets, folder);
+        let (line, qmp) = match connected {
+            Ok(both) => both,
+            Err(error) => {
+                stop(&mut child);
+                return Err(error);
+            }
+        };
+        let mut machine = Self { child, guest: Guest::new(line), qmp };
+        machine.guest.wait_until_ready()?;
+        Ok(machine)
+    }
+}
+
+impl Drop for Machine {
+    /// As when the power fails: nobody is told.
+    fn drop(&mut self) {
+        stop(&mut self.child);
+    }
+}
+
+fn stop(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
+
+fn disk_arguments(disk: &Disk) -> [String; 4] {
+    let node = disk.node;
+    [
+        "-blockdev".into(),
+        format!(
+            "driver=raw,node-name={node},discard=unmap,file.driver=file,file.filename={node}.img,\
+             file.discard=unmap"
+        ),
+        "-device".into(),
+        format!("{},drive={node}", disk.device),
+    ]
+}
+
+/// The small firmware where there is one: it starts sooner.
+fn firmware() -> Vec<&'static str> {
+    const SMALL: &str = "/usr/share/qemu/qboot.rom";
+    if Path::new(SMALL).exists() { vec!["-bios", SMALL] } else { Vec::new() }
+}
+
+fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::Result<(UnixStream, Qmp)> {
+    let deadline = Instant::now() + SOCKETS_WITHIN;
+    let [line, qmp] = sockets;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let said = std::fs::read_to_string(folder.join("qemu.log")).unwrap_or_default();
+            bail!("QEMU ended with {status}: {}", said.trim());
+        }
+        if let Ok(line) = UnixStream::connect(line) {
+            return Ok((line, Qmp::connect(qmp)?));
+        }
+        if Instant::now() > deadline {
+            bail!("QEMU made no socket {} in {SOCKETS_WITHIN:?}", line.display());
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// The end of what the guest's kernel printed.
+pub fn console(folder: &Path) -> String {
+    let bytes = std::fs::read(folder.join(CONSOLE)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).replace('\r', "");
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}
+
+/// Whether a kernel prints anything with KVM: that its device can be opened does not say so.
+pub fn boots_with_kvm(qemu: &Path, kernel: &Path, folder: &Path) -> bool {
+    let log = "kvm.log";
+    drop(std::fs::remove_file(folder.join(log)));
+    let mut command = Command::new(qemu);
+    command
+        .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-M", "q35"])
+        .args(["-accel", Accelerator::Kvm.argument(), "-cpu", "max", "-m", "512"])
+        .arg("-kernel")
+        .arg(kernel)
+        .args(["-append", "console=ttyS0 panic=-1", "-serial", &format!("file:{log}")])
+        .args(firmware())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    let deadline = Instant::now() + KVM_WITHIN;
+    let mut booted = false;
+    while !booted && Instant::now() < deadline {
+        booted = std::fs::read(folder.join(log)).is_ok_and(|text| contains(&text, b"Linux version"));
+        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    stop(&mut child);
+    booted
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
