@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
         cargo: &["doc", "--workspace", "--no-deps", "--locked"],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
+    Step { name: "newcomer", cargo: &[], environment: &[] },
 ];
 
 /// Runs all steps.
@@ -66,7 +67,8 @@ impl Step {
 
     fn run(&self, root: &Path) -> anyhow::Result<()> {
         if self.cargo.is_empty() {
-            return crate::tidy::run(root, &[]);
+            let chore = crate::COMMANDS.iter().find(|command| command.name == self.name);
+            return (chore.with_context(|| format!("no chore '{}'", self.name))?.run)(root, &[]);
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)

@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod crosscheck;
+mod newcomer;
 mod source;
 mod tidy;
 mod vm_test;
@@ -26,6 +27,11 @@ const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
     Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
     Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
+    Command {
+        name: "newcomer",
+        about: "the toy test of CONTRIBUTING.md, done in a copy",
+        run: newcomer::run,
+    },
     Command { name: "bench", about: "engine: what the load engine costs, beside fio", run: bench::run },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
 ];

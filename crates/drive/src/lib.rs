@@ -359,6 +359,22 @@ impl Armed {
         self.effort
     }
 
+    /// A simulated drive begins to watch anew what it is asked for; a real one does nothing.
+    pub fn watch(&mut self) {
+        if let Inner::Simulated(sim) = &mut self.inner {
+            sim.watch();
+        }
+    }
+
+    /// What a simulated drive saw since [`watch`](Self::watch).
+    #[must_use]
+    pub fn witness(&self) -> Option<&nandsim::Witness> {
+        match &self.inner {
+            Inner::Simulated(sim) => sim.witness(),
+            Inner::Real { .. } => None,
+        }
+    }
+
     /// Leaves it alone for this long (a scaled simulated drive: for that part of it).
     ///
     /// # Errors
@@ -372,8 +388,11 @@ impl Armed {
     }
 }
 
-/// Whether a target can do a workload at all.
-fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
+/// Whether a target can do a workload at all; asks nothing of it.
+///
+/// # Errors
+/// [`ErrorKind::Invalid`] with what is impossible and what would be possible.
+pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     workload
         .validate(facts.capacity_bytes, facts.logical_block_bytes)
         .map_err(|e| DriveError::Invalid(format!("{}: {e}", facts.path)))?;
@@ -381,6 +400,15 @@ fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
         return Err(DriveError::Invalid(format!(
             "{}: rates, ramps and reducible data are not there yet",
             facts.path
+        )));
+    }
+    if facts.simulated.is_some() && workload.outstanding() > nandsim::MOST_IN_FLIGHT {
+        return Err(DriveError::Invalid(format!(
+            "workload {workload}: TC {} x QD {} are more commands in flight than a simulated drive takes; a QD of {} \
+             is the nearest",
+            workload.threads,
+            workload.queue_depth,
+            nandsim::MOST_IN_FLIGHT / u32::from(workload.threads)
         )));
     }
     load::check_depth(workload)

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use nandsim::{Cause, Failed, Load, Model, Scale, Ssd, Tally};
+use nandsim::{Cause, Failed, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
     Direction, ErrorCount, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
 };
@@ -75,6 +75,14 @@ impl Simulated {
 
     pub(crate) fn idle(&mut self, ns: u64) {
         self.ssd.idle(ns / self.divisor);
+    }
+
+    pub(crate) fn watch(&mut self) {
+        self.ssd.watch(true);
+    }
+
+    pub(crate) fn witness(&self) -> Option<&Witness> {
+        self.ssd.witness()
     }
 
     pub(crate) fn purge(&mut self) -> Purged {

@@ -36,6 +36,7 @@ pub use health::{Health, Smart};
 pub use load::{Direction, Failed, Load, Tally, Tick, Until};
 pub use model::{Cache, Class, Firmware, Geometry, MODELS, Model, ModelError, Thermal, Timing, VictimPolicy};
 pub use queue::{Command, Completion, Queue};
+pub use run::MOST_IN_FLIGHT;
 pub use scale::{Scale, ScaleError};
 pub use ssd::Ssd;
 pub use witness::{PARTS, Witness};

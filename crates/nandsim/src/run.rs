@@ -18,7 +18,7 @@ struct Slot {
 }
 
 /// Most commands in flight that a drive takes.
-const MOST_IN_FLIGHT: u32 = 1 << 16;
+pub const MOST_IN_FLIGHT: u32 = 1 << 16;
 /// Accesses drawn ahead of their submission; a power of two.
 const AHEAD: usize = 16;
 

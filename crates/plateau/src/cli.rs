@@ -146,12 +146,27 @@ pub struct Changes {
     /// Seconds per cell, such as 5 or 0.5 [default: 60]
     #[arg(long, value_name = "S")]
     pub cell_seconds: Option<f64>,
-    /// Rounds after which a test without steady state ends, 5 to 100 [default: 25]
+    /// Rounds after which a test without steady state ends, 5 to 25 [default: 25]
     #[arg(long, value_name = "N")]
     pub max_rounds: Option<u32>,
+    /// Go on behind 25 rounds until steady state, for at most 100
+    #[arg(long, conflicts_with = "max_rounds")]
+    pub keep_going: bool,
     /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
     #[arg(long, value_name = "N")]
     pub precondition: Option<u32>,
+    /// Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]
+    #[arg(long, value_name = "P")]
+    pub pc_ar: Option<u8>,
+    /// Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]
+    #[arg(long, value_name = "P")]
+    pub test_ar: Option<u8>,
+    /// LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]
+    #[arg(long, value_name = "SIZE")]
+    pub ar_amount: Option<String>,
+    /// Pieces that the AR amount is split into (AR Segments) [default: 2048]
+    #[arg(long, value_name = "N")]
+    pub ar_segments: Option<u32>,
     /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
     #[arg(long)]
     pub composite_fits_sectors: bool,

@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, OpenOptions};
 use pts::{Profile, Test};
-use record::{Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile, Settings};
+use record::{Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
-use stdx::units::{SECOND_NS, parse_size};
+use stdx::units::parse_size;
 
-use crate::cli::{Asked, Changes, Cli, Run};
+use crate::cli::{Asked, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, places, printer, report_file};
+use crate::{host, places, printer, report_file, settings};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -41,7 +41,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let profile = Profile::named(&asked.profile).map_err(usage)?;
     let tests = chosen(&asked.tests, profile).map_err(usage)?;
-    let settings = changed(profile.settings(asked.seed), &asked.changes).map_err(usage)?;
+    let settings = settings::changed(profile.settings(asked.seed), &asked.changes).map_err(usage)?;
     let size = asked.size.as_deref().map(parse_size).transpose();
     let open = OpenOptions {
         size_bytes: size.map_err(|text| usage(format!("--size: {text}")))?,
@@ -65,6 +65,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         ceiling: None,
         placement: placement_of(asked),
     };
+    settings::check_range(&file, &asked.changes).map_err(usage)?;
     preflight::check(&file)?;
     Ok((file, drive))
 }
@@ -142,37 +143,6 @@ pub fn watch_interrupts() -> Done<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String> {
-    let within = |name: &str, value: u32, range: std::ops::RangeInclusive<u32>| {
-        let (low, high) = (*range.start(), *range.end());
-        if range.contains(&value) {
-            Ok(value)
-        } else {
-            Err(format!("{name} {value}: {low} to {high} is possible"))
-        }
-    };
-    settings.composite_fits_sectors |= changes.composite_fits_sectors;
-    if let Some(tc) = changes.tc {
-        settings.threads = within("--tc", tc.into(), 1..=256)? as u16;
-    }
-    if let Some(qd) = changes.qd {
-        settings.queue_depth = within("--qd", qd.into(), 1..=1024)? as u16;
-    }
-    if let Some(rounds) = changes.max_rounds {
-        settings.max_rounds = within("--max-rounds", rounds, 5..=100)?;
-    }
-    if let Some(capacities) = changes.precondition {
-        settings.precondition_capacities = within("--precondition", capacities, 1..=10)?;
-    }
-    if let Some(seconds) = changes.cell_seconds {
-        if !(0.01..=86_400.0).contains(&seconds) {
-            return Err(format!("--cell-seconds {seconds}: 0.01 to 86400 is possible"));
-        }
-        settings.cell_ns = (seconds * SECOND_NS as f64) as u64;
-    }
-    Ok(settings)
-}
-
 /// Short random beginning, so that a few letters name a run; then what it is.
 fn new_id(test: &str, target: &str) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -200,16 +170,5 @@ mod tests {
         assert!(a.ends_with("-iops-sas-slc-2011"), "{a}");
         assert!(b.ends_with("-iops-my-file-bin"), "{b}");
         assert_ne!(a[..6], b[..6]);
-    }
-
-    #[test]
-    fn impossible_settings_name_what_is_possible() {
-        let standard = || pts::PROFILES[0].settings(1);
-        let refused = |changes: Changes| changed(standard(), &changes).unwrap_err();
-        assert!(refused(Changes { tc: Some(0), ..Changes::default() }).contains("1 to 256"));
-        assert!(refused(Changes { max_rounds: Some(4), ..Changes::default() }).contains("5 to 100"));
-        assert!(refused(Changes { cell_seconds: Some(f64::NAN), ..Changes::default() }).contains("possible"));
-        let ok = changed(standard(), &Changes { cell_seconds: Some(0.5), ..Changes::default() }).unwrap();
-        assert_eq!(ok.cell_ns, 500_000_000);
     }
 }

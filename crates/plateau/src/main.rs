@@ -18,6 +18,7 @@ mod progress;
 mod rebuild;
 mod report_file;
 mod session;
+mod settings;
 mod summary;
 
 use std::process::ExitCode;

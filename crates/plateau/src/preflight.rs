@@ -2,6 +2,7 @@
 
 use pts::{Bench, Context, Stop, Test};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
+use stdx::units::amount_base2;
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -10,7 +11,7 @@ pub fn check(run: &RunFile) -> Done {
     let context = Context::of(run).map_err(|text| Failure::text(Exit::Usage, text))?;
     for name in &run.tests {
         let test = Test::named(name).map_err(|text| Failure::text(Exit::Usage, text))?;
-        let mut bench = Preflight { target: &run.target };
+        let mut bench = Preflight { target: &run.target, memory_bytes: run.host.memory_bytes };
         if let Some(stop) = (test.run)(&context, &mut bench).stop {
             return Err(Failure::text(Exit::Usage, stop.to_string()));
         }
@@ -20,12 +21,33 @@ pub fn check(run: &RunFile) -> Done {
 
 struct Preflight<'a> {
     target: &'a TargetFacts,
+    memory_bytes: Option<u64>,
 }
 
 impl Preflight<'_> {
+    /// Every I/O in flight on a real device has a buffer; those of a simulated one have no content.
+    fn check_memory(&self, workload: &Workload) -> Result<(), Stop> {
+        let Some(memory) = self.memory_bytes.filter(|_| self.target.simulated.is_none()) else {
+            return Ok(());
+        };
+        let (block, outstanding) = (u64::from(workload.block_bytes), u64::from(workload.outstanding()));
+        let most = memory / 2 / block;
+        if outstanding <= most {
+            return Ok(());
+        }
+        Err(Stop::Failed(format!(
+            "workload {workload}: TC {} x QD {} need buffers of {}, more than half of this host's memory; a QD of {} \
+             is the nearest",
+            workload.threads,
+            workload.queue_depth,
+            amount_base2(outstanding * block),
+            (most / u64::from(workload.threads)).max(1)
+        )))
+    }
+
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
-        let checked = workload.validate(self.target.capacity_bytes, self.target.logical_block_bytes);
-        checked.map_err(|error| Stop::Failed(error.to_string()))?;
+        drive::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
+        self.check_memory(workload)?;
         // The same I/O count in every cell is steady after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };
         Ok(Segment {

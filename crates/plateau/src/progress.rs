@@ -2,11 +2,13 @@
 //!
 //! Reads the wall clock, but only to tell people how long it will take; nothing is decided on it.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use drive::Tick;
 use pts::Test;
+use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
@@ -29,6 +31,8 @@ pub struct Progress {
     /// Length of a cell where it passes in real time.
     real_cell: Option<Duration>,
     pace: Pace,
+    /// Rounds and values of each tracking variable since the last interruption.
+    tracked: BTreeMap<String, Vec<(u32, f64)>>,
 }
 
 /// Where the test is, and how long its cells take on the wall clock.
@@ -57,6 +61,7 @@ impl Progress {
             part_began: now,
             real_cell: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
             pace: Pace { max_rounds: run.settings.max_rounds, ..Pace::default() },
+            tracked: BTreeMap::new(),
         }
     }
 
@@ -131,11 +136,12 @@ impl Progress {
             Note::RoundStarted { round, cells } => self.pace.round_started(*round, *cells),
             Note::Judged(judgement) => {
                 self.pace.rounds_since_gap += 1;
-                judgement_lines(judgement).iter().for_each(|line| self.say(line));
+                judgement_lines(judgement, &mut self.tracked).iter().for_each(|line| self.say(line));
             }
             Note::Skipped { what, why } => self.say(&format!("skipped {what}: {why}")),
             Note::WindowRestarted { first_round } => {
                 self.pace.rounds_since_gap = 0;
+                self.tracked.clear();
                 self.say(&format!("interrupted: rounds count anew from round {first_round}"));
             }
         }
@@ -160,10 +166,23 @@ impl Drop for Progress {
     }
 }
 
-fn judgement_lines(judgement: &Judgement) -> Vec<String> {
-    let verdict = |steady: bool| if steady { "steady" } else { "not steady" };
+fn judgement_lines(judgement: &Judgement, tracked: &mut BTreeMap<String, Vec<(u32, f64)>>) -> Vec<String> {
+    let mut verdict = |v: &record::VariableJudgement| {
+        let values = tracked.entry(v.name.clone()).or_default();
+        // Another test, or another part of one, counts its rounds from the beginning.
+        values.retain(|value| value.0 < judgement.round);
+        values.push((judgement.round, v.value));
+        let forecast = Forecast::of(values);
+        match (v.steady, v.range_share.is_some()) {
+            (true, _) => "  steady".to_owned(),
+            (false, true) => format!("  not steady; {forecast}"),
+            (false, false) if forecast == Forecast::TooFew => String::new(),
+            (false, false) => format!("  {forecast}"),
+        }
+    };
     let percent = |share: f64, limit: f64| format!("{:.1} % (limit {:.0} %)", share * 100.0, limit * 100.0);
-    let line = |v: &record::VariableJudgement| {
+    let mut line = |v: &record::VariableJudgement| {
+        let verdict = verdict(v);
         let head = format!(
             "round {:>2}  {} {}",
             judgement.round,
@@ -172,15 +191,14 @@ fn judgement_lines(judgement: &Judgement) -> Vec<String> {
         );
         match (v.range_share, v.slope_share) {
             (Some(range), Some(slope)) => format!(
-                "{head}  range {}  slope {}  {}",
+                "{head}  range {}  slope {}{verdict}",
                 percent(range, RANGE_LIMIT),
-                percent(slope, SLOPE_LIMIT),
-                verdict(v.steady)
+                percent(slope, SLOPE_LIMIT)
             ),
-            _ => head,
+            _ => head + &verdict,
         }
     };
-    judgement.variables.iter().map(line).collect()
+    judgement.variables.iter().map(&mut line).collect()
 }
 
 impl Pace {

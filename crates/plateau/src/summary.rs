@@ -208,6 +208,7 @@ fn explained_json(explanation: &Explanation) -> Value {
         "latest": explanation.latest,
         "blocked_by": explanation.blocked_by(),
         "diagnosis": explanation.diagnosis.map(|diagnosis| diagnosis.to_string()),
+        "forecast": explanation.forecast.map(|forecast| forecast.to_string()),
         "text": explanation.to_string(),
     })
 }

@@ -73,6 +73,78 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(html.contains("n/a (4Kn)"));
 }
 
+/// A zram device, removed when dropped.
+struct Zram(String);
+
+impl Zram {
+    fn new() -> Option<Self> {
+        let bytes = SIZE.to_string();
+        let output = Command::new("zramctl").args(["--find", "--size", &bytes]).output().ok()?;
+        if !output.status.success() {
+            eprintln!("skipped: zramctl: {}", String::from_utf8_lossy(&output.stderr).trim());
+            return None;
+        }
+        Some(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        drop(Command::new("zramctl").args(["--reset", &self.0]).status());
+    }
+}
+
+/// Runs `tests`, or with `PLATEAU_EVERY_TEST=1` every one there is, with cells of 10 ms: nothing to conclude from, but
+/// every step of them was done.
+fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str]) {
+    let identity = identity(bench, device);
+    let every: Vec<&str> = pts::TESTS.iter().map(|test| test.name).collect();
+    let names = if std::env::var_os("PLATEAU_EVERY_TEST").is_some() { &every[..] } else { tests };
+    let document = bench.json(
+        &[
+            &["run", &names.join(","), device, "--erase", &identity],
+            &["--profile", "pts-e-2.0", "--cell-seconds", "0.01", "--max-rounds", "5"][..],
+            options,
+        ]
+        .concat(),
+    );
+    let modified = document["modified"].to_string();
+    for wanted in ["cell time", "round limit 5", "purge by discard"] {
+        assert!(modified.contains(wanted), "{modified}");
+    }
+    let tests = document["tests"].as_array().unwrap();
+    assert_eq!(tests.iter().map(|test| test["test"].as_str().unwrap()).collect::<Vec<_>>(), names);
+    for test in tests {
+        assert!(test["stopped"].is_null(), "{test}");
+        let figures = test["key_figures"].as_array().unwrap();
+        let missing: Vec<_> =
+            figures.iter().filter(|f| f["value"].as_f64().is_none_or(|v| v < 0.0)).collect();
+        // How long a drive takes to recover it may not show in so short a time.
+        assert!(missing.is_empty() || test["test"] == "xsr", "{}: {missing:?}", test["test"]);
+        assert!(!figures.is_empty(), "{test}");
+    }
+    let verified = bench.json(&["verify", document["run"].as_str().unwrap()]);
+    assert_eq!(verified["same"], true, "{verified}");
+}
+
+#[test]
+fn every_kind_of_test_on_a_loop_device() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
+    // ECW and DIRTH are CBW with another workload.
+    let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat", "hir", "xsr", "cbw"];
+    tests_complete(&bench, &device.0, &tests, &[]);
+}
+
+#[test]
+fn tests_on_a_zram_device() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Zram::new() else { return };
+    // The sectors of zram are 4 KiB.
+    let tests = ["tp-1024", "lat", "wsat", "xsr", "dirth"];
+    tests_complete(&bench, &device.0, &tests, &["--composite-fits-sectors"]);
+}
+
 #[test]
 fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
     let bench = Bench::beside_the_build();

@@ -129,7 +129,7 @@ fn wrong_command_lines_touch_nothing() {
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--profile", "pts-x"], "pts-e-2.0"),
         (4, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--tc", "0"], "1 to 256"),
-        (2, vec!["run", "iops", "sim:sas-slc-2011", "--max-rounds", "4"], "5 to 100"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--max-rounds", "4"], "5 to 25"),
         (2, vec!["frobnicate"], "Usage"),
         (6, vec!["show", "nothere"], "plateau runs"),
         (6, vec!["resume", "nothere"], "plateau runs"),

@@ -8,6 +8,7 @@ use record::{Note, Purged, Segment, Until, Workload};
 
 use crate::composite::Composite;
 use crate::modified::Incidents;
+use crate::precondition::Precondition;
 use crate::profile::{Cell, Demand, mix_name};
 use crate::rounds::{History, Verdict, judge};
 use crate::timeline::{Sample, course};
@@ -20,8 +21,6 @@ const STEPS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
 pub(crate) const CELLS: u32 = (STEPS.len() * STEPS.len()) as u32;
 /// Of preconditioning, of the writes between rounds, and of the tracking variable.
 const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
-/// Minutes in a round of preconditioning; the first one is tracked.
-const ROUND_MINUTES: u32 = 30;
 const BETWEEN_MINUTES: u32 = 5;
 const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
 const HISTOGRAM_MINUTES: u32 = 10;
@@ -51,10 +50,8 @@ pub(crate) enum Stimulus {
 struct Seen {
     pattern: &'static Pattern,
     purge: Option<Purged>,
-    /// The tracked minute of each round of preconditioning.
-    precondition: Vec<Sample>,
-    precondition_history: History,
-    precondition_converged: bool,
+    /// Part A: all writes at the highest demand until they are steady.
+    precondition: Precondition,
     /// The writes before each round, minute by minute.
     between: Vec<Sample>,
     /// The cells of each round, in the order of the loop.
@@ -76,9 +73,8 @@ pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut 
     let mut seen = Seen {
         pattern,
         purge: None,
-        precondition: Vec::new(),
-        precondition_history: History::of(vec!["Pre Conditioning TC32-QD32".into()]),
-        precondition_converged: false,
+        // The first minute of each round.
+        precondition: Precondition::tracking(1, "Pre Conditioning TC32-QD32".into()),
         between: Vec::new(),
         rounds: Vec::new(),
         history: History::of(vec!["DV TC32-QD32".into()]),
@@ -94,7 +90,8 @@ pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut 
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
     seen.pattern.check(context)?;
     seen.purge = Some(bench.purge()?);
-    precondition(context, bench, seen)?;
+    let minute = |round, step| seen.pattern.writes(context, HIGHEST, (round, step), 1);
+    seen.precondition.run(context, bench, &mut seen.incidents, minute)?;
     vary(context, bench, seen)?;
     seen.chosen = Chosen::of(&seen.means());
     let Some(chosen) = seen.chosen else { return Ok(()) };
@@ -109,30 +106,6 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
         let segment = bench.run(&seen.pattern.load(context, demand, (round, 1), HISTOGRAM_MINUTES))?;
         seen.incidents.see(&segment);
         seen.histograms[index].segment = Some(segment);
-    }
-    Ok(())
-}
-
-/// Part A: all writes at the highest demand until they are steady.
-fn precondition(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
-    for round in 1.. {
-        bench.note(Note::RoundStarted { round, cells: ROUND_MINUTES })?;
-        let mut gap = None;
-        let mut tracked = None;
-        for step in 0..ROUND_MINUTES {
-            let segment = bench.run(&seen.pattern.writes(context, HIGHEST, (round, step), 1))?;
-            gap = segment.gap_before.map(|_| step as usize).or(gap);
-            seen.incidents.see(&segment);
-            let minute = f64::from((round - 1) * ROUND_MINUTES + 1);
-            tracked = tracked.or_else(|| Some(Sample::of(minute, &segment)));
-        }
-        seen.precondition.extend(tracked);
-        let value = tracked.map_or(0.0, |sample| sample.iops);
-        let verdict = judge(context, bench, &mut seen.precondition_history, round, gap, vec![value])?;
-        seen.precondition_converged = verdict == Verdict::Steady;
-        if verdict != Verdict::GoOn {
-            break;
-        }
     }
     Ok(())
 }

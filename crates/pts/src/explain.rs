@@ -2,6 +2,7 @@
 
 use stdx::units::grouped;
 
+use crate::forecast::Forecast;
 use crate::rounds::History;
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness, WINDOW_ROUNDS};
 
@@ -27,6 +28,8 @@ pub struct Explanation {
     pub window: Option<Steadiness>,
     /// What it does where it is not steady; none where it is, or behind too few rounds.
     pub diagnosis: Option<Diagnosis>,
+    /// When it is expected to be steady; none where it is.
+    pub forecast: Option<Forecast>,
 }
 
 /// What the values of an unsteady variable do.
@@ -65,7 +68,8 @@ pub fn explain(history: &History) -> Vec<Explanation> {
         let window = window.get(index).copied();
         let diagnosis = window.filter(|w| !w.steady).and_then(|_| diagnose(&values));
         let latest = values.last()?.1;
-        Some(Explanation { variable: name.clone(), latest, window, diagnosis })
+        let forecast = (!window.is_some_and(|w| w.steady)).then(|| Forecast::of(&values));
+        Some(Explanation { variable: name.clone(), latest, window, diagnosis, forecast })
     };
     history.variables().iter().enumerate().filter_map(explanation).collect()
 }
@@ -156,7 +160,8 @@ impl std::fmt::Display for Explanation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.variable, figure(self.latest))?;
         let Some(window) = &self.window else {
-            return write!(f, "; a window needs five rounds without interruption");
+            write!(f, "; a window needs five rounds without interruption")?;
+            return self.forecast.map_or(Ok(()), |forecast| write!(f, "; {forecast}"));
         };
         let percent = |part: f64| if window.mean > 0.0 { part / window.mean * 100.0 } else { 0.0 };
         write!(
@@ -175,7 +180,8 @@ impl std::fmt::Display for Explanation {
             [] => write!(f, ": nothing was measured"),
             reasons => write!(f, ": blocked by its {}", reasons.join(" and its ")),
         }?;
-        self.diagnosis.map_or(Ok(()), |diagnosis| write!(f, "; {diagnosis}"))
+        self.diagnosis.map_or(Ok(()), |diagnosis| write!(f, "; {diagnosis}"))?;
+        self.forecast.map_or(Ok(()), |forecast| write!(f, "; {forecast}"))
     }
 }
 
@@ -271,7 +277,8 @@ mod tests {
         assert_eq!(
             remarks(&history),
             ["RND 4KiB W: 1,150.0, mean 1,030.0 in rounds 21-25, range 29.1 % (limit 20 %), slope 0.0 % \
-              (limit 10 %): blocked by its range; it oscillates with a period of 2 rounds"]
+              (limit 10 %): blocked by its range; it oscillates with a period of 2 rounds; \
+              when it settles cannot be said: its values follow no curve"]
         );
         assert!(explained[1].to_string().ends_with("(limit 10 %): steady"));
     }

@@ -9,6 +9,8 @@
 pub mod dry;
 pub mod exhibit;
 pub mod explain;
+pub mod forecast;
+pub mod harmonic;
 pub mod profile;
 pub mod range;
 pub mod replay;
@@ -24,6 +26,7 @@ mod demand;
 mod host_limit;
 mod modified;
 mod outcome;
+mod precondition;
 mod profiles;
 mod timeline;
 mod window_pages;

@@ -6,7 +6,7 @@ use stdx::units::amount_base2;
 use crate::exhibit::Page;
 use crate::explain::Explanation;
 use crate::steady::Steadiness;
-use crate::{Context, Stop};
+use crate::{Context, Stop, Test, modified};
 
 /// The result of one test, complete or cut.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,39 @@ pub struct Outcome {
     pub modified: Vec<String>,
     /// Why the test is not complete, if it is not.
     pub stop: Option<Stop>,
+}
+
+impl Outcome {
+    /// What can be said of every test before it was looked at: its name, its header, how it departs from the
+    /// profile. `range` is what its loop touches.
+    pub(crate) fn begun(
+        test: &Test,
+        context: &Context<'_>,
+        purge: Option<&Purged>,
+        range: Range,
+        stop: Option<Stop>,
+    ) -> Self {
+        let mut modified = Vec::new();
+        modified::by_family(test, context.profile, &mut modified);
+        modified::by_purge(purge, &mut modified);
+        Self {
+            test: test.name,
+            title: test.title,
+            clause: context.profile.listed(test.family).map_or("n/a", |listed| listed.clause),
+            purpose: "",
+            outline: String::new(),
+            header: TestHeader::of(context, test.family, purge, range),
+            rounds: 0,
+            converged: None,
+            window: Vec::new(),
+            explained: Vec::new(),
+            pages: Vec::new(),
+            key_figures: Vec::new(),
+            notes: Vec::new(),
+            modified,
+            stop,
+        }
+    }
 }
 
 /// One of the large figures of a summary page.
@@ -127,9 +160,4 @@ impl TestHeader {
             ..self
         }
     }
-}
-
-/// The clause of a test as a report prints it.
-pub(crate) fn clause_of(context: &Context<'_>, family: &str) -> &'static str {
-    context.profile.listed(family).map_or("n/a", |listed| listed.clause)
 }

@@ -1,11 +1,11 @@
 //! The history of a round-based test: what was tracked, and whether it is steady.
 
-use record::{Judgement, Note, Segment, VariableJudgement};
+use record::{Judgement, Note, Segment, VariableJudgement, Workload};
 
-use crate::explain::remarks;
+use crate::explain::{explain, remarks};
 use crate::profile::Cell;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
-use crate::{Bench, Context, Stop};
+use crate::{Bench, Context, Outcome, Stop, modified};
 
 /// Tracking variables round by round, since the last interruption.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,7 +158,7 @@ impl Rounds {
     }
 
     /// Takes a finished round; says whether the loop is over.
-    pub fn finish(
+    fn finish(
         &mut self,
         context: &Context<'_>,
         bench: &mut dyn Bench,
@@ -171,6 +171,54 @@ impl Rounds {
         let verdict = judge(context, bench, &mut self.history, number, gap, tracked)?;
         self.converged = verdict == Verdict::Steady;
         Ok(verdict != Verdict::GoOn)
+    }
+
+    /// The loop of a test: rounds over `cells` in their order, each as `workload` of round, step and cell says,
+    /// until the values that `track` takes from a round are steady or no further round is allowed.
+    pub fn repeat<C: Copy>(
+        &mut self,
+        context: &Context<'_>,
+        bench: &mut dyn Bench,
+        cells: &[C],
+        workload: impl Fn(u32, u32, C) -> Workload,
+        track: impl Fn(&[Segment]) -> Vec<Option<f64>>,
+    ) -> Result<(), Stop> {
+        for round in 1.. {
+            bench.note(Note::RoundStarted { round, cells: cells.len() as u32 })?;
+            let mut segments = Vec::with_capacity(cells.len());
+            for (step, cell) in (0..).zip(cells) {
+                segments.push(bench.run(&workload(round, step, *cell))?);
+            }
+            let tracked = track(&segments).into_iter().map(|value| value.unwrap_or(0.0)).collect();
+            if self.finish(context, bench, segments, tracked)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// `outcome` with what its rounds say of it.
+    pub fn tell(
+        &self,
+        outcome: Outcome,
+        precondition: Option<&Segment>,
+        epilogue: Option<&Segment>,
+    ) -> Outcome {
+        let complete = outcome.stop.is_none();
+        let (mut modified, mut notes) = (outcome.modified, outcome.notes);
+        let cells = self.done.iter().flat_map(|round| &round.segments);
+        modified::by_segments(precondition.into_iter().chain(cells).chain(epilogue), &mut modified);
+        notes.extend(self.notes(complete));
+        Outcome {
+            header: outcome.header.judged(self.converged, complete, self.history.window().first()),
+            rounds: self.last(),
+            converged: (complete || self.converged).then_some(self.converged),
+            window: self.history.named_window(),
+            explained: explain(&self.history),
+            modified,
+            notes,
+            ..outcome
+        }
     }
 
     /// The rounds that results are taken from: the five of the window, or the latest there are.
@@ -206,12 +254,12 @@ impl Rounds {
     }
 
     /// Number of the last finished round.
-    pub fn last(&self) -> u32 {
+    fn last(&self) -> u32 {
         self.done.len() as u32
     }
 
     /// What must be said of the results.
-    pub fn notes(&self, complete: bool) -> Vec<String> {
+    fn notes(&self, complete: bool) -> Vec<String> {
         match (complete, self.converged) {
             (true, true) => Vec::new(),
             (true, false) => {

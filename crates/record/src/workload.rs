@@ -268,8 +268,10 @@ impl Workload {
         let sizes = self.kinds.iter().map(|kind| u64::from(kind.block_bytes)).chain([block]);
         for size in sizes {
             if size == 0 || unaligned(size) {
+                let nearest = size.next_multiple_of(u64::from(logical_block_bytes).max(1)).max(1);
                 return Some(format!(
-                    "block size {size} B is not a multiple of the device's {logical_block_bytes} B sectors"
+                    "block size {size} B is not a multiple of the device's {logical_block_bytes} B sectors; {nearest} B \
+                     is the nearest"
                 ));
             }
         }

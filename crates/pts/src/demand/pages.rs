@@ -6,56 +6,47 @@ use record::TargetKind;
 use stdx::units::grouped;
 
 use super::points::{Point, RESPONSE_LIMIT_MS};
-use super::{HIGHEST, ROUND_MINUTES, STEPS, Seen, Stimulus};
+use super::{HIGHEST, STEPS, Seen, Stimulus};
 use crate::composite::Composite;
 use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
+use crate::precondition::ROUND_MINUTES;
 use crate::profile::{Demand, Edition, mix_name};
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
-use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
+use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 const CHOSEN: [&str; 3] = ["Max", "Mid", "Min"];
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let test = seen.pattern.test;
     let complete = stop.is_none();
-    let converged = seen.precondition_converged && seen.converged;
-    let mut modified = Vec::new();
-    modified::by_family(test, context.profile, &mut modified);
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    modified.extend(composite(context, seen).and_then(|composite| composite.modification(context)));
-    seen.incidents.tell(&mut modified);
-    let base = TestHeader::of(context, test.family, seen.purge.as_ref(), context.whole_test_range());
-    let window = seen.history.window();
-    // The window that results are taken from comes first.
-    let mut windows = seen.history.named_window();
-    windows.extend(seen.precondition_history.named_window());
-    let mut explained = explain(&seen.history);
-    explained.extend(explain(&seen.precondition_history));
+    let converged = seen.precondition.converged && seen.converged;
+    let mut begun = Outcome::begun(test, context, seen.purge.as_ref(), context.whole_test_range(), stop);
+    let composite = composite(context, seen);
+    begun.modified.extend(composite.and_then(|composite| composite.modification(context)));
+    seen.incidents.tell(&mut begun.modified);
+    let histories = [&seen.history, &seen.precondition.history];
+    let header = TestHeader {
+        workload_dependent: seen.pattern.name(0),
+        threads: HIGHEST.threads,
+        queue_depth: HIGHEST.queue_depth,
+        ..begun.header
+    };
     Outcome {
-        test: test.name,
-        title: test.title,
-        clause: clause_of(context, test.family),
         purpose: "show IOPS and response times over demand intensity, and which demand serves a host best",
         outline: outline(seen),
-        header: TestHeader {
-            workload_dependent: seen.pattern.name(0),
-            threads: HIGHEST.threads,
-            queue_depth: HIGHEST.queue_depth,
-            ..base
-        }
-        .judged(converged, complete, window.first()),
+        header: header.judged(converged, complete, seen.history.window().first()),
         rounds: seen.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
         pages: pages(context, seen),
         key_figures: key_figures(seen),
         notes: notes(seen, complete),
-        modified,
-        window: windows,
-        explained,
-        stop,
+        // The window that results are taken from comes first.
+        window: histories.iter().flat_map(|history| history.named_window()).collect(),
+        explained: histories.iter().flat_map(|history| explain(history)).collect(),
+        ..begun
     }
 }
 
@@ -69,11 +60,13 @@ fn outline(seen: &Seen) -> String {
 
 fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
-    if !seen.precondition_converged && !seen.precondition.is_empty() && (complete || !seen.rounds.is_empty())
+    if !seen.precondition.converged
+        && !seen.precondition.rounds.is_empty()
+        && (complete || !seen.rounds.is_empty())
     {
-        let rounds = seen.precondition.len();
+        let rounds = seen.precondition.rounds.len();
         notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of preconditioning"));
-        notes.extend(remarks(&seen.precondition_history));
+        notes.extend(remarks(&seen.precondition.history));
     }
     if complete && !seen.converged {
         let rounds = seen.rounds.len();
@@ -88,7 +81,7 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     if !complete {
         notes.push(format!(
             "NOT COMPLETE: {} rounds of preconditioning, {} of demand variation, {} histograms are finished",
-            seen.precondition.len(),
+            seen.precondition.rounds.len(),
             seen.rounds.len(),
             seen.histograms.iter().filter(|drawn| drawn.segment.is_some()).count()
         ));
@@ -98,7 +91,7 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
 
 fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let means = seen.means();
-    let pre = (1..).map(f64::from).zip(&seen.precondition).map(|(round, sample)| (round, sample.iops));
+    let pre = (1..).map(f64::from).zip(&seen.precondition.rounds).map(|(round, sample)| (round, sample.iops));
     let pre: Vec<(f64, f64)> = pre.collect();
     let tracked = (1..).map(f64::from).zip(&seen.rounds).map(|(round, cells)| (round, cells[0].iops));
     let one = |name: &str, points: &[(f64, f64)]| vec![Series { name: name.into(), points: points.into() }];
@@ -110,7 +103,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     };
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", one("TC32-QD32", &pre)),
-        check("Pre Conditioning Steady State Check TC32-QD32", pre, &seen.precondition_history),
+        check("Pre Conditioning Steady State Check TC32-QD32", pre, &seen.precondition.history),
         over_minutes("Between Round Pre-Writes", &writes_at(seen, HIGHEST), &seen.between),
         window_pages::convergence("DV IOPS, TC = 32, All QD", "IOPS", by_depth(seen)),
         check("DV Steady State Check TC32-QD32", tracked.collect(), &seen.history),

@@ -4,18 +4,16 @@
 
 mod pages;
 
-use record::{Note, Purged, Until, Workload};
+use record::{Purged, Until, Workload};
 use stdx::units::KIB;
 
 use crate::modified::Incidents;
+use crate::precondition::{Precondition, ROUND_MINUTES};
 use crate::profile::Cell;
-use crate::rounds::{History, Verdict, judge};
 use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
 const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
-/// Minutes in a round of preconditioning; the last one is tracked.
-const ROUND_MINUTES: u32 = 30;
 /// Idle time in lengths of the burst.
 const WAIT_STATES: [u32; 5] = [1, 2, 3, 5, 10];
 /// Bursts in a wait state.
@@ -40,10 +38,7 @@ pub const TEST: Test = Test {
 /// Everything that the test was told, whether it came to its end or not.
 struct Seen {
     purge: Option<Purged>,
-    /// The tracked minute of each round of preconditioning.
-    rounds: Vec<Sample>,
-    history: History,
-    converged: bool,
+    precondition: Precondition,
     states: Vec<State>,
     incidents: Incidents,
 }
@@ -58,9 +53,8 @@ struct State {
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut seen = Seen {
         purge: None,
-        rounds: Vec::new(),
-        history: History::of(vec![STIMULUS.name()]),
-        converged: false,
+        // The last minute of each round.
+        precondition: Precondition::tracking(ROUND_MINUTES, STIMULUS.name()),
         states: Vec::new(),
         incidents: Incidents::default(),
     };
@@ -70,7 +64,8 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
 
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
     seen.purge = Some(bench.purge()?);
-    precondition(context, bench, seen)?;
+    let minute = |round, step| workload(context, round, step, context.minutes_ns(1));
+    seen.precondition.run(context, bench, &mut seen.incidents, minute)?;
     // Every place of the time line has addresses of its own, behind those of the rounds.
     let mut place = 0;
     let mut next = |length_ns| {
@@ -93,28 +88,6 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
         seen.incidents.see(&baseline);
         seen.state().baseline = course(&baseline, minute, f64::from(RETURN_MINUTES), RETURN_SAMPLES);
         minute += f64::from(RETURN_MINUTES);
-    }
-    Ok(())
-}
-
-fn precondition(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
-    for round in 1.. {
-        bench.note(Note::RoundStarted { round, cells: ROUND_MINUTES })?;
-        let mut gap = None;
-        let mut tracked = None;
-        for step in 0..ROUND_MINUTES {
-            let segment = bench.run(&workload(context, round, step, context.minutes_ns(1)))?;
-            gap = segment.gap_before.map(|_| step as usize).or(gap);
-            seen.incidents.see(&segment);
-            tracked = Some(Sample::of(f64::from(round * ROUND_MINUTES), &segment));
-        }
-        seen.rounds.extend(tracked);
-        let value = tracked.map_or(0.0, |sample| sample.iops);
-        let verdict = judge(context, bench, &mut seen.history, round, gap, vec![value])?;
-        seen.converged = verdict == Verdict::Steady;
-        if verdict != Verdict::GoOn {
-            break;
-        }
     }
     Ok(())
 }

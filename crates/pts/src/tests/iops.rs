@@ -3,7 +3,7 @@
 
 mod pages;
 
-use record::{Note, Purged, Segment};
+use record::{Purged, Segment};
 use stdx::units::KIB;
 
 use crate::profile::Cell;
@@ -61,20 +61,11 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     }
     seen.purge = Some(bench.purge()?);
     seen.precondition = Some(bench.write(&context.precondition())?);
-    for number in 1.. {
-        bench.note(Note::RoundStarted { round: number, cells: cells.len() as u32 })?;
-        let mut segments = Vec::with_capacity(cells.len());
-        for (step, cell) in cells.iter().enumerate() {
-            let workload = context.cell(number, step as u32, cell.read_percent, cell.block_bytes);
-            segments.push(bench.run(&workload)?);
-        }
-        let tracked = context.profile.iops_tracking.iter().map(|cell| iops_of(&segments, *cell));
-        let tracked = tracked.map(|iops| iops.unwrap_or(0.0)).collect();
-        if seen.rounds.finish(context, bench, segments, tracked)? {
-            break;
-        }
-    }
-    Ok(())
+    let workload = |round, step, cell: Cell| context.cell(round, step, cell.read_percent, cell.block_bytes);
+    let tracked = |segments: &[Segment]| {
+        context.profile.iops_tracking.iter().map(|cell| iops_of(segments, *cell)).collect()
+    };
+    seen.rounds.repeat(context, bench, &cells, workload, tracked)
 }
 
 /// The cells of a round in the order of the specification, without those the device cannot do.

@@ -4,7 +4,7 @@
 
 mod pages;
 
-use record::{Note, Purged, Segment, Until, Workload};
+use record::{Purged, Segment, Until, Workload};
 use stdx::units::KIB;
 
 use crate::profile::{Cell, Demand, Edition};
@@ -61,17 +61,9 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     }
     seen.purge = Some(bench.purge()?);
     seen.precondition = Some(bench.write(&context.precondition())?);
-    for number in 1.. {
-        bench.note(Note::RoundStarted { round: number, cells: cells.len() as u32 })?;
-        let mut segments = Vec::with_capacity(cells.len());
-        for (step, cell) in cells.iter().enumerate() {
-            segments.push(bench.run(&context.cell_at(DEMAND, number, step as u32, *cell))?);
-        }
-        let tracked = average_of(&segments, TRACKED).unwrap_or(0.0);
-        if seen.rounds.finish(context, bench, segments, vec![tracked])? {
-            break;
-        }
-    }
+    let workload = |round, step, cell| context.cell_at(DEMAND, round, step, cell);
+    let tracked = |segments: &[Segment]| vec![average_of(segments, TRACKED)];
+    seen.rounds.repeat(context, bench, &cells, workload, tracked)?;
     if has_histogram(context) {
         seen.histogram = Some(bench.run(&histogram_run(context))?);
     }

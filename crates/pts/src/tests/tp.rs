@@ -4,7 +4,7 @@
 
 mod pages;
 
-use record::{Access, Note, Purged, Segment, Workload};
+use record::{Access, Purged, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
 use crate::profile::Cell;
@@ -60,19 +60,11 @@ fn run(block_bytes: u32, test: &'static Test, context: &Context<'_>, bench: &mut
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
     seen.purge = Some(bench.purge()?);
     seen.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, seen)))?);
-    for number in 1.. {
-        bench.note(Note::RoundStarted { round: number, cells: MIXES.len() as u32 })?;
-        let mut segments = Vec::with_capacity(MIXES.len());
-        for (step, read_percent) in MIXES.into_iter().enumerate() {
-            let cell = Cell { block_bytes: seen.block_bytes, read_percent };
-            segments.push(bench.run(&workload(context, number, step as u32, cell))?);
-        }
-        let tracked = throughput_of(&segments, seen.block_bytes, 0).unwrap_or(0.0);
-        if seen.rounds.finish(context, bench, segments, vec![tracked])? {
-            break;
-        }
-    }
-    Ok(())
+    let block_bytes = seen.block_bytes;
+    let workload =
+        |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
+    let tracked = |segments: &[Segment]| vec![throughput_of(segments, block_bytes, 0)];
+    seen.rounds.repeat(context, bench, &MIXES, workload, tracked)
 }
 
 fn precondition_block(context: &Context<'_>, seen: &Seen) -> u32 {

@@ -1,12 +1,13 @@
 //! What the HIR test shows: preconditioning, its window, the time line of all wait states, and a table.
 
-use super::{BURST_SECONDS, ROUND_MINUTES, STIMULUS, Seen, State, TEST, WAIT_STATES};
+use super::{BURST_SECONDS, STIMULUS, Seen, State, TEST, WAIT_STATES};
 use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::explain::{explain, remarks};
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
+use crate::precondition::ROUND_MINUTES;
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
-use crate::{Context, KeyFigure, Outcome, Stop, modified};
+use crate::{Context, KeyFigure, Outcome, Stop};
 
 /// Samples in the first minute of a return, and how near to steady state is back.
 const MINUTE_SAMPLES: usize = 12;
@@ -14,47 +15,38 @@ const BACK_WITHIN: f64 = 0.10;
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let complete = stop.is_none();
-    let mut modified = Vec::new();
-    modified::by_family(&TEST, context.profile, &mut modified);
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    seen.incidents.tell(&mut modified);
-    let base = TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range());
-    let window = seen.history.window();
+    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
+    seen.incidents.tell(&mut begun.modified);
+    let history = &seen.precondition.history;
+    let converged = seen.precondition.converged;
+    let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
     Outcome {
-        test: TEST.name,
-        title: TEST.title,
-        clause: clause_of(context, TEST.family),
         purpose: "show what a drive makes of the time in which the host leaves it alone",
         outline: format!(
             "purge; write {} until a minute of every {ROUND_MINUTES} is steady; then bursts of {BURST_SECONDS} s \
              with idle times of 5, 10, 15, 25 and 50 s between them, and 30 minutes without pause behind each",
             STIMULUS.short_name()
         ),
-        header: TestHeader { workload_dependent: "RND 4KiB".into(), ..base }.judged(
-            seen.converged,
-            complete,
-            window.first(),
-        ),
-        rounds: seen.rounds.len() as u32,
-        converged: (complete || seen.converged).then_some(seen.converged),
+        header: header.judged(converged, complete, history.window().first()),
+        rounds: seen.precondition.rounds.len() as u32,
+        converged: (complete || converged).then_some(converged),
         pages: pages(context, seen),
         key_figures: key_figures(seen),
         notes: notes(seen, complete),
-        modified,
-        window: seen.history.named_window(),
-        explained: explain(&seen.history),
-        stop,
+        window: history.named_window(),
+        explained: explain(history),
+        ..begun
     }
 }
 
 fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
-    if !seen.converged && (complete || !seen.states.is_empty()) {
+    if !seen.precondition.converged && (complete || !seen.states.is_empty()) {
         notes.push(format!(
             "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; steady state is the last minute",
-            seen.rounds.len()
+            seen.precondition.rounds.len()
         ));
-        notes.extend(remarks(&seen.history));
+        notes.extend(remarks(&seen.precondition.history));
     }
     if !complete {
         let done = seen.states.iter().filter(|state| !state.baseline.is_empty()).count();
@@ -65,14 +57,17 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
 
 /// IOPS of the preconditioned drive: the mean of the window, else the last minute that was tracked.
 fn steady(seen: &Seen) -> Option<f64> {
-    let window = seen.history.window().first().map(|window| window.mean);
-    window.filter(|_| seen.converged).or_else(|| seen.rounds.last().map(|sample| sample.iops))
+    let window = seen.precondition.history.window().first().map(|window| window.mean);
+    window
+        .filter(|_| seen.precondition.converged)
+        .or_else(|| seen.precondition.rounds.last().map(|sample| sample.iops))
 }
 
 fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
-    let tracked = || (1..).map(f64::from).zip(&seen.rounds).map(|(round, sample)| (round, sample.iops));
+    let tracked =
+        || (1..).map(f64::from).zip(&seen.precondition.rounds).map(|(round, sample)| (round, sample.iops));
     let series = Series { name: STIMULUS.name(), points: tracked().collect() };
-    let window = seen.history.window();
+    let window = seen.precondition.history.window();
     let mut judged = window_pages::determination(
         &STIMULUS.short_name(),
         IOPS,

@@ -4,52 +4,31 @@ use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, MIXES, Seen, TEST, iops_of};
 use crate::exhibit::{Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::explain::explain;
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
 use crate::profile::{Cell, mix_name};
-use crate::{Context, KeyFigure, Outcome, Stop, modified, window_pages};
+use crate::{Context, KeyFigure, Outcome, Stop, harmonic, modified, window_pages};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
-    let complete = stop.is_none();
-    let rounds = &seen.rounds;
-    let mut modified = Vec::new();
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    modified::by_skips(seen.skipped.iter().map(|b| modified::skip_note(*b, context.target)), &mut modified);
-    let segments = seen.precondition.iter().chain(rounds.done.iter().flat_map(|r| &r.segments));
-    modified::by_segments(segments, &mut modified);
+    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.test_range(), stop);
+    let skips = seen.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
+    modified::by_skips(skips, &mut begun.modified);
+    let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
+    told.notes.extend(plausibility(seen));
     Outcome {
-        test: TEST.name,
-        title: TEST.title,
-        clause: clause_of(context, TEST.family),
         purpose: "measure random IOPS of every R/W mix and block size at steady state",
         outline: format!(
             "purge; {}; loop over 7 R/W mixes and 8 block sizes until the tracking variable is steady over \
              five rounds",
             context.precondition_in_words()
         ),
-        header: header(context, seen, complete),
-        rounds: rounds.last(),
-        converged: (complete || rounds.converged).then_some(rounds.converged),
+        header: TestHeader {
+            workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
+            workload_dependent: "Full IOPS Loop".into(),
+            ..told.header
+        },
         pages: pages(context, seen),
         key_figures: key_figures(seen),
-        notes: rounds.notes(complete),
-        modified,
-        window: rounds.history.named_window(),
-        explained: explain(&rounds.history),
-        stop,
-    }
-}
-
-fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
-    let window = seen.rounds.history.window();
-    TestHeader {
-        workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
-        workload_dependent: "Full IOPS Loop".into(),
-        ..TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.test_range()).judged(
-            seen.rounds.converged,
-            complete,
-            window.first(),
-        )
+        ..told
     }
 }
 
@@ -85,6 +64,12 @@ fn convergence(seen: &Seen) -> Page {
     });
     let title = "Steady State Convergence Plot - All Block Sizes";
     window_pages::convergence(title, "IOPS (R/W 0/100)", series.collect())
+}
+
+fn plausibility(seen: &Seen) -> Option<String> {
+    let cells =
+        sizes().flat_map(|block_bytes| mixes().map(move |read_percent| Cell { block_bytes, read_percent }));
+    harmonic::note(cells, |cell| mean(seen, cell))
 }
 
 /// Mixes as tables and plots have them: from writes to reads.

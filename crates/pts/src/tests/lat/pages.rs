@@ -4,8 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, DEMAND, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of};
 use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
-use crate::explain::explain;
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
 use crate::profile::{Cell, mix_name};
 use crate::response::{self, FIVE_NINES};
 use crate::rounds::find;
@@ -13,49 +12,29 @@ use crate::window_pages::{self, MILLISECONDS};
 use crate::{Context, KeyFigure, Outcome, Stop, modified};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
-    let complete = stop.is_none();
-    let rounds = &seen.rounds;
-    let mut modified = Vec::new();
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    modified::by_skips(seen.skipped.iter().map(|b| modified::skip_note(*b, context.target)), &mut modified);
-    let segments = seen.precondition.iter().chain(rounds.done.iter().flat_map(|r| &r.segments));
-    modified::by_segments(segments.chain(&seen.histogram), &mut modified);
+    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.test_range(), stop);
+    let skips = seen.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
+    modified::by_skips(skips, &mut begun.modified);
+    let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), seen.histogram.as_ref());
+    told.notes.extend(context.maxima_note());
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     Outcome {
-        test: TEST.name,
-        title: TEST.title,
-        clause: clause_of(context, TEST.family),
         purpose: "measure the response time of one I/O at a time at steady state",
         outline: format!(
             "purge; {}; loop over 3 R/W mixes and 3 block sizes at TC 1 QD 1 until the average latency of \
              4 KiB writes is steady over five rounds{histogram}",
             context.precondition_in_words()
         ),
-        header: header(context, seen, complete),
-        rounds: rounds.last(),
-        converged: (complete || rounds.converged).then_some(rounds.converged),
+        header: TestHeader {
+            workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
+            workload_dependent: "Full Latency Loop".into(),
+            threads: DEMAND.threads,
+            queue_depth: DEMAND.queue_depth,
+            ..told.header
+        },
         pages: pages(context, seen),
         key_figures: key_figures(context, seen),
-        notes: rounds.notes(complete).into_iter().chain(context.maxima_note()).collect(),
-        modified,
-        window: rounds.history.named_window(),
-        explained: explain(&rounds.history),
-        stop,
-    }
-}
-
-fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
-    let window = seen.rounds.history.window();
-    TestHeader {
-        workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
-        workload_dependent: "Full Latency Loop".into(),
-        threads: DEMAND.threads,
-        queue_depth: DEMAND.queue_depth,
-        ..TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.test_range()).judged(
-            seen.rounds.converged,
-            complete,
-            window.first(),
-        )
+        ..told
     }
 }
 

@@ -4,63 +4,40 @@ use stdx::units::{block_size, kib};
 
 use super::{Seen, precondition_block, throughput_of};
 use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::explain::explain;
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
 use crate::profile::mix_name;
 use crate::window_pages::{self, MEGABYTES};
-use crate::{Context, KeyFigure, Outcome, Stop, modified};
+use crate::{Context, KeyFigure, Outcome, Stop};
 
 /// Read shares as tables and plots have them: from writes to reads.
 const MIXES: [u8; 2] = [0, 100];
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
-    let complete = stop.is_none();
-    let rounds = &seen.rounds;
-    let mut modified = Vec::new();
+    let size = |bytes: u32| block_size(u64::from(bytes));
+    let mut begun = Outcome::begun(seen.test, context, seen.purge.as_ref(), context.test_range(), stop);
     if !context.profile.throughput_blocks.contains(&seen.block_bytes) {
-        let size = block_size(u64::from(seen.block_bytes));
-        modified.push(format!("Throughput of {size} is not part of {}", context.profile.revision));
+        let size = size(seen.block_bytes);
+        begun.modified.push(format!("Throughput of {size} is not part of {}", context.profile.revision));
     }
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    let segments = seen.precondition.iter().chain(rounds.done.iter().flat_map(|r| &r.segments));
-    modified::by_segments(segments, &mut modified);
+    let told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
+    let demand = context.demand(context.profile.throughput_demand);
+    let written = size(precondition_block(context, seen));
     Outcome {
-        test: seen.test.name,
-        title: seen.test.title,
-        clause: clause_of(context, seen.test.family),
         purpose: "measure sequential throughput of large blocks at steady state",
         outline: format!(
             "purge; {}; read and write in turn, a cell each, until the writes are steady over five rounds",
             context.precondition_in_words()
         ),
-        header: header(context, seen, complete),
-        rounds: rounds.last(),
-        converged: (complete || rounds.converged).then_some(rounds.converged),
+        header: TestHeader {
+            workload_independent: format!("{}X SEQ/{written}", context.settings.precondition_capacities),
+            workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
+            ..told.header
+        },
         pages: pages(context, seen),
         key_figures: key_figures(seen),
-        notes: rounds.notes(complete),
-        modified,
-        window: rounds.history.named_window(),
-        explained: explain(&rounds.history),
-        stop,
-    }
-}
-
-fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
-    let demand = context.demand(context.profile.throughput_demand);
-    let size = |bytes: u32| block_size(u64::from(bytes));
-    let written = size(precondition_block(context, seen));
-    let window = seen.rounds.history.window();
-    TestHeader {
-        workload_independent: format!("{}X SEQ/{written}", context.settings.precondition_capacities),
-        workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
-        threads: demand.threads,
-        queue_depth: demand.queue_depth,
-        ..TestHeader::of(context, seen.test.family, seen.purge.as_ref(), context.test_range()).judged(
-            seen.rounds.converged,
-            complete,
-            window.first(),
-        )
+        ..told
     }
 }
 

@@ -6,33 +6,32 @@ use super::figures::{Figures, drive_fills};
 use super::{End, STIMULUS, Seen, TEST, has_histogram};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
 use crate::profile::Edition;
-use crate::{Context, KeyFigure, Outcome, Stop, modified, response};
+use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let complete = stop.is_none();
     let judged = context.profile.saturation_end.when_steady;
     let figures = figures(seen);
-    let mut modified = Vec::new();
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    seen.incidents.tell(&mut modified);
+    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
+    seen.incidents.tell(&mut begun.modified);
+    let header = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..begun.header };
     Outcome {
-        test: TEST.name,
-        title: TEST.title,
-        clause: clause_of(context, TEST.family),
         purpose: "show how random write performance falls from fresh out of the box to steady state",
         outline: outline(context),
-        header: header(context, seen, complete),
+        header: match judged {
+            true => header.judged(seen.converged, complete, seen.history.window().first()),
+            false => header,
+        },
         rounds: seen.cycles,
         converged: (judged && (complete || seen.converged)).then_some(seen.converged),
         pages: pages(context, seen, &figures),
         key_figures: key_figures(&figures),
         notes: notes(seen, judged, complete),
-        modified,
         window: seen.history.named_window(),
         explained: explain(&seen.history),
-        stop,
+        ..begun
     }
 }
 
@@ -46,16 +45,6 @@ fn outline(context: &Context<'_>) -> String {
         end.capacities,
         end.minutes / 60
     )
-}
-
-fn header(context: &Context<'_>, seen: &Seen, complete: bool) -> TestHeader {
-    let base = TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range());
-    let base = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..base };
-    if context.profile.saturation_end.when_steady {
-        base.judged(seen.converged, complete, seen.history.window().first())
-    } else {
-        base
-    }
 }
 
 fn figures(seen: &Seen) -> Figures {

@@ -5,50 +5,35 @@ use stdx::units::block_size;
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use super::{DEMAND, GROUPS, Group, Seen, TEST};
 use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
-use crate::outcome::{TestHeader, clause_of};
+use crate::outcome::TestHeader;
 use crate::profile::Edition;
 use crate::timeline::Sample;
-use crate::{Context, KeyFigure, Outcome, Stop, modified};
+use crate::{Context, KeyFigure, Outcome, Stop};
 
 /// Minutes that are shown on either side of a change.
 const BESIDE_A_CHANGE: f64 = 120.0;
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let demand = context.demand(Some(DEMAND));
-    let mut modified = Vec::new();
-    modified::by_family(&TEST, context.profile, &mut modified);
-    modified::by_purge(seen.purge.as_ref(), &mut modified);
-    seen.incidents.tell(&mut modified);
-    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
-    notes.extend(context.maxima_note());
-    if stop.is_some() {
-        notes.push(format!(
+    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
+    seen.incidents.tell(&mut begun.modified);
+    begun.notes.extend(seen.incidents.note());
+    begun.notes.extend(context.maxima_note());
+    if begun.stop.is_some() {
+        begun.notes.push(format!(
             "NOT COMPLETE: {} of {} access groups are finished",
             seen.groups.len(),
             GROUPS.len()
         ));
     }
     Outcome {
-        test: TEST.name,
-        title: TEST.title,
-        clause: clause_of(context, TEST.family),
         purpose: "show how a drive recovers from a change between sequential and random writes",
         outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without pause"
             .into(),
-        header: TestHeader {
-            threads: demand.threads,
-            queue_depth: demand.queue_depth,
-            ..TestHeader::of(context, TEST.family, seen.purge.as_ref(), context.whole_test_range())
-        },
-        rounds: 0,
-        converged: None,
+        header: TestHeader { threads: demand.threads, queue_depth: demand.queue_depth, ..begun.header },
         pages: pages(context, seen),
         key_figures: key_figures(seen),
-        notes,
-        modified,
-        window: Vec::new(),
-        explained: Vec::new(),
-        stop,
+        ..begun
     }
 }
 

@@ -1,0 +1,164 @@
+//! Settings that an operator changes. What is impossible is refused with the reason and the nearest valid choice,
+//! before the target is touched.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use pts::Context;
+use pts::profile::MAX_ROUNDS;
+use pts::steady::WINDOW_ROUNDS;
+use record::{RunFile, Settings};
+use stdx::units::{MIB, SECOND_NS, amount_base2, parse_size};
+
+use crate::cli::Changes;
+
+/// `--keep-going` ends here.
+const HARD_LIMIT_ROUNDS: u32 = 100;
+/// Shortest and longest cell.
+const CELL_SECONDS: RangeInclusive<f64> = 0.01..=86_400.0;
+
+/// `settings` with what the operator changes of them.
+///
+/// # Errors
+/// Names the first impossible value, why it is, and the nearest valid one.
+pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String> {
+    settings.composite_fits_sectors |= changes.composite_fits_sectors;
+    if let Some(tc) = changes.tc {
+        settings.threads = within("--tc", tc, 1..=256, "a load needs a thread, and each costs the host")?;
+    }
+    if let Some(qd) = changes.qd {
+        settings.queue_depth =
+            within("--qd", qd, 1..=1024, "a thread needs an I/O, and each needs a buffer")?;
+    }
+    if let Some(rounds) = changes.max_rounds {
+        settings.max_rounds = within(
+            "--max-rounds",
+            rounds,
+            WINDOW_ROUNDS as u32..=MAX_ROUNDS,
+            "a measurement window is five rounds, and a test ends after 25; --keep-going goes on until steady state",
+        )?;
+    }
+    if changes.keep_going {
+        settings.max_rounds = HARD_LIMIT_ROUNDS;
+    }
+    if let Some(capacities) = changes.precondition {
+        settings.precondition_capacities =
+            within("--precondition", capacities, 1..=10, "the PTS writes the capacity twice")?;
+    }
+    if let Some(seconds) = changes.cell_seconds {
+        let seconds = within("--cell-seconds", seconds, CELL_SECONDS, "a cell is 60 s in the PTS")?;
+        settings.cell_ns = (seconds * SECOND_NS as f64) as u64;
+    }
+    let share = |name, percent| within(name, percent, 1..=100, "it is a share of the LBA space in percent");
+    if let Some(percent) = changes.pc_ar {
+        settings.precondition_range_percent = share("--pc-ar", percent)?;
+    }
+    if let Some(percent) = changes.test_ar {
+        settings.test_range_percent = share("--test-ar", percent)?;
+    }
+    match changes.ar_amount.as_deref() {
+        None => {}
+        Some("all") => settings.active_range_amount_bytes = None,
+        Some(text) => {
+            let bytes = parse_size(text).map_err(|why| format!("--ar-amount: {why}, or all"))?;
+            settings.active_range_amount_bytes = Some(bytes);
+        }
+    }
+    if let Some(segments) = changes.ar_segments {
+        let amount = settings.active_range_amount_bytes.ok_or_else(|| {
+            format!(
+                "--ar-segments {segments}: there is no AR amount to split; give --ar-amount, such as 16GiB"
+            )
+        })?;
+        let most = u32::try_from(amount / MIB).unwrap_or(u32::MAX).max(1);
+        let why = "each segment holds a block of 1 MiB";
+        settings.active_range_segments = within("--ar-segments", segments, 1..=most, why)?;
+    }
+    Ok(settings)
+}
+
+/// Whether the AR amount that the operator asked for fits into the test range of this device. The amount of a
+/// profile may be larger: then the whole range is used, and the header says so.
+///
+/// # Errors
+/// Says what is there, and what would do.
+pub fn check_range(run: &RunFile, changes: &Changes) -> Result<(), String> {
+    let asked = changes.ar_amount.is_some() || changes.ar_segments.is_some();
+    let Some(amount) = run.settings.active_range_amount_bytes.filter(|_| asked) else { return Ok(()) };
+    let context = Context::of(run)?;
+    if context.test_range() != context.whole_test_range() {
+        return Ok(());
+    }
+    let scale = match run.scale_divisor() {
+        1 => String::new(),
+        divisor => format!(" at scale 1/{divisor}"),
+    };
+    Err(format!(
+        "an AR amount of {} in {} segments does not fit{scale} into the Test AR of {} in segments that begin on \
+         whole MiB; less fits, or --ar-amount all",
+        amount_base2(amount),
+        run.settings.active_range_segments,
+        amount_base2(context.whole_test_range().segment_bytes)
+    ))
+}
+
+fn within<T: PartialOrd + Display + Copy>(
+    name: &str,
+    value: T,
+    possible: RangeInclusive<T>,
+    why: &str,
+) -> Result<T, String> {
+    if possible.contains(&value) {
+        return Ok(value);
+    }
+    let (low, high) = (*possible.start(), *possible.end());
+    let nearest = if value > high { high } else { low };
+    Err(format!("{name} {value}: {why}; {low} to {high} is possible, the nearest is {nearest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(changes: Changes) -> Result<Settings, String> {
+        changed(pts::PROFILES[0].settings(1), &changes)
+    }
+
+    #[test]
+    fn impossible_settings_name_the_nearest_possible_one() {
+        let standard = Changes::default;
+        for (changes, hint) in [
+            (Changes { tc: Some(0), ..standard() }, "1 to 256 is possible, the nearest is 1"),
+            (Changes { tc: Some(257), ..standard() }, "the nearest is 256"),
+            (Changes { qd: Some(0), ..standard() }, "the nearest is 1"),
+            (Changes { qd: Some(1025), ..standard() }, "the nearest is 1024"),
+            (Changes { max_rounds: Some(4), ..standard() }, "5 to 25 is possible, the nearest is 5"),
+            (Changes { max_rounds: Some(26), ..standard() }, "the nearest is 25"),
+            (Changes { precondition: Some(0), ..standard() }, "the nearest is 1"),
+            (Changes { cell_seconds: Some(f64::NAN), ..standard() }, "the nearest is 0.01"),
+            (Changes { cell_seconds: Some(1e9), ..standard() }, "the nearest is 86400"),
+            (Changes { test_ar: Some(101), ..standard() }, "the nearest is 100"),
+            (Changes { pc_ar: Some(0), ..standard() }, "the nearest is 1"),
+            (Changes { ar_amount: Some("much".into()), ..standard() }, "or all"),
+            (Changes { ar_segments: Some(20_000), ..standard() }, "the nearest is 16384"),
+            (
+                Changes { ar_amount: Some("all".into()), ar_segments: Some(8), ..standard() },
+                "no AR amount to split",
+            ),
+        ] {
+            let message = of(changes).expect_err(hint);
+            assert!(message.contains(hint), "{message}");
+        }
+    }
+
+    #[test]
+    fn possible_settings_are_taken() {
+        let taken = of(Changes { cell_seconds: Some(0.5), keep_going: true, ..Changes::default() }).unwrap();
+        assert_eq!((taken.cell_ns, taken.max_rounds), (500_000_000, 100));
+        let range = Changes { ar_amount: Some("8GiB".into()), test_ar: Some(75), ..Changes::default() };
+        let range = of(range).unwrap();
+        assert_eq!((range.active_range_amount_bytes, range.test_range_percent), (Some(8 << 30), 75));
+        let whole = of(Changes { ar_amount: Some("all".into()), ..Changes::default() }).unwrap();
+        assert_eq!(whole.active_range_amount_bytes, None);
+    }
+}

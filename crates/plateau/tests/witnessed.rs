@@ -1,0 +1,276 @@
+//! What a simulated drive saw of each test of each profile, held against the specification: order of the cells,
+//! mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are written from the specification, not
+//! from the tests, and the witness sits in the drive, behind the whole path of the load.
+
+mod witnessed {
+    pub mod script;
+}
+
+use std::ops::RangeInclusive;
+
+use drive::{Armed, Flow, OpenOptions, Outcome};
+use nandsim::Witness;
+use pts::{Bench, Context, Profile, Stop, Test};
+use record::{Note, Purged, Segment, Settings, Workload};
+use witnessed::script::{Length, Reach, Step, Want, script};
+
+const SCALE: u64 = 64;
+const MIB: u64 = 1 << 20;
+/// A tenth of the minute: the flow does not depend on it, and there are 35 tests to watch.
+const MINUTE_NS: u64 = 6_000_000_000;
+/// The simulated drive completes so many I/Os per outstanding one at least, however short the cell is.
+const LEAST_PER_OUTSTANDING: u64 = 20;
+/// Deviations of a share that are no chance any more, in standard deviations: thousands of shares are looked at.
+const SIGMAS: f64 = 6.0;
+
+/// What was done to the drive, by its own account.
+#[derive(Debug)]
+enum Seen {
+    Purge,
+    Idle { ns: u64 },
+    Load { measured: bool, witness: Box<Witness>, ns: u64 },
+}
+
+struct Watched {
+    drive: Armed,
+    seen: Vec<Seen>,
+    notes: Vec<Note>,
+}
+
+impl Watched {
+    fn load(&mut self, workload: &Workload, measured: bool) -> Result<Segment, Stop> {
+        let before_ns = self.drive.now_ns();
+        self.drive.watch();
+        let driven = self.drive.run(workload, &mut |_| Flow::Continue);
+        let Ok(Outcome::Finished(segment)) = driven else { return Err(Stop::Failed(format!("{driven:?}"))) };
+        let witness = self.drive.witness().expect("a simulated drive").clone();
+        let ns = self.drive.now_ns() - before_ns;
+        self.seen.push(Seen::Load { measured, witness: Box::new(witness), ns });
+        Ok(segment)
+    }
+}
+
+impl Bench for Watched {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        self.seen.push(Seen::Purge);
+        self.drive.purge().map_err(|error| Stop::Failed(error.to_string()))
+    }
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.load(workload, false)
+    }
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.load(workload, true)
+    }
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        let before_ns = self.drive.now_ns();
+        self.drive.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))?;
+        self.seen.push(Seen::Idle { ns: self.drive.now_ns() - before_ns });
+        Ok(())
+    }
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        self.notes.push(note);
+        Ok(())
+    }
+}
+
+/// Runs every test that `profile` has on a simulated drive and compares what the drive saw, step by step.
+fn confirm(profile: &str) {
+    let profile = Profile::named(profile).unwrap();
+    let settings = Settings { cell_ns: MINUTE_NS, max_rounds: 6, ..profile.settings(1) };
+    for test in profile.tests.iter().flat_map(|listed| Test::all_named(listed.family, profile).unwrap()) {
+        let scale = format!("1/{SCALE}");
+        let options = OpenOptions { scale: Some(scale), sim_seed: 1, ..OpenOptions::default() };
+        let drive = drive::open("sim:sas-slc-2011", &options).unwrap().arm(None).unwrap();
+        let target = drive.facts().clone();
+        let mut bench = Watched { drive, seen: Vec::new(), notes: Vec::new() };
+        let context = Context { profile, settings: &settings, target: &target };
+        let outcome = (test.run)(&context, &mut bench);
+        assert_eq!(outcome.stop, None, "{} {}", profile.name, test.name);
+        let points: Vec<_> = outcome.key_figures.iter().filter_map(|figure| point(&figure.name)).collect();
+        let wanted = script(test.name, profile.name, &bench.notes, bench.seen.len(), &points);
+        let place = |index: usize| format!("{} {}, step {index}", profile.name, test.name);
+        for (index, (seen, wanted)) in bench.seen.iter().zip(&wanted).enumerate() {
+            let problem = compare(seen, wanted, target.capacity_bytes);
+            assert!(problem.is_none(), "{}: {}\n{wanted:?}\n{seen:?}", place(index), problem.unwrap());
+        }
+        assert_eq!(bench.seen.len(), wanted.len(), "{}: another number of steps", place(wanted.len()));
+    }
+}
+
+/// TC and QD of a point that got a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
+fn point(name: &str) -> Option<(u16, u16)> {
+    let number = |behind: &str| {
+        let text = name.split_once(behind)?.1;
+        text.split([' ', ',']).next()?.parse().ok()
+    };
+    Some((number(" TC ")?, number(" QD ")?))
+}
+
+fn compare(seen: &Seen, wanted: &Step, capacity: u64) -> Option<String> {
+    match (seen, wanted) {
+        (Seen::Purge, Step::Purge) => None,
+        (Seen::Idle { ns }, Step::Idle { seconds }) => {
+            let wanted = seconds * MINUTE_NS / 60 / SCALE;
+            (*ns != wanted).then(|| format!("idle for {ns} ns instead of {wanted}"))
+        }
+        (Seen::Load { measured, witness, ns }, Step::Load(want)) => {
+            let checks = [
+                (*measured != want.measured).then(|| "measured or not".to_owned()),
+                length(witness, *ns, want, capacity),
+                demand(witness, want),
+                mix(witness, want),
+                sizes(witness, want),
+                order(witness, want, capacity),
+                range(witness, want, capacity),
+            ];
+            checks.into_iter().flatten().next()
+        }
+        _ => Some("another kind of step".into()),
+    }
+}
+
+fn length(witness: &Witness, ns: u64, want: &Want, capacity: u64) -> Option<String> {
+    match want.length {
+        Length::Fills(fills) => {
+            let (wanted, largest) = (fills * capacity, u64::from(want.largest_bytes()));
+            let bytes = witness.read_bytes + witness.write_bytes;
+            (bytes > wanted || bytes + largest <= wanted).then(|| format!("{bytes} B instead of {wanted}"))
+        }
+        Length::Seconds(seconds) => {
+            let wanted = seconds * MINUTE_NS / 60 / SCALE;
+            let least = LEAST_PER_OUTSTANDING * u64::from(want.outstanding());
+            // What was in flight at the end was submitted, too.
+            let extended = witness.commands() <= least + u64::from(want.outstanding());
+            (ns != wanted && !(extended && ns > wanted)).then(|| format!("took {ns} ns instead of {wanted}"))
+        }
+    }
+}
+
+fn demand(witness: &Witness, want: &Want) -> Option<String> {
+    let (most, wanted) = (witness.most_outstanding, want.outstanding());
+    (most != wanted).then(|| format!("{most} commands in flight instead of {wanted}"))
+}
+
+/// Whether `count` of `all` may be `percent` of them.
+fn is_share(count: u64, all: u64, percent: f64) -> bool {
+    let (share, all) = (percent / 100.0, all as f64);
+    (count as f64 - share * all).abs() <= SIGMAS * (share * (1.0 - share) * all).sqrt()
+}
+
+fn mix(witness: &Witness, want: &Want) -> Option<String> {
+    let right = is_share(witness.reads, witness.commands(), f64::from(want.read_percent));
+    (!right).then(|| format!("{:?} % reads", witness.read_percent()))
+}
+
+fn sizes(witness: &Witness, want: &Want) -> Option<String> {
+    let share = |bytes| want.sizes.iter().find(|size| size.0 == bytes).map_or(0, |size| size.1);
+    let wrong = |(&bytes, &count): (&u32, &u64)| {
+        let right = is_share(count, witness.commands(), share(bytes).into());
+        (!right).then_some(bytes)
+    };
+    let seen = || witness.sizes.iter().find_map(wrong);
+    let missing = want
+        .sizes
+        .iter()
+        .find(|size| !witness.sizes.contains_key(&size.0) && !is_share(0, witness.commands(), size.1.into()));
+    seen().or(missing.map(|size| size.0)).map(|bytes| format!("the share of {bytes} B"))
+}
+
+/// Sequential or random, and aligned to what divides all sizes.
+fn order(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+    let smallest = u64::from(want.sizes.iter().map(|size| size.0).min()?);
+    if witness.alignment_bytes()? < smallest {
+        return Some(format!("aligned to {:?} B", witness.alignment_bytes()));
+    }
+    let following = witness.consecutive as f64 / witness.commands() as f64;
+    if !want.sequential {
+        return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
+    }
+    // Threads have sections of their own, so only those of one thread follow each other.
+    let begun = |thread| section(want, capacity, thread).any(|part| witness.parts[part] > 0);
+    let untouched = (0..want.threads).find(|thread| !begun(*thread));
+    (untouched.is_some() || (want.threads == 1 && following < 0.9))
+        .then(|| format!("{following} follow each other, section {untouched:?} untouched"))
+}
+
+fn part(byte: u64, capacity: u64) -> usize {
+    (u128::from(byte) * nandsim::PARTS as u128 / u128::from(capacity)) as usize
+}
+
+/// The parts in which the section of a thread begins.
+fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
+    let (thread, threads) = (u64::from(thread), u64::from(want.threads));
+    match want.reach {
+        Reach::Percent(percent) => {
+            let start = part(capacity * percent / 100 * thread / threads, capacity);
+            start..=start
+        }
+        Reach::Segments => segment(thread * (2048 / SCALE) / threads, capacity),
+    }
+}
+
+/// The parts that one segment of the Active Range lies in: 16 GiB in 2048 segments, both divided by the scale,
+/// spread evenly in whole MiB.
+fn segment(index: u64, capacity: u64) -> RangeInclusive<usize> {
+    let (start, end) = segment_bytes(index, capacity);
+    part(start, capacity)..=part(end - 1, capacity)
+}
+
+fn segment_bytes(index: u64, capacity: u64) -> (u64, u64) {
+    let stride = capacity / (2048 / SCALE) / MIB * MIB;
+    (index * stride, index * stride + 8 * MIB)
+}
+
+fn range(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+    let end = match want.reach {
+        Reach::Percent(100) => capacity,
+        Reach::Percent(percent) => capacity * percent / 100 / MIB * MIB,
+        Reach::Segments => return segments(witness, want, capacity),
+    };
+    if witness.end_byte > end {
+        return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
+    }
+    // Enough random I/Os touch all of it; of sequential ones the drive may see less in a short cell.
+    let enough = witness.commands() >= 1_000 && !want.sequential;
+    let whole = matches!(want.length, Length::Fills(_));
+    let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;
+    ((enough || whole) && !far)
+        .then(|| format!("bytes {} to {} of {end}", witness.first_byte, witness.end_byte))
+}
+
+fn segments(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+    let count = 2048 / SCALE;
+    let allowed: Vec<usize> = (0..count).flat_map(|index| segment(index, capacity)).collect();
+    let stray = (0..nandsim::PARTS).find(|part| witness.parts[*part] > 0 && !allowed.contains(part));
+    let behind = witness.end_byte > segment_bytes(count - 1, capacity).1;
+    let enough = witness.commands() >= 1_000 && !want.sequential;
+    let hit = |index| segment(index, capacity).any(|part| witness.parts[part] > 0);
+    let missed = (0..count).find(|index| enough && !hit(*index));
+    (stray.is_some() || behind || missed.is_some())
+        .then(|| format!("segments: stray {stray:?}, behind {behind}, missed {missed:?}"))
+}
+
+#[test]
+fn pts_c_1_0() {
+    confirm("pts-c-1.0");
+}
+
+#[test]
+fn pts_e_1_0() {
+    confirm("pts-e-1.0");
+}
+
+#[test]
+fn pts_e_1_1() {
+    confirm("pts-e-1.1");
+}
+
+#[test]
+fn pts_c_2_0() {
+    confirm("pts-c-2.0");
+}
+
+#[test]
+fn pts_e_2_0() {
+    confirm("pts-e-2.0");
+}

@@ -1,0 +1,59 @@
+//! Workload-dependent preconditioning by time, which HIR and the tests of demand variation have in common: rounds
+//! of 30 minutes of writes, of which one minute is tracked, until that minute is steady.
+
+use record::{Note, Workload};
+
+use crate::modified::Incidents;
+use crate::rounds::{History, Verdict, judge};
+use crate::timeline::Sample;
+use crate::{Bench, Context, Stop};
+
+/// Minutes in a round.
+pub const ROUND_MINUTES: u32 = 30;
+
+/// The preconditioning as far as it came.
+pub struct Precondition {
+    /// The tracked minute of each round.
+    pub rounds: Vec<Sample>,
+    pub history: History,
+    pub converged: bool,
+    /// Minute of each round that is tracked, from 1.
+    minute: u32,
+}
+
+impl Precondition {
+    /// None yet; `minute` of each round, from 1, will be tracked under the name `variable`.
+    pub fn tracking(minute: u32, variable: String) -> Self {
+        Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
+    }
+
+    /// Runs minutes as `workload` of round and step says.
+    pub fn run(
+        &mut self,
+        context: &Context<'_>,
+        bench: &mut dyn Bench,
+        incidents: &mut Incidents,
+        workload: impl Fn(u32, u32) -> Workload,
+    ) -> Result<(), Stop> {
+        for round in 1.. {
+            bench.note(Note::RoundStarted { round, cells: ROUND_MINUTES })?;
+            let mut gap = None;
+            for step in 0..ROUND_MINUTES {
+                let segment = bench.run(&workload(round, step))?;
+                gap = segment.gap_before.map(|_| step as usize).or(gap);
+                incidents.see(&segment);
+                if step + 1 == self.minute {
+                    let minute = (round - 1) * ROUND_MINUTES + self.minute;
+                    self.rounds.push(Sample::of(f64::from(minute), &segment));
+                }
+            }
+            let tracked = self.rounds.last().map_or(0.0, |sample| sample.iops);
+            let verdict = judge(context, bench, &mut self.history, round, gap, vec![tracked])?;
+            self.converged = verdict == Verdict::Steady;
+            if verdict != Verdict::GoOn {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! What CONTRIBUTING.md promises, done: a test of the PTS is one file and one line. Takes the example from the page,
+//! puts it into a copy of the crates it needs, and runs it there with the checks that every test has to pass.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+/// Crates that a test of the PTS needs.
+const CRATES: [&str; 3] = ["stdx", "record", "pts"];
+const PAGE: &str = "CONTRIBUTING.md";
+/// What the example is in the page and in the crate.
+const MARK: &str = "<!-- crates/pts/src/tests/toy.rs -->";
+const FILE: &str = "crates/pts/src/tests/toy.rs";
+const TABLE: &str = "crates/pts/src/tests.rs";
+/// The checks that go over every test of the table.
+const CHECKS: &str = "replayed";
+
+/// Does it.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    if let Some(unknown) = arguments.first() {
+        bail!("newcomer takes no arguments, so not '{unknown}'");
+    }
+    let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
+    let example = example(&page).with_context(|| format!("{PAGE} has no example behind '{MARK}'"))?;
+    // A folder that stays, so that the second time builds little.
+    let copy = root.join("target/newcomer");
+    drop(fs::remove_dir_all(copy.join("crates")));
+    for name in CRATES {
+        let folder = format!("crates/{name}");
+        copy_folder(&root.join(&folder), &copy.join(&folder))?;
+    }
+    // The one test of pts that reads a page.
+    copy_folder(&root.join("docs"), &copy.join("docs"))?;
+    fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
+    fs::write(copy.join("Cargo.toml"), manifest(&fs::read_to_string(root.join("Cargo.toml"))?)?)?;
+    fs::write(copy.join(FILE), example)?;
+    let table = fs::read_to_string(copy.join(TABLE))?;
+    fs::write(copy.join(TABLE), with_line(&table).context("the table of tests is not what it was")?)?;
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["test", "--offline", "--quiet", "--package", "pts", "--test", CHECKS])
+        .env("CARGO_TARGET_DIR", root.join("target/newcomer/target"))
+        .current_dir(&copy)
+        .status()?;
+    if status.success() { Ok(()) } else { bail!("the example of {PAGE} does not pass: {status}") }
+}
+
+/// The code block behind the mark.
+fn example(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once(MARK)?;
+    let (code, _) = rest.trim_start().strip_prefix("```rust\n")?.split_once("```")?;
+    Some(code)
+}
+
+/// The table with the module and the line of the example.
+fn with_line(table: &str) -> Option<String> {
+    let (head, rest) = table.split_once("mod tp;\n")?;
+    let (middle, tail) = rest.split_once("pub const TESTS: &[Test] = &[\n")?;
+    Some(format!("{head}mod toy;\nmod tp;\n{middle}pub const TESTS: &[Test] = &[\n    toy::TEST,\n{tail}"))
+}
+
+/// The manifest of the workspace with the crates that are there.
+fn manifest(text: &str) -> anyhow::Result<String> {
+    let mut manifest: toml::Table = text.parse()?;
+    let workspace =
+        manifest.get_mut("workspace").and_then(toml::Value::as_table_mut).context("a workspace")?;
+    workspace.insert("members".into(), vec![toml::Value::from("crates/*")].into());
+    workspace.remove("default-members");
+    let dependencies =
+        workspace.get_mut("dependencies").and_then(toml::Value::as_table_mut).context("dependencies")?;
+    dependencies.retain(|name, value| value.get("path").is_none() || CRATES.contains(&name));
+    if let Some(profile) = manifest.get_mut("profile").and_then(toml::Value::as_table_mut) {
+        profile.clear();
+    }
+    Ok(toml::to_string(&manifest)?)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_is_the_block_behind_its_mark() {
+        let page = format!("text\n\n```rust\nother\n```\n{MARK}\n\n```rust\nfn toy() {{}}\n```\nmore");
+        assert_eq!(example(&page), Some("fn toy() {}\n"));
+        assert_eq!(example("no mark"), None);
+    }
+
+    #[test]
+    fn the_copy_knows_only_what_it_has() {
+        let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[workspace.dependencies]\n\
+                    pts = { path = \"crates/pts\" }\ndrive = { path = \"crates/drive\" }\nserde = \"1\"\n";
+        let copy = manifest(text).unwrap();
+        assert!(copy.contains("[workspace.dependencies.pts]") || copy.contains("pts = "), "{copy}");
+        assert!(copy.contains("serde") && !copy.contains("drive") && !copy.contains("xtask"), "{copy}");
+    }
+}
