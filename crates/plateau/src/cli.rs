@@ -26,7 +26,8 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-or judged otherwise by this version (verify); 130 interrupted (resume with `plateau resume RUN`).
+or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds; 130 interrupted \
+(resume with `plateau resume RUN`).
 
 RUN is an id, a unique beginning of one, or the path of a run's directory.";
 
@@ -48,6 +49,8 @@ pub enum Command {
     Verify(Verify),
     /// Write the report of a run, and its data for other programs
     Report(Report),
+    /// Hold runs against each other: figures, differences beyond noise, pages with shared axes
+    Compare(Compare),
     /// Say what a target is, what must be typed to erase it, and what forbids it
     Info(Info),
     /// List the models of simulated drives, or show one with what it was fitted to
@@ -225,6 +228,28 @@ pub struct Publisher {
     /// Logo for the summary pages: a PNG or JPEG file of at most 1 MiB
     #[arg(long, value_name = "FILE")]
     pub logo: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Runs, two to eight; the first is what the others are held against
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Hold all RUNs against this one
+    #[arg(long, value_name = "BASELINE")]
+    pub against: Option<String>,
+    /// End with exit code 7 when a difference beyond noise is like this: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    /// Write the comparison as one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write every figure of every run as a table
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Print every figure, not only those of the summary pages
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, Args)]

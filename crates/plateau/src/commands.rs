@@ -1,5 +1,6 @@
 //! Every command, one file each.
 
+mod compare;
 mod completions;
 mod demo;
 mod info;
@@ -29,6 +30,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),
+        Command::Compare(options) => compare::run(cli, options),
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),
         Command::Load(options) => load::run(cli, options),

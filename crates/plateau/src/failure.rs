@@ -16,6 +16,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         Exit::Run,
         "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
     ),
+    (Exit::Regressed, "a condition of `compare --fail-if` holds"),
     (
         Exit::Interrupted,
         "interrupted by Ctrl-C or SIGTERM, or because the host was suspended; `plateau resume` goes on",
@@ -31,6 +32,7 @@ pub enum Exit {
     Unusable,
     Device,
     Run,
+    Regressed,
     Interrupted,
 }
 
@@ -44,6 +46,7 @@ impl Exit {
             Self::Unusable => 4,
             Self::Device => 5,
             Self::Run => 6,
+            Self::Regressed => 7,
             Self::Interrupted => 130,
         }
     }

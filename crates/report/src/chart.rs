@@ -13,8 +13,8 @@ mod ruler;
 
 use pts::exhibit::Exhibit;
 
-pub use columns3d::columns3d;
-pub use lines::lines;
+pub use columns3d::{columns3d, columns3d_beside};
+pub use lines::{lines, lines_beside};
 pub use response_times::response_times;
 
 /// Size of a picture in user units; a page scales it to the room it has.

@@ -74,7 +74,7 @@ pub const EXPORTS: &[Export] = &[
 ];
 
 /// A file name out of `text`: small letters, digits and dashes.
-fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if c.is_ascii_alphanumeric() {

@@ -63,8 +63,16 @@ impl View {
 /// `columns` as an SVG; `title` is what assistive technology calls it.
 #[must_use]
 pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
+    columns3d_beside(columns, &[], title, size)
+}
+
+/// As [`columns3d()`], with a height that has room for all of `others` too, so that pictures side by side can be
+/// compared.
+#[must_use]
+pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str, size: Size) -> String {
     let heights = || columns.heights.iter().flatten().flatten().copied();
-    let ruler = Ruler::of(Scale::LinearFromZero, heights(), 5);
+    let all = others.iter().flat_map(|other| other.heights.iter().flatten().flatten().copied());
+    let ruler = Ruler::of(Scale::LinearFromZero, heights().chain(all), 5);
     let view = View::new(size, columns.x.len().max(1), columns.depth.len().max(1));
     let description = format!(
         "{} over {} and {}. Largest value {}.",

@@ -28,8 +28,14 @@ struct Plot {
 /// `lines` as an SVG; `title` is what assistive technology calls it.
 #[must_use]
 pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
+    lines_beside(lines, &[], title, size)
+}
+
+/// As [`lines()`], with axes that have room for all of `others` too, so that pictures side by side can be compared.
+#[must_use]
+pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -> String {
     let legend = legend_width(lines);
-    let plot = lay_out(lines, size, legend);
+    let plot = lay_out(lines, others, size, legend);
     let mut canvas = Canvas::new(size, title, &describe(lines));
     draw_band(&mut canvas, lines, &plot);
     draw_axes(&mut canvas, lines, &plot);
@@ -71,10 +77,11 @@ impl Plot {
     }
 }
 
-fn lay_out(lines: &Lines, size: Size, legend: f64) -> Plot {
+fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> Plot {
     let points = || {
-        let series = lines.series.iter().flat_map(|s| s.points.iter().copied());
-        series.chain(lines.guides.iter().flat_map(|g| [g.from, g.to]))
+        let all = || others.iter().copied().chain([lines]);
+        let series = all().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
+        series.chain(all().flat_map(|lines| &lines.guides).flat_map(|g| [g.from, g.to]))
     };
     let marked = lines.marked.iter().flat_map(|(from, to, _)| [*from, *to]);
     let (top, bottom) = (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0);

@@ -1,0 +1,62 @@
+//! `plateau compare RUN RUN...`: what runs found, side by side, and whether they differ by more than noise.
+
+use report::compare::{Candidate, Comparison, Holds, Threshold};
+use serde_json::json;
+
+use crate::cli::{Cli, Compare};
+use crate::failure::{Done, Exit, Failure};
+use crate::{places, printer, report_file};
+
+pub fn run(cli: &Cli, options: &Compare) -> Done {
+    let thresholds: Vec<Threshold> = options
+        .fail_if
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<_, String>>()
+        .map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?;
+    let comparison = read(cli, options)?;
+    let mut held: Vec<Holds> = Vec::new();
+    for threshold in &thresholds {
+        let found = threshold.held(&comparison);
+        held.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
+    }
+    if let Some(path) = &options.html {
+        report_file::put(path, report::compare::html(&comparison).as_bytes())?;
+    }
+    if let Some(path) = &options.csv {
+        report_file::put(path, report::compare::csv(&comparison).as_bytes())?;
+    }
+    let mut document = report::compare::json(&comparison);
+    document["fail_if"] =
+        held.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
+    document["html"] = json!(options.html);
+    document["csv"] = json!(options.csv);
+    if !cli.json {
+        printer::print(&report::compare::text(&comparison, options.all))?;
+    } else if held.is_empty() {
+        printer::print_json(&document)?;
+    }
+    if held.is_empty() {
+        return Ok(());
+    }
+    let each: Vec<String> =
+        held.iter().map(|h| format!("{} {:+.1} % ({})", h.key, h.percent, h.run)).collect();
+    let problem = format!("a condition of --fail-if holds: {}", each.join("; "));
+    Err(Failure::text(Exit::Regressed, problem).with_document(document))
+}
+
+fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
+    let library = places::library(cli.library.as_deref())?;
+    let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
+    if !report::compare::RUNS.contains(&names.len()) {
+        let text = format!("{} to compare; name 2 to 8 runs, --against included", names.len());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let mut candidates = Vec::with_capacity(names.len());
+    for name in names {
+        let run = library.find(name)?;
+        let candidate = Candidate::of(&run.file, &run.load()?);
+        candidates.push(candidate.map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?);
+    }
+    Comparison::of(candidates).map_err(|text| Failure::text(Exit::Usage, text))
+}

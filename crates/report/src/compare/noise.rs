@@ -1,0 +1,153 @@
+//! Whether two figures differ by more than the rounds they were taken from differ among themselves.
+
+/// Which way is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// As with IOPS.
+    More,
+    /// As with response times.
+    Less,
+}
+
+/// What can be said of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// The confidence interval is on the better side of zero.
+    Better,
+    /// The confidence interval is on the worse side of zero.
+    Worse,
+    /// The confidence interval holds zero.
+    WithinNoise,
+    /// There is only one value of one of them, so nobody knows its spread.
+    SpreadUnknown,
+}
+
+impl Finding {
+    /// In a word or two.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::WithinNoise => "within noise",
+            Self::SpreadUnknown => "spread unknown",
+        }
+    }
+}
+
+/// How far a figure is from that of the first run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// Difference of the means in percent of the first.
+    pub percent: f64,
+    /// Ends of its 95 % confidence interval, in percent of the first mean; none where the spread is unknown.
+    pub interval_percent: Option<(f64, f64)>,
+    /// What can be said.
+    pub finding: Finding,
+}
+
+impl Difference {
+    /// The difference of two samples (Welch's interval: the spreads need not be equal); none without values or
+    /// where the first mean is not positive.
+    pub(super) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
+        let (a, b) = (Sample::of(first)?, Sample::of(other)?);
+        if a.mean <= 0.0 {
+            return None;
+        }
+        let percent = |difference: f64| difference / a.mean * 100.0;
+        let difference = b.mean - a.mean;
+        let half = match (a.variance_of_mean(), b.variance_of_mean()) {
+            (Some(va), Some(vb)) => Some(student_t(degrees_of_freedom(&a, va, &b, vb)) * (va + vb).sqrt()),
+            _ => None,
+        };
+        let interval = half.map(|half| (difference - half, difference + half));
+        let finding = match (interval, better) {
+            (None, _) => Finding::SpreadUnknown,
+            (Some((low, high)), _) if low <= 0.0 && high >= 0.0 => Finding::WithinNoise,
+            (Some((low, _)), Better::More) if low > 0.0 => Finding::Better,
+            (Some((low, _)), Better::Less) if low < 0.0 => Finding::Better,
+            (Some(_), _) => Finding::Worse,
+        };
+        let interval_percent = interval.map(|(low, high)| (percent(low), percent(high)));
+        Some(Self { percent: percent(difference), interval_percent, finding })
+    }
+}
+
+struct Sample {
+    count: f64,
+    mean: f64,
+    variance: Option<f64>,
+}
+
+impl Sample {
+    fn of(values: &[f64]) -> Option<Self> {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let variance = (values.len() > 1).then(|| squares / (count - 1.0));
+        (!values.is_empty()).then_some(Self { count, mean, variance })
+    }
+
+    fn variance_of_mean(&self) -> Option<f64> {
+        self.variance.map(|variance| variance / self.count)
+    }
+}
+
+/// Welch and Satterthwaite.
+fn degrees_of_freedom(a: &Sample, va: f64, b: &Sample, vb: f64) -> f64 {
+    let below = va.powi(2) / (a.count - 1.0) + vb.powi(2) / (b.count - 1.0);
+    if below > 0.0 { (va + vb).powi(2) / below } else { a.count + b.count - 2.0 }
+}
+
+/// The two-sided 95 % quantile of Student's t; between whole degrees of freedom that of the smaller.
+fn student_t(degrees: f64) -> f64 {
+    const QUANTILES: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    let whole = (degrees + 1e-9).floor().max(1.0) as usize;
+    QUANTILES.get(whole - 1).copied().unwrap_or(if whole < 60 { 2.042 } else { 2.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected interval by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
+    #[test]
+    fn an_interval_is_welchs() {
+        let first = [98.0, 99.0, 100.0, 101.0, 102.0];
+        let other = first.map(|value| value - 6.0);
+        let difference = Difference::of(&first, &other, Better::More).expect("values");
+        assert!((difference.percent + 6.0).abs() < 1e-9);
+        let (low, high) = difference.interval_percent.expect("spread");
+        assert!((low + 8.306).abs() < 1e-3 && (high + 3.694).abs() < 1e-3, "{low} {high}");
+        assert_eq!(difference.finding, Finding::Worse);
+        assert_eq!(Difference::of(&first, &other, Better::Less).unwrap().finding, Finding::Better);
+        assert_eq!(Difference::of(&other, &first, Better::More).unwrap().finding, Finding::Better);
+        assert_eq!(Difference::of(&other, &first, Better::Less).unwrap().finding, Finding::Worse);
+    }
+
+    #[test]
+    fn a_difference_inside_the_spread_is_noise() {
+        let first = [90.0, 110.0, 95.0, 105.0, 100.0];
+        let other = [95.0, 112.0, 97.0, 109.0, 102.0];
+        assert_eq!(Difference::of(&first, &other, Better::More).unwrap().finding, Finding::WithinNoise);
+    }
+
+    #[test]
+    fn single_values_have_no_known_spread() {
+        let difference = Difference::of(&[10.0], &[5.0], Better::More).unwrap();
+        assert_eq!((difference.percent, difference.finding), (-50.0, Finding::SpreadUnknown));
+        assert_eq!(difference.interval_percent, None);
+        assert_eq!(Difference::of(&[], &[5.0], Better::More), None);
+        assert_eq!(Difference::of(&[0.0], &[5.0], Better::More), None);
+    }
+
+    #[test]
+    fn values_that_never_vary_differ_or_do_not() {
+        assert_eq!(Difference::of(&[5.0; 5], &[5.0; 5], Better::More).unwrap().finding, Finding::WithinNoise);
+        assert_eq!(Difference::of(&[5.0; 5], &[6.0; 5], Better::More).unwrap().finding, Finding::Better);
+    }
+}

@@ -1,0 +1,104 @@
+//! Conditions on differences, for regression tests of firmware: `iops.rnd4k.w < -5%`.
+
+use super::{Comparison, Finding};
+
+/// A condition that a comparison may meet: a figure, or several by `*`, fell or rose by more than a share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    key: String,
+    below: bool,
+    percent: f64,
+}
+
+/// A difference that meets a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Holds {
+    /// Of the figure.
+    pub key: String,
+    /// The difference in percent.
+    pub percent: f64,
+    /// Name of the run that differs.
+    pub run: String,
+}
+
+impl std::str::FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is not of the form `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`");
+        let (at, below) = match (text.find('<'), text.find('>')) {
+            (Some(at), None) => (at, true),
+            (None, Some(at)) => (at, false),
+            _ => return Err(wrong()),
+        };
+        let (key, percent) = (text[..at].trim(), text[at + 1..].trim());
+        let number = percent.strip_suffix('%').ok_or_else(wrong)?;
+        let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
+        if key.is_empty() || key.contains(char::is_whitespace) || !percent.is_finite() {
+            return Err(wrong());
+        }
+        Ok(Self { key: key.to_owned(), below, percent })
+    }
+}
+
+impl Threshold {
+    /// The differences that meet the condition. One within noise meets none: it may not be there at all.
+    ///
+    /// # Errors
+    /// When no figure that can be compared has such a key.
+    pub fn held(&self, comparison: &Comparison) -> Result<Vec<Holds>, String> {
+        let lines: Vec<_> = comparison.lines.iter().filter(|line| matches(&self.key, &line.key)).collect();
+        let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());
+        if !known {
+            let keys: Vec<&str> = comparison.lines.iter().map(|line| line.key.as_str()).collect();
+            return Err(format!("no figure '{}' to compare; there are {}", self.key, keys.join(", ")));
+        }
+        let mut held = Vec::new();
+        for line in lines {
+            for (name, difference) in comparison.names().zip(&line.differences) {
+                let Some(difference) = difference else { continue };
+                let beyond = if self.below {
+                    difference.percent < self.percent
+                } else {
+                    difference.percent > self.percent
+                };
+                if beyond && difference.finding != Finding::WithinNoise {
+                    held.push(Holds {
+                        key: line.key.clone(),
+                        percent: difference.percent,
+                        run: name.to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(held)
+    }
+}
+
+/// Whether `key` is what `pattern` says; `*` stands for anything.
+fn matches(pattern: &str, key: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == key };
+    let Some(key) = key.strip_prefix(start) else { return false };
+    (0..=key.len()).filter(|&i| key.is_char_boundary(i)).any(|i| matches(rest, &key[i..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read() {
+        let threshold: Threshold = "iops.rnd4k.w < -5%".parse().expect("a condition");
+        assert_eq!(threshold, Threshold { key: "iops.rnd4k.w".into(), below: true, percent: -5.0 });
+        assert_eq!("a>2.5 %".parse(), Ok(Threshold { key: "a".into(), below: false, percent: 2.5 }));
+        for wrong in ["", "iops", "iops < 5", "< -5%", "a < x%", "a <> 5%", "a b < 5%", "a < inf%"] {
+            assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("iops.*.w", "iops.rnd4k.w") && matches("*", "x") && matches("a*", "a"));
+        assert!(!matches("iops.*.w", "iops.rnd4k.r") && !matches("a", "ab") && !matches("*b", "abc"));
+    }
+}

@@ -1,0 +1,99 @@
+//! What must be known before numbers of different runs are held against each other.
+
+use record::{RunFile, TargetKind};
+use stdx::units::amount_base10;
+
+use super::Candidate;
+
+/// A property that should be the same in all runs.
+struct Property {
+    name: &'static str,
+    of: fn(&Candidate) -> String,
+}
+
+const PROPERTIES: &[Property] = &[
+    Property { name: "class", of: |c| c.document.profile.class.to_owned() },
+    Property { name: "profile", of: |c| c.document.run.profile.clone() },
+    Property { name: "kind of target", of: |c| kind(&c.document.run) },
+    Property { name: "TC and QD", of: depths },
+    Property { name: "length of a cell", of: |c| stdx::units::span(c.document.run.settings.cell_ns) },
+    Property { name: "preconditioning", of: preconditioning },
+    Property { name: "active range", of: active_range },
+    Property { name: "purge", of: purge },
+    Property { name: "sector size", of: |c| format!("{} B", c.document.run.target.logical_block_bytes) },
+    Property { name: "interface", of: |c| known(c.document.run.target.interface.as_ref()) },
+    Property { name: "capacity", of: |c| amount_base10(c.document.run.target.capacity_bytes) },
+    Property { name: "processor", of: |c| known(c.document.run.host.cpu.as_ref()) },
+    Property { name: "board", of: |c| known(c.document.run.host.board.as_ref()) },
+    Property { name: "kernel", of: |c| known(c.document.run.host.kernel.as_ref()) },
+    Property { name: "I/O scheduler", of: |c| known(c.document.run.host.scheduler.as_ref()) },
+    Property { name: "way of driving the load", of: |c| c.document.engines.join("; ") },
+    Property { name: "version of Plateau", of: |c| c.document.run.plateau_version.clone() },
+];
+
+/// What differs, and what no result should be compared without.
+pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
+    let mut warnings: Vec<String> = runs.iter().flat_map(states).collect();
+    for property in PROPERTIES {
+        let values: Vec<String> = runs.iter().map(property.of).collect();
+        if values.iter().any(|value| *value != values[0]) {
+            let each: Vec<String> =
+                runs.iter().zip(&values).map(|(run, value)| format!("{}: {value}", run.name)).collect();
+            warnings.push(format!("{} differs: {}", property.name, each.join("; ")));
+        }
+    }
+    warnings
+}
+
+/// What is to be said of one run by itself.
+fn states(run: &Candidate) -> Vec<String> {
+    let marks = run.document.marks(None).into_iter().map(|mark| {
+        let more = match mark.details.len() {
+            0 | 1 => String::new(),
+            count => format!("; and {} more", count - 1),
+        };
+        let first = mark.details.first().map(|text| format!(": {text}{more}"));
+        format!("{} is {}{}", run.name, mark.title.to_lowercase(), first.unwrap_or_default())
+    });
+    marks.collect()
+}
+
+fn known(fact: Option<&String>) -> String {
+    fact.cloned().unwrap_or_else(|| "unknown".into())
+}
+
+fn kind(run: &RunFile) -> String {
+    match (&run.target.kind, &run.target.simulated) {
+        (_, Some(sim)) => format!("simulated at scale 1/{}", sim.scale_divisor),
+        (TargetKind::File, None) => "file".into(),
+        (_, None) => "block device".into(),
+    }
+}
+
+fn depths(run: &Candidate) -> String {
+    let mut depths: Vec<String> = Vec::new();
+    for header in run.document.outcomes.iter().map(|outcome| &outcome.header) {
+        let depth = format!("TC {} QD {}", header.threads, header.queue_depth);
+        if !depths.contains(&depth) {
+            depths.push(depth);
+        }
+    }
+    depths.join(", ")
+}
+
+fn preconditioning(run: &Candidate) -> String {
+    let settings = &run.document.run.settings;
+    format!("{}X over {} %", settings.precondition_capacities, settings.precondition_range_percent)
+}
+
+fn active_range(run: &Candidate) -> String {
+    let settings = &run.document.run.settings;
+    let amount = settings.active_range_amount_bytes.map(|bytes| {
+        format!(", {} in {} segments", stdx::units::amount_base2(bytes), settings.active_range_segments)
+    });
+    format!("{} %{}", settings.test_range_percent, amount.unwrap_or_default())
+}
+
+fn purge(run: &Candidate) -> String {
+    run.document.outcomes.first().map_or_else(|| "none".into(), |outcome| outcome.header.purge.clone())
+}

@@ -1,0 +1,139 @@
+//! Runs side by side, with the figures of the four drives of the SNIA white paper of 2011.
+
+mod fixture;
+
+use fixture::{Matrix, Plan};
+use report::compare::{Candidate, Comparison, Finding, Threshold, csv, html, json, text};
+
+const MLC_A: &str = include_str!("data/iops_MLC-A.csv");
+const MLC_B: &str = include_str!("data/iops_MLC-B.csv");
+const SLC_A: &str = include_str!("data/iops_SLC-A.csv");
+const SLC_B: &str = include_str!("data/iops_SLC-B.csv");
+
+fn matrix(data: &str) -> Matrix {
+    let mut matrix = [[0.0; 7]; 8];
+    for (row, line) in matrix.iter_mut().zip(data.lines().skip(1)) {
+        for (cell, text) in row.iter_mut().zip(line.split(',').skip(1)) {
+            *cell = text.trim().parse().expect("a number");
+        }
+    }
+    matrix
+}
+
+/// A run of a drive that is settled at the published figures.
+fn published(id: &'static str, profile: &'static str, model: &str, data: &str) -> Plan {
+    Plan { id, profile, model: Some(model.into()), settled_at: Some(matrix(data)), ..Plan::default() }
+}
+
+fn compared(plans: &[Plan]) -> Result<Comparison, String> {
+    let root = fixture::folder();
+    let candidate = |plan: &Plan| {
+        let (run, loaded) = fixture::record(root.path(), plan);
+        Candidate::of(&run.file, &loaded).expect("a run of this version")
+    };
+    Comparison::of(plans.iter().map(candidate).collect())
+}
+
+fn client() -> Comparison {
+    compared(&[
+        published("mlc-a", "pts-c-1.0", "MLC-A", MLC_A),
+        published("mlc-b", "pts-c-1.0", "MLC-B", MLC_B),
+    ])
+    .expect("two runs")
+}
+
+/// Mean of a figure of each run.
+fn means(comparison: &Comparison, key: &str) -> Vec<f64> {
+    let line = comparison.line(key).unwrap_or_else(|| panic!("no {key}"));
+    line.figures.iter().map(|figure| figure.as_ref().and_then(|f| f.mean()).expect("a mean")).collect()
+}
+
+#[test]
+fn figures_are_those_of_the_data_and_not_of_the_slides() {
+    let client = client();
+    let [a, b] = means(&client, "iops.rnd4k.65")[..] else { panic!("two runs") };
+    assert!((a - 3779.3).abs() < 0.05 && (b - 425.5).abs() < 0.05, "{a} {b}: the slide says 423");
+    let printed = text(&client, true);
+    assert!(printed.contains("3,779.3") && printed.contains("425.5"), "{printed}");
+    let enterprise = compared(&[
+        published("slc-a", "pts-e-1.0", "SLC-A", SLC_A),
+        published("slc-b", "pts-e-1.0", "SLC-B", SLC_B),
+    ])
+    .expect("two runs");
+    let [a, b] = means(&enterprise, "iops.rnd4k.65")[..] else { panic!("two runs") };
+    assert!((a - 28018.6).abs() < 0.05 && (b - 29827.0).abs() < 0.05, "{a} {b}: the slide says 41,460");
+}
+
+#[test]
+fn pages_share_the_larger_range_and_say_who_was_rescaled() {
+    let page = html(&client());
+    assert!(page.contains("Shared axes: y of A MLC-A scaled to match B MLC-B"), "no such note");
+    let columns =
+        page.split("<section>").find(|section| section.contains("3D Columns")).expect("the columns");
+    // The ruler of both goes to 70k, though MLC-A itself ends at 30k.
+    assert_eq!(columns.matches("60k</text>").count(), 2, "{columns}");
+    assert!(!page.contains("<script") && !page.contains("http"), "nothing is asked of the network");
+}
+
+#[test]
+fn different_classes_and_depths_are_compared_with_a_warning() {
+    let mixed = compared(&[
+        published("mlc-a", "pts-c-1.0", "MLC-A", MLC_A),
+        published("slc-a", "pts-e-1.0", "SLC-A", SLC_A),
+    ])
+    .expect("two runs");
+    let warns = |start: &str| mixed.warnings.iter().any(|warning| warning.starts_with(start));
+    assert!(warns("class differs: MLC-A: Client; SLC-A: Enterprise"), "{:?}", mixed.warnings);
+    assert!(warns("TC and QD differs") == (mixed.warnings.iter().any(|w| w.contains("TC "))));
+    assert!(client().warnings.iter().all(|warning| !warning.starts_with("class")));
+}
+
+#[test]
+fn what_did_not_settle_is_said_first() {
+    let restless = Plan { id: "restless", restless: true, ..Plan::default() };
+    let comparison = compared(&[Plan::default(), restless]).expect("two runs");
+    assert!(comparison.warnings.iter().any(|w| w.contains("ss not achieved")), "{:?}", comparison.warnings);
+}
+
+#[test]
+fn noise_has_no_winner() {
+    let comparison = compared(&[Plan { id: "a", ..Plan::default() }, Plan { id: "b", ..Plan::default() }]);
+    let comparison = comparison.expect("two runs");
+    let names: Vec<&str> = comparison.names().collect();
+    assert!(names[0].ends_with("(1)") && names[1].ends_with("(2)"), "{names:?}");
+    let findings: Vec<Finding> =
+        comparison.lines.iter().filter_map(|line| line.differences[1].map(|d| d.finding)).collect();
+    assert_eq!(findings.len(), 56);
+    assert!(findings.iter().all(|finding| *finding == Finding::WithinNoise), "{findings:?}");
+}
+
+#[test]
+fn conditions_hold_beyond_noise_only() {
+    let client = client();
+    let held = |text: &str| text.parse::<Threshold>().expect("a condition").held(&client);
+    let found = held("iops.rnd4k.w < -90%").expect("a figure");
+    assert_eq!((found.len(), found[0].run.as_str()), (1, "MLC-B"));
+    assert!((found[0].percent + 95.17).abs() < 0.01, "{found:?}");
+    assert!(held("iops.rnd4k.w < -99%").expect("a figure").is_empty());
+    assert!(held("iops.*.w < -50%").expect("figures").len() == 8);
+    assert!(held("tp.* < 0%").expect_err("no such figure").contains("iops.rnd4k.w"));
+}
+
+#[test]
+fn two_to_eight_runs_with_a_figure_in_common() {
+    assert!(compared(&[Plan::default()]).expect_err("one run").contains("2 to 8"));
+    let latency = Plan { id: "latency", tests: &["lat"], ..Plan::default() };
+    assert!(compared(&[Plan::default(), latency]).expect_err("nothing in common").contains("no figure"));
+}
+
+#[test]
+fn tables_for_programs_hold_every_figure_of_every_run() {
+    let client = client();
+    let table = csv(&client);
+    assert_eq!(table.lines().count(), 1 + 56 * 2);
+    assert!(table.contains("iops.rnd4k.65,IOPS RND 4KiB 65/35,IOPS,false,mlc-b,MLC-B,5,425.5,"), "{table}");
+    let document = json(&client);
+    assert_eq!(document["runs"][1]["name"], "MLC-B");
+    assert_eq!(document["figures"].as_array().map(Vec::len), Some(56));
+    assert_eq!(document["figures"][0]["runs"][0]["values"].as_array().map(Vec::len), Some(5));
+}
