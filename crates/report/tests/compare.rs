@@ -72,7 +72,8 @@ fn pages_share_the_larger_range_and_say_who_was_rescaled() {
         page.split("<section>").find(|section| section.contains("3D Columns")).expect("the columns");
     // The ruler of both goes to 70k, though MLC-A itself ends at 30k.
     assert_eq!(columns.matches("60k</text>").count(), 2, "{columns}");
-    assert!(!page.contains("<script") && !page.contains("http"), "nothing is asked of the network");
+    let asks = ["<script", "src=", "href=", "url("].into_iter().find(|text| page.contains(text));
+    assert_eq!(asks, None, "nothing is asked of the network");
 }
 
 #[test]
@@ -84,7 +85,6 @@ fn different_classes_and_depths_are_compared_with_a_warning() {
     .expect("two runs");
     let warns = |start: &str| mixed.warnings.iter().any(|warning| warning.starts_with(start));
     assert!(warns("class differs: MLC-A: Client; SLC-A: Enterprise"), "{:?}", mixed.warnings);
-    assert!(warns("TC and QD differs") == (mixed.warnings.iter().any(|w| w.contains("TC "))));
     assert!(client().warnings.iter().all(|warning| !warning.starts_with("class")));
 }
 
@@ -115,7 +115,7 @@ fn conditions_hold_beyond_noise_only() {
     assert_eq!((found.len(), found[0].run.as_str()), (1, "MLC-B"));
     assert!((found[0].percent + 95.17).abs() < 0.01, "{found:?}");
     assert!(held("iops.rnd4k.w < -99%").expect("a figure").is_empty());
-    assert!(held("iops.*.w < -50%").expect("figures").len() == 8);
+    assert!(held("iops.*.w < -50%").expect("figures").len() == 4, "0.5 to 16 KiB");
     assert!(held("tp.* < 0%").expect_err("no such figure").contains("iops.rnd4k.w"));
 }
 

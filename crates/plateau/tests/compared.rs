@@ -1,0 +1,44 @@
+//! `plateau compare`: two runs of the library side by side.
+
+mod support;
+
+use support::Bench;
+
+fn run_of(bench: &Bench, model: &str) -> String {
+    let args = ["run", "tp-128", &format!("sim:{model}"), "--scale", "1/64", "--profile", "pts-e-1.0"];
+    bench.json(&args)["run"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn two_runs_are_compared_and_a_regression_ends_with_7() {
+    let bench = Bench::new();
+    let (slc, mlc) = (run_of(&bench, "sas-slc-2011"), run_of(&bench, "sata-mlc-2011"));
+    let page = bench.library().join("compared.html");
+    let page_name = page.to_str().expect("a path");
+    let text = bench.ok(&["compare", &slc, &mlc, "--html", page_name]);
+    assert!(text.contains("Throughput SEQ 128KiB R") && text.contains("B against A"), "{text}");
+    assert!(text.contains("warning: interface differs"), "{text}");
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("Selected performance") && html.contains(&mlc), "no page");
+
+    let document = bench.json(&["compare", &mlc, "--against", &slc]);
+    assert_eq!(document["runs"][0]["run"], slc.as_str());
+    let figure = &document["figures"][0];
+    assert!(figure["runs"][1]["difference"]["percent"].is_number(), "{figure}");
+
+    let condition = ["--fail-if", "tp.seq128k.r > -99%", "--fail-if", "tp.seq128k.w < -99%"];
+    let args = [&["compare", &mlc, "--against", &slc], &condition[..]].concat();
+    let message = bench.fails(7, &args);
+    assert!(message.contains("tp.seq128k.r") && !message.contains("tp.seq128k.w"), "{message}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let bench = Bench::new();
+    let run = run_of(&bench, "sas-slc-2011");
+    assert!(bench.fails(2, &["compare", &run]).contains("2 to 8"));
+    let unknown = bench.fails(2, &["compare", &run, &run, "--fail-if", "iops.rnd4k.w < -5%"]);
+    assert!(unknown.contains("tp.seq128k.w"), "{unknown}");
+    assert!(bench.fails(2, &["compare", &run, &run, "--fail-if", "less"]).contains("not of the form"));
+    bench.fails(6, &["compare", &run, "no-such-run"]);
+}
