@@ -76,6 +76,9 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
     }
     workload.validate(u64::MAX, 1).map_err(|e| DriveError::Invalid(e.to_string()))?;
     load::check_depth(workload)?;
+    if workload.regime.verify {
+        return Err(DriveError::Invalid("a rehearsal has no data that could be checked".into()));
+    }
     let places = Places::of(&Roots::default(), None, None).map_err(DriveError::Unusable)?;
     let manner = Manner { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };
     let device = Device {
@@ -85,6 +88,7 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
         clock: Clock::start(),
         manner: &manner,
         interval_ns,
+        beside: (0, 0),
     };
     let way = match nowhere {
         Nowhere::Null => Way::Null,
@@ -219,8 +223,9 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let clock = Clock::wrong_by(factor);
             let interval_ns = load::INTERVAL_NS;
+            let (fd, buffered, beside) = (-1, None, (0, 0));
             let device =
-                Device { name: "nowhere", fd: -1, buffered: None, clock, manner: &manner, interval_ns };
+                Device { name: "nowhere", fd, buffered, clock, manner: &manner, interval_ns, beside };
             let begin = std::time::Instant::now();
             // At a thousandth of its pace this would take a day.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };

@@ -24,11 +24,13 @@ mod target;
 use std::time::Duration;
 
 pub use record::Effort;
-use record::{DataPattern, Placement, Purged, Segment, TargetFacts, Workload};
+use record::{Placement, Purged, Segment, TargetFacts, Workload};
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 use clock::Clock;
 pub use error::{DriveError, ErrorKind};
+pub use load::findings::{Findings, Wrong, WrongPlace};
+pub use load::together::Answer;
 use placement::Places;
 pub use reader::Reader;
 pub use refusal::Refusal;
@@ -342,13 +344,39 @@ impl Armed {
     ) -> Result<Outcome, DriveError> {
         self.effort = None;
         check(workload, &self.facts)?;
+        load::together::unchecked(workload)?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, manner, .. } => {
                 let device = load::Device::of(&self.facts.path, held, *clock, manner);
-                let outcome = load::run(&device, workload, on_tick)?;
+                let (outcome, _) = load::run(&device, workload, on_tick)?;
                 self.effort = outcome.effort();
                 Ok(outcome)
+            }
+        }
+    }
+
+    /// Runs several workloads side by side, and tells `on_tick` about once per second how each goes. They begin
+    /// as soon as each is set up. Of a workload with checks, what it wrote is read back at its end where
+    /// `read_back` says so.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); the first failure ends all of them.
+    pub fn run_together(
+        &mut self,
+        workloads: &[Workload],
+        read_back: &[bool],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        for workload in workloads {
+            check(workload, &self.facts)?;
+        }
+        load::together::apart(workloads, &self.facts)?;
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run_together(workloads, on_tick),
+            Inner::Real { held, clock, manner, .. } => {
+                let device = load::Device::of(&self.facts.path, held, *clock, manner);
+                load::together::run(&device, workloads, read_back, on_tick)
             }
         }
     }
@@ -396,11 +424,9 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
     workload
         .validate(facts.capacity_bytes, facts.logical_block_bytes)
         .map_err(|e| DriveError::Invalid(format!("{}: {e}", facts.path)))?;
-    if !workload.regime.is_plain() || matches!(workload.data_pattern, DataPattern::Reducible(_)) {
-        return Err(DriveError::Invalid(format!(
-            "{}: rates, ramps and reducible data are not there yet",
-            facts.path
-        )));
+    let unknown = (facts.kind == record::TargetKind::Simulated).then(|| sim::problem(workload)).flatten();
+    if let Some(problem) = unknown.map(str::to_owned).or_else(|| load::content::problem(workload)) {
+        return Err(DriveError::Invalid(format!("{}: workload {workload}: {problem}", facts.path)));
     }
     if facts.simulated.is_some() && workload.outstanding() > nandsim::MOST_IN_FLIGHT {
         return Err(DriveError::Invalid(format!(

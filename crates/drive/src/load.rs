@@ -5,17 +5,24 @@
 //! that takes after a stop is up to the device; a device that never answers is timed out by its driver.
 
 mod conclude;
+pub(crate) mod content;
 pub(crate) mod effort;
 pub(crate) mod fill;
+pub(crate) mod findings;
+mod paced;
+mod read_back;
 pub(crate) mod recorder;
+pub(crate) mod schedule;
+mod stamp;
+pub(crate) mod together;
+mod watch;
 pub(crate) mod worker;
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 use record::{Effort, Until, Workload};
 use stdx::access::{Access, Stream};
@@ -32,8 +39,11 @@ use crate::queue::{Queue, Shape};
 use crate::target::Held;
 use crate::{Engine, Flow, Manner, Outcome, Polling, Tick};
 use conclude::conclude;
+use content::{Checks, Content, Stamped};
 use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
+use schedule::Schedule;
+use watch::watch;
 use worker::{Failure, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
@@ -44,6 +54,7 @@ const TICK_GRACE_NS: u64 = 50_000_000;
 const MESSAGES_PER_WORKER: usize = 8;
 
 /// A real target, armed.
+#[derive(Clone, Copy)]
 pub(crate) struct Device<'a> {
     pub(crate) name: &'a str,
     pub(crate) fd: RawFd,
@@ -52,12 +63,14 @@ pub(crate) struct Device<'a> {
     pub(crate) manner: &'a Manner,
     /// Length of an interval of the series.
     pub(crate) interval_ns: u64,
+    /// Threads that other workloads have beside this one's: those before it, and all.
+    pub(crate) beside: (u16, u16),
 }
 
 impl<'a> Device<'a> {
     pub(crate) fn of(name: &'a str, held: &'a Held, clock: Clock, manner: &'a Manner) -> Self {
         let (fd, buffered) = (held.fd.as_raw_fd(), held.buffered.as_deref());
-        Self { name, fd, buffered, clock, manner, interval_ns: INTERVAL_NS }
+        Self { name, fd, buffered, clock, manner, interval_ns: INTERVAL_NS, beside: (0, 0) }
     }
 }
 
@@ -111,6 +124,8 @@ struct Control {
     gate: Gate,
     stop: AtomicBool,
     seating: Seating,
+    /// Seat of the first thread.
+    first_seat: u16,
 }
 
 /// Opens the gate and stops the workers when the watcher ends, also by a panic in the caller's tick.
@@ -133,6 +148,9 @@ struct Ended {
     queue_error: Option<io::Error>,
     effort: Effort,
     polled: bool,
+    /// It was still busy at the deadline.
+    late: bool,
+    checks: Option<Checks>,
 }
 
 /// What came of one attempt. The error of an attempt: it could not be set up; nothing was read or written.
@@ -197,25 +215,26 @@ pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
     )))
 }
 
-/// Runs a workload to its end.
+/// Runs a workload to its end; of stamped blocks there is something to check.
 pub(crate) fn run(
     device: &Device<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<Outcome, DriveError> {
+) -> Result<(Outcome, Option<Checks>), DriveError> {
     let ways = Way::of(device, workload.queue_depth);
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
     for &way in ways {
         match attempt_by(way, device, workload, on_tick) {
             Err(error) => failed.push((way, error)),
-            Ok(ran) => {
+            Ok(mut ran) => {
+                let checks = ran.workers.iter_mut().find_map(|worker| worker.checks.take());
                 let engine = match (device.manner.engine, way, workload.queue_depth) {
                     (Engine::Auto, Way::Threads, 1) if failed.is_empty() => {
                         "pread and pwrite (depth 1)".to_owned()
                     }
                     _ => with_reasons(way, &failed),
                 };
-                return conclude(device, workload, engine, ran);
+                return Ok((conclude(device, workload, engine, ran)?, checks));
             }
         }
     }
@@ -255,24 +274,44 @@ fn attempt_by(
         Way::Threads if workload.queue_depth > 1 => workload.queue_depth,
         _ => 0,
     };
-    let seating = device.manner.places.seat(workload.threads, helpers).map_err(io::Error::other)?;
+    let threads = workload.threads.saturating_add(device.beside.1);
+    let seating = device.manner.places.seat(threads, helpers).map_err(io::Error::other)?;
     match way {
-        Way::Uring => attempt(device, workload, seating, on_tick, Uring::<false>::new),
-        Way::NoOpRing => attempt(device, workload, seating, on_tick, Uring::<true>::new),
-        Way::Aio => attempt(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, None))),
-        Way::Threads => attempt(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None))),
-        Way::Null => attempt(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None))),
+        Way::Uring => attempt_with(device, workload, seating, on_tick, Uring::<false>::new),
+        Way::NoOpRing => attempt::<_, Fill>(device, workload, seating, on_tick, Uring::<true>::new),
+        Way::Aio => attempt_with(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, None))),
+        Way::Threads => {
+            attempt_with(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None)))
+        }
+        Way::Null => {
+            attempt::<_, Fill>(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None)))
+        }
     }
 }
 
-fn attempt<Q: Queue>(
+fn attempt_with<Q: Queue>(
     device: &Device<'_>,
     workload: &Workload,
     seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
     new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
 ) -> io::Result<Ran> {
-    let control = Control { gate: Gate::default(), stop: AtomicBool::new(false), seating };
+    if workload.regime.verify {
+        attempt::<Q, Stamped>(device, workload, seating, on_tick, new_queue)
+    } else {
+        attempt::<Q, Fill>(device, workload, seating, on_tick, new_queue)
+    }
+}
+
+fn attempt<Q: Queue, C: Content>(
+    device: &Device<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
+) -> io::Result<Ran> {
+    let control =
+        Control { gate: Gate::default(), stop: AtomicBool::new(false), seating, first_seat: device.beside.0 };
     std::thread::scope(|scope| {
         let release = Release(&control);
         let (sender, messages) = sync_channel(usize::from(workload.threads) * MESSAGES_PER_WORKER);
@@ -280,9 +319,9 @@ fn attempt<Q: Queue>(
         for thread in 0..workload.threads {
             let (sender, control, new_queue) = (sender.clone(), &control, &new_queue);
             let builder = std::thread::Builder::new().name(format!("load-{thread}"));
-            match builder
-                .spawn_scoped(scope, move || work(device, workload, thread, control, sender, new_queue))
-            {
+            match builder.spawn_scoped(scope, move || {
+                work::<Q, C>(device, workload, thread, control, sender, new_queue)
+            }) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => return Err(error),
             }
@@ -317,7 +356,7 @@ fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Option<Str
 }
 
 /// One worker from set-up to end; none when the run was called off before its start.
-fn work<Q: Queue>(
+fn work<Q: Queue, C: Content>(
     device: &Device<'_>,
     workload: &Workload,
     thread: u16,
@@ -327,7 +366,7 @@ fn work<Q: Queue>(
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
     // Before the buffers: memory comes from the node of the processor that touches it first.
-    let unpinned = control.seating.take(thread);
+    let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: device.fd,
         depth: workload.queue_depth,
@@ -337,40 +376,49 @@ fn work<Q: Queue>(
     };
     let duration_ns = match workload.until {
         Until::DurationNs(ns) => Some(ns),
-        Until::AmountBytes(_) => None,
+        Until::AmountBytes(_) => workload.regime.limit_ns,
     };
     let (queue, ready) = match new_queue(shape) {
         Ok((queue, note)) => (Some(queue), Ok(note.or(unpinned))),
         Err(error) => (None, Err(error)),
     };
     let recorder = Recorder::new(device.interval_ns, duration_ns, sender.clone());
-    let mut worker = queue.map(|queue| new_worker(workload, thread, queue, recorder, &control.stop));
+    let mut worker =
+        queue.map(|queue| new_worker::<Q, C>(device, workload, thread, queue, recorder, &control.stop));
     // Without a watcher the gate says so as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
-    let worker = worker.as_mut()?;
-    worker.recorder.start(start_ns);
-    worker.deadline_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
+    let mut worker = worker.take()?;
+    let regime = workload.regime;
+    worker.recorder.start(start_ns, regime.ramp_ns);
+    let ends_ns = |ns: u64| start_ns.saturating_add(regime.ramp_ns).saturating_add(ns);
+    worker.deadline_ns = duration_ns.map_or(u64::MAX, ends_ns);
     let before = effort::of_this_thread();
-    let queue_error = worker.run().err();
+    let done = match regime.arrivals {
+        None => worker.run(),
+        Some(arrivals) => {
+            worker.run_paced(Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns))
+        }
+    };
+    let queue_error = done.err();
     let mut effort = effort::of_this_thread().since(&before);
     effort.add(&worker.queue.retire());
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
-    let recorder =
-        std::mem::replace(&mut worker.recorder, Recorder::new(device.interval_ns, Some(0), sender));
-    let polled = worker.queue.is_polling();
-    Some(Ended { notes: recorder.finish(), failure: worker.failure.take(), queue_error, effort, polled })
+    let Worker { queue, recorder, failure, late, content, .. } = worker;
+    let (notes, polled) = (recorder.finish(), queue.is_polling());
+    Some(Ended { notes, failure, queue_error, effort, polled, late, checks: content.checks() })
 }
 
-fn new_worker<'a, Q: Queue>(
+fn new_worker<'a, Q: Queue, C: Content>(
+    device: &Device<'_>,
     workload: &Workload,
     thread: u16,
     queue: Q,
     recorder: Recorder,
     stop: &'a AtomicBool,
-) -> Worker<'a, Q> {
+) -> Worker<'a, Q, C> {
     let pattern = workload.pattern();
     let left_bytes = match workload.until {
         Until::DurationNs(_) => u64::MAX,
@@ -378,8 +426,9 @@ fn new_worker<'a, Q: Queue>(
     };
     Worker {
         queue,
+        clock: device.clock,
         stream: Stream::new(workload.seed, thread, workload.threads, &pattern),
-        fill: Fill::new(workload.data_pattern, workload.seed, thread),
+        content: C::new(workload, thread),
         recorder,
         depth: workload.queue_depth,
         left_bytes,
@@ -391,67 +440,6 @@ fn new_worker<'a, Q: Queue>(
         ],
         failure: None,
         repeats: 0,
+        late: false,
     }
-}
-
-/// Tells the caller about once a second how it goes; whether the caller stopped the run.
-fn watch(
-    device: &Device<'_>,
-    workload: &Workload,
-    (start_ns, vigil): (u64, &Vigil),
-    mut workers: usize,
-    messages: &Receiver<Message>,
-    stop: &AtomicBool,
-    on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> bool {
-    let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
-    let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
-    let mut stopped = false;
-    while workers > 0 {
-        // Not longer than this, whatever the clock says: it may be the clock that went wrong.
-        let wait_ns = next_ns.saturating_sub(device.clock.now_ns()).min(INTERVAL_NS + TICK_GRACE_NS);
-        let wait = Duration::from_nanos(wait_ns);
-        match messages.recv_timeout(wait) {
-            Ok(Message::Interval(interval)) => sums.add(&interval),
-            Ok(Message::Gone) => workers -= 1,
-            Ok(Message::Ready(_)) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
-                stop.store(true, Ordering::Relaxed);
-                next_ns = device.clock.now_ns() + INTERVAL_NS;
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let now_ns = device.clock.now_ns();
-                total_bytes += sums.bytes;
-                let tick = Tick {
-                    elapsed_ns: now_ns - start_ns,
-                    interval_ns: now_ns - told_ns,
-                    read_ios: sums.read_ios,
-                    write_ios: sums.write_ios,
-                    bytes: sums.bytes,
-                    latency_mean_ns: sums.latency_mean_ns(),
-                    latency_max_ns: sums.latency_max_ns,
-                    share_done: share_done(workload, now_ns - start_ns, total_bytes),
-                };
-                if !stopped && on_tick(&tick) == Flow::Stop {
-                    stopped = true;
-                    stop.store(true, Ordering::Relaxed);
-                }
-                sums = Interval::default();
-                told_ns = now_ns;
-                // Keeps to the grid of seconds, and skips what a slow caller slept through.
-                let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
-                next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
-            }
-        }
-    }
-    stopped
-}
-
-fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {
-    let (done, all) = match workload.until {
-        Until::DurationNs(ns) => (elapsed_ns, ns),
-        Until::AmountBytes(bytes) => (bytes_done, bytes),
-    };
-    (done as f64 / all as f64).min(1.0)
 }

@@ -46,6 +46,8 @@ pub(crate) trait Queue {
     fn flush(&mut self) -> io::Result<()>;
     /// Submits what was pushed and waits until at least one I/O is finished.
     fn wait(&mut self) -> io::Result<()>;
+    /// Submits what was pushed and waits until at least one I/O is finished or this time has come.
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()>;
     /// The next finished I/O of those that the last `wait` saw.
     fn reap(&mut self) -> Option<Completion>;
     /// Submits what was pushed for slots that just became free. May leave it to the next [`wait`](Self::wait)
@@ -66,6 +68,25 @@ pub(crate) trait Queue {
     /// Ends the threads that help the queue, and says what they cost. The queue is not used after this.
     fn retire(&mut self) -> Effort {
         Effort::default()
+    }
+}
+
+/// A sleeper wakes up late by less than this; the rest of a wait is spent looking.
+pub(crate) const WAKE_UP_NS: u64 = 100_000;
+
+/// Time to sleep before this time has come; none when it is too near for that.
+#[inline]
+pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Duration> {
+    let left_ns = until_ns.saturating_sub(now_ns);
+    (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
+}
+
+/// Lets a part of the time pass until this time.
+#[inline]
+pub(crate) fn rest(until_ns: u64, now_ns: u64) {
+    match sleep_before(until_ns, now_ns) {
+        Some(time) => std::thread::sleep(time),
+        None => std::hint::spin_loop(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
-use crate::{Flow, Manner, Outcome, Tick, load};
+use crate::{Answer, Flow, Manner, Outcome, Tick, load};
 
 /// A target that may be read. It refuses every workload with a write before anything is done, and the
 /// kernel would refuse the writes of a real target as well.
@@ -53,22 +53,50 @@ impl Reader {
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
         self.effort = None;
-        if workload.writes() {
-            return Err(DriveError::Invalid(format!(
-                "{}: workload {workload} writes, but the target was opened for reading only",
-                self.facts.path
-            )));
-        }
+        self.refuse_writes(workload)?;
+        crate::load::together::unchecked(workload)?;
         crate::check(workload, &self.facts)?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, manner } => {
                 let device = load::Device::of(&self.facts.path, held, *clock, manner);
-                let outcome = load::run(&device, workload, on_tick)?;
+                let (outcome, _) = load::run(&device, workload, on_tick)?;
                 self.effort = outcome.effort();
                 Ok(outcome)
             }
         }
+    }
+
+    /// Runs several workloads of reads side by side, as [`crate::Armed::run_together`] does.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_together(
+        &mut self,
+        workloads: &[Workload],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        for workload in workloads {
+            self.refuse_writes(workload)?;
+            crate::check(workload, &self.facts)?;
+        }
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run_together(workloads, on_tick),
+            Inner::Real { held, clock, manner } => {
+                let device = load::Device::of(&self.facts.path, held, *clock, manner);
+                load::together::run(&device, workloads, &vec![false; workloads.len()], on_tick)
+            }
+        }
+    }
+
+    fn refuse_writes(&self, workload: &Workload) -> Result<(), DriveError> {
+        if !workload.writes() {
+            return Ok(());
+        }
+        Err(DriveError::Invalid(format!(
+            "{}: workload {workload} writes, but the target was opened for reading only",
+            self.facts.path
+        )))
     }
 
     /// What the last workload cost the host, as [`crate::Armed::effort`] has it.

@@ -5,6 +5,8 @@
 //! Start and end of a segment are true virtual times, so that rates are right as they are. Amounts are
 //! not divided: whoever asks for them derives them from the capacity, which is scaled already.
 
+mod together;
+
 use std::time::{Duration, Instant};
 
 use nandsim::{Cause, Failed, Load, Model, Scale, Ssd, Tally, Witness};
@@ -97,6 +99,11 @@ impl Simulated {
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
+        if !workload.regime.is_plain() {
+            let mut answers =
+                self.run_together(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick))?;
+            return Ok(answers.remove(0).outcome);
+        }
         let load = self.load(workload);
         let mut progress = Progress::new(&load, self.ssd.now_ns());
         let last_tick = &mut self.last_tick;
@@ -197,6 +204,15 @@ impl Progress {
         (self.shown_ns, self.shown_bytes) = (now_ns, self.done_bytes);
         tick
     }
+}
+
+/// Whether a simulated drive can show what a workload is about.
+pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
+    if workload.regime.verify {
+        return Some("it keeps no data, so nothing can be verified");
+    }
+    let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
+    reducible.then_some("it keeps no data, so what could be reduced makes no difference")
 }
 
 /// The first failed command in words, and the number of all failed ones.

@@ -5,9 +5,9 @@ mod support;
 use std::time::{Duration, Instant};
 
 use drive::{DriveError, Engine, ErrorKind, Flow, OpenOptions};
-use record::{Access, Until, Workload};
+use record::{Access, Arrivals, Process, Regime, Until, Workload};
 use support::storage_daemon::{Behaviour, StorageDaemon};
-use support::{armed, finish, skip, workload};
+use support::{Loop, armed, command, finish, skip, workload};
 
 const SIZE: u64 = 64 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
@@ -61,13 +61,24 @@ fn a_medium_error_ends_the_run_and_says_where() {
 
 #[test]
 fn a_device_that_dies_ends_the_run_at_once() {
-    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
+    let open = |per_second| Regime {
+        arrivals: Some(Arrivals { per_second, process: Process::Poisson }),
+        ..Regime::default()
+    };
+    for (engine, regime) in [
+        (Engine::IoUring, Regime::default()),
+        (Engine::Libaio, Regime::default()),
+        (Engine::Threads, Regime::default()),
+        (Engine::IoUring, open(2000)),
+        (Engine::Threads, open(2000)),
+    ] {
         let Some((_dir, mut daemon)) = start(Behaviour::default()) else { return };
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let (done, finished) = std::sync::mpsc::channel();
         let run = std::thread::spawn(move || {
             let until = Until::DurationNs(HOUR_NS);
-            let asked = Workload { threads: 2, queue_depth: 16, read_percent: 50, until, ..workload(SIZE) };
+            let asked =
+                Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&asked, &mut |_| Flow::Continue);
             done.send(result).expect("a listener");
         });
@@ -81,5 +92,35 @@ fn a_device_that_dies_ends_the_run_at_once() {
         assert_eq!(error.kind(), ErrorKind::Device);
         assert!(error.to_string().contains("EIO"), "{error}");
         run.join().expect("a clean end");
+    }
+}
+
+/// Makes a device writable again: a loop device keeps that setting for whoever gets it next.
+struct Writable(String);
+
+impl Drop for Writable {
+    fn drop(&mut self) {
+        if let Err(problem) = command("blockdev", &["--setrw", &self.0]) {
+            eprintln!("{problem}");
+        }
+    }
+}
+
+#[test]
+fn a_device_that_becomes_read_only_ends_the_run() {
+    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
+        let Some(device) = Loop::new(SIZE, &[]) else { return };
+        let mut target = armed(&device.path, &OpenOptions { engine, ..OpenOptions::default() });
+        let path = device.path.clone();
+        let _writable = Writable(path.clone());
+        let mut switched = None;
+        let asked = Workload { until: Until::DurationNs(HOUR_NS), threads: 2, ..workload(SIZE) };
+        let result = target.run(&asked, &mut |_| {
+            switched.get_or_insert_with(|| command("blockdev", &["--setro", &path]).expect("blockdev"));
+            Flow::Continue
+        });
+        let error = result.expect_err("writes are forbidden");
+        assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+        assert!(error.to_string().contains("EPERM"), "{error}");
     }
 }

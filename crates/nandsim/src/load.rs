@@ -116,7 +116,16 @@ impl Failed {
         Self { first, media: 0, timeouts: 0, removed: 0 }
     }
 
-    pub(crate) fn count(&mut self, cause: Cause) {
+    /// One failed command.
+    #[must_use]
+    pub fn first(failure: Failure) -> Self {
+        let mut failed = Self::none(failure);
+        failed.count(failure.cause);
+        failed
+    }
+
+    /// Counts one more.
+    pub fn count(&mut self, cause: Cause) {
         *match cause {
             Cause::Media => &mut self.media,
             Cause::Timeout => &mut self.timeouts,

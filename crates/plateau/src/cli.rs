@@ -1,9 +1,12 @@
 //! The command line; help texts, completions and man pages are made from it.
 
+mod load;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+pub use load::{Load, OutputFormat};
 use pts::{PROFILES, TESTS};
 
 use crate::outputs::Outputs;
@@ -56,8 +59,9 @@ pub enum Command {
     /// List the models of simulated drives, or show one with what it was fitted to
     #[command(subcommand)]
     Sim(Sim),
-    /// Put one load on a target, in fio's words; reads need no confirmation
-    Load(Load),
+    /// Put a load on a target, in fio's words or by a fio job file; reads need no confirmation
+    #[command(after_long_help = job_file_help())]
+    Load(Box<Load>),
     /// Measure what this host can do at most, so that nobody takes its limit for a drive's
     #[command(name = "self")]
     Own,
@@ -276,42 +280,6 @@ pub enum Sim {
 }
 
 #[derive(Debug, Args)]
-pub struct Load {
-    /// Block device, regular file, or sim:MODEL
-    pub target: String,
-    /// read, write, randread, randwrite, rw or randrw
-    #[arg(long, default_value = "read")]
-    pub rw: String,
-    /// Bytes per I/O
-    #[arg(long, default_value = "4k", value_name = "SIZE")]
-    pub bs: String,
-    /// Outstanding I/Os per thread
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub iodepth: u16,
-    /// Threads
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub numjobs: u16,
-    /// Seconds; without it the load ends when it has moved as many bytes as it may touch
-    #[arg(long, value_name = "S")]
-    pub runtime: Option<f64>,
-    /// Bytes from the start of the target that may be touched [default: all]
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
-    /// Percentage of reads in rw and randrw [default: 50]
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub rwmixread: Option<u8>,
-    /// For writes: confirm that everything on the target is lost, by typing its identity
-    #[arg(long, value_name = "IDENTITY")]
-    pub erase: Option<String>,
-    /// Simulated drives: divide capacity and seconds by this, such as 1/16
-    #[arg(long, value_name = "1/N")]
-    pub scale: Option<String>,
-    /// Seed of every offset, mix and buffer, and of a simulated drive
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-}
-
-#[derive(Debug, Args)]
 pub struct Completions {
     /// Shell
     pub shell: clap_complete::Shell,
@@ -321,6 +289,13 @@ pub struct Completions {
 pub struct Man {
     /// Folder to write plateau.1 and one page per command into
     pub dir: PathBuf,
+}
+
+/// The options of job files, for `plateau load --help` and its man page.
+fn job_file_help() -> String {
+    let key = |key: &crate::fio::Key| format!("  {:<27} {}", key.name, key.about.replace('`', ""));
+    let keys: Vec<String> = crate::fio::KEYS.iter().map(key).collect();
+    format!("Options in job files; all others are refused:\n{}", keys.join("\n"))
 }
 
 fn tests() -> PossibleValuesParser {

@@ -11,7 +11,11 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Usage, "the command line is wrong, or asks for an impossible setting; nothing was touched"),
     (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
-    (Exit::Device, "the device failed while it was in use; what was finished is kept"),
+    (
+        Exit::Device,
+        "the device failed while it was in use, or (load --verify) does not hold what was written; what was \
+         finished is kept",
+    ),
     (
         Exit::Run,
         "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
@@ -59,6 +63,8 @@ pub struct Failure {
     pub run: Option<String>,
     /// What was found before it failed; printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
+    /// Printed as JSON whatever the command line says.
+    as_json: bool,
     error: anyhow::Error,
 }
 
@@ -67,7 +73,7 @@ pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, run: None, found: serde_json::Map::new(), error: error.into() }
+        Self { exit, run: None, found: serde_json::Map::new(), as_json: false, error: error.into() }
     }
 
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
@@ -86,6 +92,11 @@ impl Failure {
         self
     }
 
+    pub fn in_json(mut self) -> Self {
+        self.as_json = true;
+        self
+    }
+
     /// The whole chain of causes on one line.
     pub fn message(&self) -> String {
         format!("{:#}", self.error)
@@ -98,7 +109,7 @@ impl Failure {
 
     pub fn print(&self, json: bool) {
         let message = self.message();
-        if json {
+        if json || self.as_json {
             let mut document = self.found.clone();
             document.insert("error".into(), message.as_str().into());
             document.insert("exit_code".into(), self.exit.code().into());

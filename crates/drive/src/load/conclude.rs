@@ -49,13 +49,18 @@ pub(super) fn conclude(
         usable_processors: seating.usable,
         processors: seating.online,
         placement: seating.text,
-        polled,
+        // An open loop looks for completions while it waits for arrivals.
+        polled: polled || workload.regime.arrivals.is_some(),
         ceiling_share: None,
     };
+    // What came before does not count.
+    let start_ns = start_ns + workload.regime.ramp_ns;
+    let late = workers.iter().any(|worker| worker.late);
     let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
-    let end_ns = match workload.until {
-        Until::DurationNs(ns) => start_ns + ns,
-        Until::AmountBytes(_) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
+    let end_ns = match (workload.until, workload.regime.limit_ns) {
+        (Until::DurationNs(ns), _) => start_ns + ns,
+        (Until::AmountBytes(_), Some(limit_ns)) if late => start_ns + limit_ns,
+        (Until::AmountBytes(_), _) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
     };
     let (read, write, series) = merge(&notes, device.interval_ns, end_ns - start_ns);
     Ok(Outcome::Finished(Segment {

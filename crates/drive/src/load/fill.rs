@@ -4,8 +4,11 @@
 //! so that new data costs about as much as copying it. The lowest bits of this generator are its
 //! weakest; they are as incompressible as the others. All follows from seed and thread, and not from
 //! what the processor can do: the code is compiled for several processors and the best is chosen at run time.
+//!
+//! Data that a drive can reduce is made of the same: of each sector a part is zero, and some writes repeat
+//! the one before, from the state that its data came from.
 
-use record::DataPattern;
+use record::{DataPattern, Reducible};
 use stdx::Rng;
 
 /// Generators side by side: two vectors of 512 bits, four of 256.
@@ -18,10 +21,17 @@ const DATA_STREAM: u64 = 1 << 32;
 /// The state of all lanes, each of its four words as one vector.
 type State = [[u64; LANES]; 4];
 
+/// The part of a write in which compressible data begins anew, as in fio.
+const COMPRESSED_CHUNK_BYTES: usize = 512;
+
 /// The write data of one worker.
 pub(crate) struct Fill {
     pattern: DataPattern,
     state: State,
+    /// What the latest data that is no copy came from.
+    before: State,
+    /// Decides what is a copy.
+    lots: Rng,
     steps: fn(&mut State, &mut [u8]),
 }
 
@@ -29,14 +39,29 @@ impl Fill {
     pub(crate) fn new(pattern: DataPattern, seed: u64, thread: u16) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, DATA_STREAM + u64::from(thread));
         let state = std::array::from_fn(|_| std::array::from_fn(|_| rng.next_u64()));
-        Self { pattern, state, steps: best_steps() }
+        Self { pattern, state, before: state, lots: rng, steps: best_steps() }
     }
 
     /// Fills one write.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         match self.pattern {
             DataPattern::Zero => buffer.fill(0),
-            DataPattern::Random | DataPattern::Reducible(_) => (self.steps)(&mut self.state, buffer),
+            DataPattern::Random => (self.steps)(&mut self.state, buffer),
+            DataPattern::Reducible(reducible) => self.reduced(reducible, buffer),
+        }
+    }
+
+    fn reduced(&mut self, reducible: Reducible, buffer: &mut [u8]) {
+        if self.lots.percent(reducible.dedupable_percent) {
+            self.state = self.before;
+        } else {
+            self.before = self.state;
+        }
+        let zeros = |bytes: usize| bytes * usize::from(reducible.compressible_percent) / 100;
+        for chunk in buffer.chunks_mut(COMPRESSED_CHUNK_BYTES) {
+            let (random, rest) = chunk.split_at_mut(chunk.len() - zeros(chunk.len()));
+            (self.steps)(&mut self.state, random);
+            rest.fill(0);
         }
     }
 }
@@ -134,6 +159,49 @@ mod tests {
         buffer.iter().for_each(|&b| counts[usize::from(b)] += 1);
         // 4096 each on average with a standard deviation of 64.
         assert!(counts.iter().all(|&n| (3750..4450).contains(&n)), "{counts:?}");
+    }
+
+    fn reducible(compressible_percent: u8, dedupable_percent: u8) -> Fill {
+        let reducible = Reducible { compressible_percent, dedupable_percent };
+        Fill::new(DataPattern::Reducible(reducible), 9, 0)
+    }
+
+    /// The share of a megabyte of writes that a compressor keeps.
+    fn kept(fill: &mut Fill, block_bytes: usize) -> f64 {
+        let mut buffer = vec![1; 1 << 20];
+        buffer.chunks_mut(block_bytes).for_each(|block| fill.fill(block));
+        let packed: usize = buffer.chunks(4096).map(|block| lz4_flex::block::compress(block).len()).sum();
+        packed as f64 / buffer.len() as f64
+    }
+
+    #[test]
+    fn a_compressor_saves_what_was_asked() {
+        for percent in [0, 10, 25, 50, 75, 90, 100] {
+            for block_bytes in [4096, 65536] {
+                let kept = kept(&mut reducible(percent, 0), block_bytes);
+                let asked = 1.0 - f64::from(percent) / 100.0;
+                // A packed run of zeros takes some bytes as well.
+                assert!((-0.005..0.03).contains(&(kept - asked)), "{kept} of the data for {percent} %");
+            }
+        }
+    }
+
+    #[test]
+    fn so_many_blocks_are_copies() {
+        for percent in [0, 20, 50, 95] {
+            for compressible_percent in [0, 50] {
+                let mut fill = reducible(compressible_percent, percent);
+                let (mut seen, mut block) = (HashSet::new(), vec![0; 4096]);
+                for _ in 0..4_000 {
+                    fill.fill(&mut block);
+                    seen.insert(block.clone());
+                }
+                let copies = 100.0 - seen.len() as f64 / 40.0;
+                // A binomial share of 4,000 deviates by 0.8 % of all.
+                assert!((copies - f64::from(percent)).abs() < 3.0, "{copies} % for {percent} %");
+                assert!(block.chunks(512).collect::<HashSet<_>>().len() == 8);
+            }
+        }
     }
 
     #[test]

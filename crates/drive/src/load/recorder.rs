@@ -103,6 +103,13 @@ impl Lane {
         closed
     }
 
+    fn clear(&mut self) {
+        self.slots.fill(0);
+        (self.min_ns, self.bytes, self.sum_ns, self.max_ns) = (u64::MAX, 0, 0, 0);
+        self.close();
+        (self.bytes, self.sum_ns, self.max_ns) = (0, 0, 0);
+    }
+
     /// The closed intervals as a histogram.
     fn histogram(&self) -> Histogram {
         let slots = self.slots.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -120,6 +127,8 @@ pub(crate) struct Recorder {
     current_end_ns: u64,
     interval_ns: u64,
     last_done_ns: u64,
+    /// What completed before this time does not count; 0 once it has come.
+    counts_from_ns: u64,
     display: SyncSender<Message>,
 }
 
@@ -146,14 +155,20 @@ impl Recorder {
             current_end_ns: 0,
             interval_ns,
             last_done_ns: 0,
+            counts_from_ns: 0,
             display,
         }
     }
 
-    /// Begins at this time.
-    pub(crate) fn start(&mut self, start_ns: u64) {
+    /// Begins at this time, and counts after the ramp.
+    pub(crate) fn start(&mut self, start_ns: u64, ramp_ns: u64) {
+        let counts_from_ns = start_ns.saturating_add(ramp_ns);
         self.current_end_ns = start_ns + self.interval_ns;
-        self.last_done_ns = start_ns;
+        if ramp_ns > 0 {
+            self.current_end_ns = self.current_end_ns.min(counts_from_ns);
+            self.counts_from_ns = counts_from_ns;
+        }
+        self.last_done_ns = counts_from_ns;
     }
 
     /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
@@ -172,13 +187,29 @@ impl Recorder {
         let mut closed = self.close();
         // A late reader loses display, never data.
         let _ = self.display.try_send(Message::Interval(closed));
+        if self.counts_from_ns > 0 {
+            if now_ns < self.counts_from_ns {
+                self.current_end_ns = (now_ns + self.interval_ns).min(self.counts_from_ns);
+                return;
+            }
+            self.end_ramp();
+            closed = Interval::default();
+        }
         // A clock that jumped voids the run; until that is noticed it must not fill the memory.
-        let behind = (now_ns - self.current_end_ns) / self.interval_ns;
+        let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
             self.finished.push(std::mem::take(&mut closed));
             self.current_end_ns += self.interval_ns;
         }
+    }
+
+    /// Forgets everything: from here on it counts.
+    fn end_ramp(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::clear);
+        self.current_end_ns = self.counts_from_ns + self.interval_ns;
+        self.last_done_ns = self.counts_from_ns;
+        self.counts_from_ns = 0;
     }
 
     fn close(&mut self) -> Interval {
@@ -193,6 +224,9 @@ impl Recorder {
     }
 
     pub(crate) fn finish(mut self) -> Notes {
+        if self.counts_from_ns > 0 {
+            self.end_ramp();
+        }
         let last = self.close();
         self.finished.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
@@ -243,13 +277,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn nothing_of_the_ramp_counts() {
+        let notes_of = |times: &[u64]| {
+            let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
+            let mut recorder = Recorder::new(1000, None, sender);
+            recorder.start(50, 2500);
+            let access = Access { read: true, block_bytes: 512, offset_bytes: 0 };
+            times.iter().for_each(|&done| recorder.record(access, done - 10 - done % 7, done));
+            recorder.finish()
+        };
+        let notes = notes_of(&[60, 900, 1500, 2549, 2550, 2551, 3549, 3550, 9000]);
+        assert_eq!((notes.read.count(), notes.read_bytes), (5, 5 * 512));
+        let ios: Vec<u64> = notes.intervals.iter().map(|interval| interval.read_ios).collect();
+        assert_eq!(ios, [3, 1, 0, 0, 0, 0, 1]);
+        let nothing = notes_of(&[60, 900, 2549]);
+        assert_eq!((nothing.read.count(), nothing.last_done_ns, nothing.read.min()), (0, 2550, None));
+    }
+
     proptest! {
         #[test]
         fn series_sums_equal_totals(ios in prop::collection::vec((any::<bool>(), 0u64..10_000, 0u64..5_000), 0..300), workers in 1usize..4) {
             let notes: Vec<Notes> = (0..workers).map(|_| {
                 let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
                 let mut recorder = Recorder::new(1000, None, sender);
-                recorder.start(50);
+                recorder.start(50, 0);
                 for &(read, done, latency) in &ios {
                     let access = Access { read, block_bytes: 512, offset_bytes: 0 };
                     recorder.record(access, (50 + done).saturating_sub(latency), 50 + done);

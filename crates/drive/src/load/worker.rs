@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stdx::access::{Access, Stream};
 
-use super::fill::Fill;
+use super::content::Content;
 use super::recorder::Recorder;
+use crate::clock::Clock;
 use crate::queue::{Completion, Queue, REFILL_BATCH, Slot};
 
 /// Times that an I/O which the kernel asks to repeat is repeated, over the whole run of a worker.
@@ -28,10 +29,11 @@ pub(crate) struct Failure {
 }
 
 /// Everything that a worker needs for its loop.
-pub(crate) struct Worker<'a, Q> {
+pub(crate) struct Worker<'a, Q, C> {
     pub(crate) queue: Q,
+    pub(crate) clock: Clock,
     pub(crate) stream: Stream,
-    pub(crate) fill: Fill,
+    pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
     /// Bytes still to ask for; `u64::MAX` when only the deadline ends the run.
@@ -43,9 +45,11 @@ pub(crate) struct Worker<'a, Q> {
     pub(crate) requests: Vec<Access>,
     pub(crate) failure: Option<Failure>,
     pub(crate) repeats: u32,
+    /// An I/O came back behind the deadline.
+    pub(crate) late: bool,
 }
 
-impl<Q: Queue> Worker<'_, Q> {
+impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
         let mut in_flight = 0u32;
@@ -87,31 +91,40 @@ impl<Q: Queue> Worker<'_, Q> {
     /// Notes a completed I/O and starts the next one on its slot; whether there is one.
     #[inline]
     fn note(&mut self, done: &Completion, access: Access) -> bool {
-        if done.done_ns >= self.deadline_ns {
-            return false;
-        }
-        self.recorder.record(access, done.started_ns, done.done_ns);
-        if self.left_bytes == 0 || self.stop.load(Ordering::Relaxed) {
+        if !self.count(done, access) || self.left_bytes == 0 || self.stop.load(Ordering::Relaxed) {
             return false;
         }
         self.issue(done.slot);
         true
     }
 
+    /// Notes a completed I/O; whether it came in time.
     #[inline]
-    fn issue(&mut self, slot: Slot) {
-        let access = self.stream.next_access();
+    pub(crate) fn count(&mut self, done: &Completion, access: Access) -> bool {
+        self.content.back(access, done.slot, &mut self.queue);
+        if done.done_ns >= self.deadline_ns {
+            self.late = true;
+            return false;
+        }
+        self.recorder.record(access, done.started_ns, done.done_ns);
+        true
+    }
+
+    #[inline]
+    pub(crate) fn issue(&mut self, slot: Slot) {
+        let mut access = self.stream.next_access();
+        while !self.content.admits(access) {
+            access = self.stream.next_access();
+        }
         self.left_bytes = self.left_bytes.saturating_sub(access.block_bytes.into());
         self.requests[usize::from(slot)] = access;
-        if !access.read {
-            self.fill.fill(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);
-        }
+        self.content.prepare(access, slot, &mut self.queue);
         self.queue.push(slot, access);
     }
 
     /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it.
     #[cold]
-    fn not_done(&mut self, done: &Completion, access: Access) -> bool {
+    pub(crate) fn not_done(&mut self, done: &Completion, access: Access) -> bool {
         let errno = done.result.min(0).unsigned_abs().cast_signed();
         if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats < REPEAT_LIMIT {
             self.repeats += 1;
@@ -131,5 +144,130 @@ impl<Q: Queue> Worker<'_, Q> {
             None => failure.counts.push((errno, 1)),
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+    use std::sync::mpsc::sync_channel;
+
+    use record::{Arrivals, DataPattern, Process};
+    use stdx::access::{Order, Pattern, Span};
+
+    use super::*;
+    use crate::load::fill::Fill;
+    use crate::load::schedule::Schedule;
+
+    /// A kernel that answers by a script, and with success when that is over.
+    struct Scripted {
+        answers: VecDeque<i32>,
+        pushed: Vec<(Slot, Access)>,
+        finished: VecDeque<Completion>,
+        clock: Clock,
+        memory: Vec<u8>,
+    }
+
+    impl Queue for Scripted {
+        fn buffer(&mut self, _: Slot) -> &mut [u8] {
+            &mut self.memory
+        }
+
+        fn push(&mut self, slot: Slot, access: Access) {
+            assert!(self.pushed.iter().all(|(pushed, _)| *pushed != slot), "one I/O per slot");
+            self.pushed.push((slot, access));
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn wait(&mut self) -> io::Result<()> {
+            let now_ns = self.clock.now_ns();
+            for (slot, access) in self.pushed.drain(..) {
+                let result = self.answers.pop_front().unwrap_or(access.block_bytes.cast_signed());
+                self.finished.push_back(Completion { slot, result, started_ns: now_ns, done_ns: now_ns });
+            }
+            Ok(())
+        }
+
+        fn wait_until(&mut self, _: u64) -> io::Result<()> {
+            self.wait()
+        }
+
+        fn reap(&mut self) -> Option<Completion> {
+            self.finished.pop_front()
+        }
+    }
+
+    /// What comes of 1000 writes at depth 4: counted ones, ones that were repeated, and the failure.
+    fn run(answers: Vec<i32>, paced: bool) -> (u64, u32, Option<Failure>) {
+        let (sender, _receiver) = sync_channel(1);
+        let (clock, stop) = (Clock::start(), AtomicBool::new(false));
+        let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
+        let answers = answers.into();
+        let queue =
+            Scripted { answers, pushed: Vec::new(), finished: VecDeque::new(), clock, memory: vec![0; 512] };
+        let mut worker = Worker {
+            queue,
+            clock,
+            stream: Stream::new(1, 0, 1, &pattern),
+            content: Fill::new(DataPattern::Zero, 1, 0),
+            recorder: Recorder::new(1_000_000_000, None, sender),
+            depth: 4,
+            left_bytes: 1000 * 512,
+            deadline_ns: u64::MAX,
+            stop: &stop,
+            requests: vec![Access { read: false, block_bytes: 0, offset_bytes: 0 }; 4],
+            failure: None,
+            repeats: 0,
+            late: false,
+        };
+        let start_ns = clock.now_ns();
+        worker.recorder.start(start_ns, 0);
+        if paced {
+            let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
+            worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns)).expect("a queue");
+        } else {
+            worker.run().expect("a queue");
+        }
+        (worker.recorder.finish().write.count(), worker.repeats, worker.failure)
+    }
+
+    #[test]
+    fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
+        for paced in [false, true] {
+            let answers = [-libc::EAGAIN, -libc::EINTR, -libc::EAGAIN].repeat(100);
+            let (counted, repeats, failure) = run(answers, paced);
+            assert_eq!((counted, repeats), (1000, 300));
+            assert!(failure.is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_asked_to_repeat_for_ever_is_an_error() {
+        for paced in [false, true] {
+            let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], paced);
+            assert_eq!((counted, repeats), (0, REPEAT_LIMIT));
+            assert_eq!(failure.expect("a failure").errno, libc::EAGAIN);
+        }
+    }
+
+    #[test]
+    fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
+        for paced in [false, true] {
+            let mut answers = vec![512; 40];
+            answers.extend([-libc::EIO, 100, -libc::EIO, -libc::ENODATA]);
+            let (counted, _, failure) = run(answers, paced);
+            let failure = failure.expect("a failure");
+            assert_eq!(failure.errno, libc::EIO);
+            let count =
+                |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
+            assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
+            // What was in flight beside the first failure; the loop asks for no more.
+            assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
+            assert!((40..44).contains(&counted), "{counted}");
+        }
     }
 }

@@ -114,6 +114,27 @@ impl Aio {
         Ok(())
     }
 
+    /// Takes what is finished: at least `least`, unless this time passes first. There is nothing left of the take before.
+    fn take_events(&mut self, least: usize, time: Option<std::time::Duration>) -> io::Result<()> {
+        let limit = time.map(|time| libc::timespec {
+            tv_sec: time.as_secs() as libc::time_t,
+            tv_nsec: time.subsec_nanos() as libc::c_long,
+        });
+        // SAFETY: the kernel writes at most as many events as the vector has, and reads the limit if there is one.
+        let answer = unsafe {
+            let (room, events) = (self.events.len(), self.events.as_mut_ptr());
+            let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            libc::syscall(libc::SYS_io_getevents, self.context, least, room, events, limit)
+        };
+        match check(answer) {
+            Ok(seen) => (self.seen, self.taken) = (seen, 0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        self.seen_ns = self.shape.clock.now_ns();
+        Ok(())
+    }
+
     /// I/Os that the kernel has.
     fn running(&self) -> usize {
         self.in_flight - self.pushed.len() - (self.seen - self.taken)
@@ -167,21 +188,29 @@ impl Queue for Aio {
             if self.taken < self.seen || self.in_flight == 0 {
                 return Ok(());
             }
-            if self.running() == 0 {
-                continue;
+            if self.running() > 0 {
+                self.take_events(1, None)?;
             }
-            // SAFETY: the kernel writes at most as many events as the vector has; without a time limit.
-            let answer = unsafe {
-                let (room, events) = (self.events.len(), self.events.as_mut_ptr());
-                let forever = std::ptr::null::<libc::timespec>();
-                libc::syscall(libc::SYS_io_getevents, self.context, 1, room, events, forever)
-            };
-            match check(answer) {
-                Ok(seen) => (self.seen, self.taken) = (seen, 0),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+        }
+    }
+
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
+        if until_ns == u64::MAX {
+            return self.wait();
+        }
+        loop {
+            self.submit()?;
+            if self.taken < self.seen {
+                return Ok(());
             }
-            self.seen_ns = self.shape.clock.now_ns();
+            let now_ns = self.shape.clock.now_ns();
+            match super::sleep_before(until_ns, now_ns) {
+                Some(time) => self.take_events(1, Some(time))?,
+                None => self.take_events(0, Some(std::time::Duration::ZERO))?,
+            }
+            if now_ns >= until_ns {
+                return Ok(());
+            }
         }
     }
 

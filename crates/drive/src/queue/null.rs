@@ -74,6 +74,19 @@ impl Queue for Null {
         Ok(())
     }
 
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
+        if !self.pushed.is_empty() {
+            return self.wait();
+        }
+        loop {
+            let now_ns = self.shape.clock.now_ns();
+            if now_ns >= until_ns {
+                return Ok(());
+            }
+            super::rest(until_ns, now_ns);
+        }
+    }
+
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
         let slot = *self.finished.get(self.taken)?;

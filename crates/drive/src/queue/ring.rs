@@ -6,9 +6,10 @@
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use io_uring::squeue::Entry;
-use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter};
+use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, types};
 
 use crate::Polling;
 
@@ -23,7 +24,22 @@ pub(crate) struct Ring {
     unsubmitted: u32,
     /// A thread of the kernel takes them as soon as they are there.
     taken_by_kernel: bool,
+    /// Whether a call can wait for a limited time (Linux 5.11).
+    timed: bool,
 }
+
+/// `struct io_uring_getevents_arg` of `linux/io_uring.h`.
+#[repr(C)]
+#[derive(Default)]
+struct Argument {
+    sigmask: u64,
+    sigmask_sz: u32,
+    pad: u32,
+    ts: u64,
+}
+
+/// How often an older kernel is asked.
+const NAP: Duration = Duration::from_micros(50);
 
 type Grant = fn(&mut Builder) -> &mut Builder;
 
@@ -48,7 +64,10 @@ const SUBMITTER_IDLE_MS: u32 = 100;
 impl Ring {
     /// A ring of at least so many entries. Must be called by the thread that uses it.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
-        let ring = NonNull::from(Box::leak(Box::new(granted(entries, polling)?)));
+        let ring = granted(entries, polling)?;
+        // Who polls for completions would do so without looking at the time.
+        let timed = ring.params().is_feature_ext_arg() && polling != Polling::Completions;
+        let ring = NonNull::from(Box::leak(Box::new(ring)));
         // SAFETY: the pointer comes from a box that is freed in `drop` only, behind everything that borrows it,
         // and nothing but the three parts uses it until then.
         let (mut submitter, submission, completion) = unsafe { &mut *ring.as_ptr() }.split();
@@ -61,6 +80,7 @@ impl Ring {
             ring,
             unsubmitted: 0,
             taken_by_kernel: polling == Polling::Submissions,
+            timed,
         })
     }
 
@@ -120,6 +140,40 @@ impl Ring {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Submits all entries and waits for a completion for at most this long; not at all when it is zero.
+    pub(crate) fn enter_for(&mut self, time: Duration) -> io::Result<()> {
+        self.submission.sync();
+        let limit = types::Timespec::from(time);
+        let argument = Argument { ts: std::ptr::from_ref(&limit) as u64, ..Argument::default() };
+        let waits = self.timed && !time.is_zero();
+        if !waits && !time.is_zero() {
+            std::thread::sleep(time.min(NAP));
+        }
+        let mut flags = EnterFlags::GETEVENTS;
+        if self.taken_by_kernel {
+            self.unsubmitted = 0;
+            if self.submission.need_wakeup() {
+                flags |= EnterFlags::SQ_WAKEUP;
+            }
+        }
+        let entered = if waits {
+            let flags = (flags | EnterFlags::EXT_ARG).bits();
+            // SAFETY: the argument and the time that it points to live until the call is over.
+            unsafe { self.submitter.enter(self.unsubmitted, 1, flags, Some(&argument)) }
+        } else {
+            // SAFETY: there is no argument, and the flags are those of a plain call.
+            unsafe { self.submitter.enter::<libc::sigset_t>(self.unsubmitted, 0, flags.bits(), None) }
+        };
+        match entered {
+            Ok(taken) => self.unsubmitted = self.unsubmitted.saturating_sub(taken as u32),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => {}
+                _ => return Err(error),
+            },
+        }
+        Ok(())
     }
 
     /// Completions that are there now.

@@ -171,6 +171,29 @@ impl Queue for Threads {
         Ok(())
     }
 
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
+        if until_ns == u64::MAX || (self.helpers.is_empty() && !self.pushed.is_empty()) {
+            return self.wait();
+        }
+        self.flush()?;
+        let clock = self.shared.shape.clock;
+        loop {
+            let mut lists = self.shared.lists();
+            let now_ns = clock.now_ns();
+            if let Some(time) = super::sleep_before(until_ns, now_ns).filter(|_| lists.completions.is_empty())
+            {
+                lists =
+                    self.shared.completed.wait_timeout(lists, time).unwrap_or_else(PoisonError::into_inner).0;
+            }
+            self.finished.extend(lists.completions.drain(..));
+            drop(lists);
+            if !self.finished.is_empty() || now_ns >= until_ns {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     fn reap(&mut self) -> Option<Completion> {
         let completion = self.finished.pop_front()?;
         self.busy[usize::from(completion.slot)] = false;

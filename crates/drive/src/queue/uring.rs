@@ -193,6 +193,22 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         }
     }
 
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
+        if until_ns == u64::MAX {
+            return self.wait();
+        }
+        self.stamp();
+        loop {
+            self.seen_ns = self.shape.clock.now_ns();
+            self.batch = self.ring.completed();
+            if self.batch > 0 || (self.seen_ns >= until_ns && !self.ring.has_unsubmitted()) {
+                return Ok(());
+            }
+            let time = super::sleep_before(until_ns, self.seen_ns);
+            self.ring.enter_for(time.unwrap_or_default())?;
+        }
+    }
+
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
         self.batch = self.batch.checked_sub(1)?;

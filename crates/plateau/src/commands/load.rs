@@ -1,61 +1,205 @@
-//! `plateau load TARGET`: one workload, in fio's words.
+//! `plateau load`: a job on a target, or a job file of fio.
 //!
-//! Reads open the target for reading only and need no confirmation. Everything that writes is armed
-//! exactly as `plateau run` arms it.
+//! Targets that are only read are opened for reading only and need no confirmation. Every target that is written
+//! is armed exactly as `plateau run` arms it, all of them before the first I/O.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, Effort, Flow, OpenOptions, Outcome, Reader, Tick};
-use record::{Segment, TargetFacts, Workload};
+use drive::{Armed, Findings, Flow, Outcome, Reader, Tick};
+use record::{TargetFacts, Workload};
 use serde_json::{Value, json};
 use stdx::units::{SECOND_NS, grouped};
 
-use crate::cli::{Cli, Load};
+use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
-use crate::load_job::{self, Job};
+use crate::fio::Job;
+use crate::load_plan::{self, Asked};
+use crate::load_result::Part;
 use crate::{conduct, printer};
 
-/// Percentiles that are shown, with fio's default ones that people look at.
-const PERCENTILES: &[(&str, f64)] =
-    &[("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("p99.999", 0.99999)];
-
-/// The target, with no more rights than the workload needs.
+/// A target, with no more rights than its jobs need.
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
 }
 
+/// What the streams of each job came to.
+type ByJob = BTreeMap<usize, Vec<(Outcome, Option<Findings>)>>;
+/// What the streams of one target came to.
+type Ended = Done<(Vec<Outcome>, Vec<Option<Findings>>)>;
+
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    let usage = |text: String| Failure::text(Exit::Usage, text);
-    let job = Job::of(options).map_err(usage)?;
-    let is_file = !options.target.starts_with("sim:")
-        && !std::fs::metadata(&options.target)
-            .is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_block_device(&m.file_type()));
-    let open = OpenOptions {
-        size_bytes: job.size_bytes.filter(|_| is_file),
-        scale: options.scale.clone(),
-        sim_seed: options.seed,
-        ..OpenOptions::default()
-    };
-    let drive = drive::open(&options.target, &open)?;
-    // What cannot be done is found before anything is made or opened for writing.
-    job.workload(drive.facts()).map_err(usage)?;
-    let mut opened = if job.writes() {
-        Opened::ToWrite(drive.arm(options.erase.as_deref())?)
-    } else {
-        Opened::ToRead(drive.open_to_read()?)
-    };
-    let workload = job.workload(opened.facts()).map_err(usage)?;
+    let asked = load_plan::asked(options)?;
+    let mut opened = open_all(&asked, options)?;
+    let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
+    let workloads = asked.workloads(&facts, options.seed)?;
     let interrupted = conduct::watch_interrupts()?;
-    let outcome = opened.run(&workload, &interrupted)?;
-    let Outcome::Finished(segment) = outcome else {
-        return Err(Failure::text(Exit::Interrupted, "interrupted; nothing of an incomplete load is kept"));
-    };
-    if cli.json {
-        return printer::print_json(&document(&segment, opened.facts(), opened.effort()));
+    let mut parts: Vec<(usize, Part)> = Vec::new();
+    for stage in asked.stages() {
+        let segments = run_stage(&asked.jobs, &stage, &workloads, &mut opened, &interrupted)?;
+        parts.extend(grouped_parts(&asked, &stage, segments, &facts));
     }
-    printer::print(&text(&segment, opened.effort()))
+    report(cli, options, parts.into_iter().map(|(_, part)| part).collect())
+}
+
+/// Looks at all targets, checks all jobs, and only then takes the targets.
+fn open_all(asked: &Asked, options: &Load) -> Done<BTreeMap<String, Opened>> {
+    let mut looked_at = Vec::new();
+    for need in asked.needs()? {
+        let drive = need.open(options)?;
+        looked_at.push((need, drive));
+    }
+    let facts =
+        looked_at.iter().map(|(need, drive)| (need.filename.clone(), drive.facts().clone())).collect();
+    asked.workloads(&facts, options.seed)?;
+    let writing: Vec<&TargetFacts> =
+        looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
+    let mut confirmations = load_plan::confirmations(&options.erase, &writing)?.into_iter();
+    let mut opened = BTreeMap::new();
+    for (need, drive) in looked_at {
+        let target = if need.writes {
+            Opened::ToWrite(drive.arm(confirmations.next().flatten().as_deref())?)
+        } else {
+            Opened::ToRead(drive.open_to_read()?)
+        };
+        opened.insert(need.filename, target);
+    }
+    Ok(opened)
+}
+
+/// The streams of one stage, as (job, its part), all side by side.
+fn run_stage(
+    jobs: &[Job],
+    stage: &[usize],
+    workloads: &[Vec<Workload>],
+    opened: &mut BTreeMap<String, Opened>,
+    interrupted: &AtomicBool,
+) -> Done<ByJob> {
+    let board = Board::new(stage.iter().map(|job| workloads[*job].len()).sum());
+    let (mut first, mut tasks) = (0, Vec::new());
+    for (name, target) in opened.iter_mut() {
+        let streams: Vec<(usize, &Workload)> = stage
+            .iter()
+            .filter(|job| jobs[**job].filename.as_ref() == Some(name))
+            .flat_map(|job| workloads[*job].iter().map(move |workload| (*job, workload)))
+            .collect();
+        if !streams.is_empty() {
+            let count = streams.len();
+            tasks.push((target, streams, first));
+            first += count;
+        }
+    }
+    let ended: Vec<(Vec<usize>, Ended)> = std::thread::scope(|scope| {
+        let handles: Vec<_> = tasks
+            .into_iter()
+            .map(|(target, streams, first)| {
+                let (board, jobs) = (&board, &jobs);
+                scope.spawn(move || {
+                    let owners: Vec<usize> = streams.iter().map(|(job, _)| *job).collect();
+                    let read_back: Vec<bool> = owners.iter().map(|job| jobs[*job].do_verify).collect();
+                    let workloads: Vec<Workload> =
+                        streams.into_iter().map(|(_, workload)| workload.clone()).collect();
+                    let result = target.run(&workloads, &read_back, first, board, interrupted);
+                    if result.is_err() {
+                        board.give_up();
+                    }
+                    (owners, result)
+                })
+            })
+            .collect();
+        handles
+            .into_iter()
+            .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    board.clear();
+    let mut results: ByJob = BTreeMap::new();
+    let mut failure = None;
+    for (owners, result) in ended {
+        match result {
+            Err(error) => failure = failure.or(Some(error)),
+            Ok((outcomes, findings)) => {
+                for (job, result) in owners.into_iter().zip(outcomes.into_iter().zip(findings)) {
+                    results.entry(job).or_default().push(result);
+                }
+            }
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if results.values().flatten().any(|(outcome, _)| *outcome == Outcome::Stopped) {
+        return Err(Failure::text(Exit::Interrupted, "interrupted; nothing of an incomplete load is kept"));
+    }
+    Ok(results)
+}
+
+/// The results of a stage by job, or by group where a job says so.
+fn grouped_parts(
+    asked: &Asked,
+    stage: &[usize],
+    mut results: ByJob,
+    facts: &BTreeMap<String, TargetFacts>,
+) -> Vec<(usize, Part)> {
+    let mut parts: Vec<(usize, Part)> = Vec::new();
+    for &index in stage {
+        let job = &asked.jobs[index];
+        let mut part = Part {
+            name: job.name.clone(),
+            target: facts[job.filename.as_deref().unwrap_or_default()].clone(),
+            segments: Vec::new(),
+            findings: None,
+            notes: job.notes(),
+        };
+        for (outcome, findings) in results.remove(&index).unwrap_or_default() {
+            let Outcome::Finished(segment) = outcome else { continue };
+            let more = Part { segments: vec![segment], findings, notes: Vec::new(), ..empty(&part) };
+            part.join(more);
+        }
+        let before = parts
+            .last_mut()
+            .filter(|(last, _)| job.group_reporting && !job.new_group && asked.jobs[*last].group_reporting);
+        match before {
+            Some((last, group)) => {
+                *last = index;
+                group.join(part);
+            }
+            None => parts.push((index, part)),
+        }
+    }
+    parts
+}
+
+fn empty(part: &Part) -> Part {
+    Part {
+        name: part.name.clone(),
+        target: part.target.clone(),
+        segments: Vec::new(),
+        findings: None,
+        notes: Vec::new(),
+    }
+}
+
+fn report(cli: &Cli, options: &Load, parts: Vec<Part>) -> Done {
+    let wrong: u64 = parts.iter().filter_map(|part| part.findings.as_ref()).map(Findings::wrong).sum();
+    let document = || -> Value { json!({ "jobs": parts.iter().map(Part::json).collect::<Vec<_>>() }) };
+    let as_json = cli.json || options.output_format == OutputFormat::Json;
+    let text = || parts.iter().map(Part::text).collect::<Vec<_>>().join("\n");
+    if wrong > 0 {
+        let failure = Failure::text(
+            Exit::Device,
+            format!("{wrong} blocks do not hold what was written to them; the places are in the result"),
+        );
+        if as_json {
+            return Err(failure.with_document(document()).in_json());
+        }
+        printer::print(&text())?;
+        return Err(failure);
+    }
+    if as_json { printer::print_json(&document()) } else { printer::print(&text()) }
 }
 
 impl Opened {
@@ -66,120 +210,101 @@ impl Opened {
         }
     }
 
-    fn effort(&self) -> Option<Effort> {
-        match self {
-            Self::ToRead(reader) => reader.effort(),
-            Self::ToWrite(armed) => armed.effort(),
-        }
+    fn run(
+        &mut self,
+        workloads: &[Workload],
+        read_back: &[bool],
+        first: usize,
+        board: &Board,
+        interrupted: &AtomicBool,
+    ) -> Ended {
+        let mut on_tick = |stream: usize, tick: &Tick| {
+            board.show(first + stream, tick);
+            if interrupted.load(Ordering::Relaxed) || board.given_up() { Flow::Stop } else { Flow::Continue }
+        };
+        let ended = match self {
+            Self::ToRead(reader) => reader.run_together(workloads, &mut on_tick),
+            Self::ToWrite(armed) => armed.run_together(workloads, read_back, &mut on_tick),
+        };
+        let outcomes = ended?;
+        Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.findings)).unzip())
+    }
+}
+
+/// The live line: the latest second of all streams together.
+struct Board {
+    ticks: Mutex<Vec<Option<Tick>>>,
+    live: bool,
+    given_up: AtomicBool,
+}
+
+impl Board {
+    fn new(streams: usize) -> Self {
+        let live = std::io::stderr().is_terminal();
+        Self { ticks: Mutex::new(vec![None; streams]), live, given_up: AtomicBool::new(false) }
     }
 
-    fn run(&mut self, workload: &Workload, interrupted: &AtomicBool) -> Done<Outcome> {
-        let live = std::io::stderr().is_terminal();
-        let mut on_tick = |tick: &Tick| {
-            if live {
-                printer_line(workload, tick);
-            }
-            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
-        };
-        let outcome = match self {
-            Self::ToRead(reader) => reader.run(workload, &mut on_tick),
-            Self::ToWrite(armed) => armed.run(workload, &mut on_tick),
-        };
-        if live {
+    fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    fn given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Rewrites the one line; a terminal that is gone is no reason to end a load.
+    fn show(&self, stream: usize, tick: &Tick) {
+        if !self.live {
+            return;
+        }
+        let mut ticks = self.ticks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ticks[stream] = Some(*tick);
+        let mut out = std::io::stderr().lock();
+        drop(write!(out, "\r\x1b[2K{}", live_line(&ticks)).and_then(|()| out.flush()));
+    }
+
+    fn clear(&self) {
+        if self.live {
             drop(write!(std::io::stderr(), "\r\x1b[2K"));
         }
-        Ok(outcome?)
     }
 }
 
-/// Rewrites the one line; a terminal that is gone is no reason to end a load.
-fn printer_line(workload: &Workload, tick: &Tick) {
-    let mut out = std::io::stderr().lock();
-    drop(write!(out, "\r\x1b[2K{}", live_line(workload, tick)).and_then(|()| out.flush()));
-}
-
-fn live_line(workload: &Workload, tick: &Tick) -> String {
-    let seconds = tick.interval_ns.max(1) as f64 / SECOND_NS as f64;
+fn live_line(ticks: &[Option<Tick>]) -> String {
+    let known: Vec<&Tick> = ticks.iter().flatten().collect();
+    let rate = |amount: fn(&Tick) -> u64| -> f64 {
+        known.iter().map(|tick| amount(tick) as f64 * SECOND_NS as f64 / tick.interval_ns.max(1) as f64).sum()
+    };
+    let ios: u64 = known.iter().map(|tick| tick.read_ios + tick.write_ios).sum();
+    let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
+    let done: f64 = known.iter().map(|tick| tick.share_done).sum();
     format!(
-        "{:.0} %  {workload}  {} IOPS  {} MB/s  mean {} us  max {} us",
-        tick.share_done * 100.0,
-        grouped((tick.read_ios + tick.write_ios) as f64 / seconds, 0),
-        grouped(tick.bytes as f64 / seconds / 1e6, 1),
-        grouped(tick.latency_mean_ns as f64 / 1e3, 1),
-        grouped(tick.latency_max_ns as f64 / 1e3, 1)
+        "{:.0} %  {} IOPS  {} MB/s  mean {} us  max {} us",
+        done * 100.0 / ticks.len().max(1) as f64,
+        grouped(rate(|tick| tick.read_ios + tick.write_ios), 0),
+        grouped(rate(|tick| tick.bytes) / 1e6, 1),
+        grouped(waited.checked_div(ios).unwrap_or(0) as f64 / 1e3, 1),
+        grouped(known.iter().map(|tick| tick.latency_max_ns).max().unwrap_or(0) as f64 / 1e3, 1)
     )
 }
 
-fn text(segment: &Segment, effort: Option<Effort>) -> String {
-    let workload = &segment.workload;
-    let mut out = format!(
-        "{workload}, {} threads with {} outstanding I/Os each, {:.3} s, engine {}\n",
-        workload.threads,
-        workload.queue_depth,
-        segment.seconds(),
-        segment.engine
-    );
-    for (name, direction) in load_job::directions(segment) {
-        out.push_str(&format!(
-            "{name:<6} {} IOPS  {} MB/s  {} I/Os\n       response time in us: mean {}  min {}  max {}\n      ",
-            grouped(direction.ios as f64 / segment.seconds(), 0),
-            grouped(direction.bytes as f64 / segment.seconds() / 1e6, 1),
-            grouped(direction.ios as f64, 0),
-            grouped(direction.latency.mean().unwrap_or(0.0) / 1e3, 1),
-            microseconds(direction.latency.min()),
-            microseconds(direction.latency.max()),
-        ));
-        for (name, share) in PERCENTILES {
-            out.push_str(&format!(" {name} {} ", microseconds(direction.latency.quantile(*share))));
-        }
-        out.push('\n');
-    }
-    if let Some(effort) = effort {
-        let ios = (segment.read.ios + segment.write.ios).max(1) as f64;
-        out.push_str(&format!(
-            "cpu    user {:.1} %  system {:.1} % of one processor  {:.0} ns per I/O  {} context switches\n",
-            effort.user_ns as f64 / segment.seconds() / 1e7,
-            effort.system_ns as f64 / segment.seconds() / 1e7,
-            effort.cpu_ns() as f64 / ios,
-            grouped((effort.voluntary_switches + effort.involuntary_switches) as f64, 0)
-        ));
-    }
-    out
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn microseconds(ns: Option<u64>) -> String {
-    ns.map_or_else(|| "-".into(), |ns| grouped(ns as f64 / 1e3, 1))
-}
-
-fn document(segment: &Segment, target: &TargetFacts, effort: Option<Effort>) -> Value {
-    let mut directions = serde_json::Map::new();
-    for (name, direction) in load_job::directions(segment) {
-        let quantiles: serde_json::Map<_, _> = PERCENTILES
-            .iter()
-            .map(|(name, share)| ((*name).to_owned(), json!(direction.latency.quantile(*share))))
-            .collect();
-        directions.insert(
-            name.to_owned(),
-            json!({
-                "ios": direction.ios,
-                "bytes": direction.bytes,
-                "iops": direction.ios as f64 / segment.seconds(),
-                "latency_ns": {
-                    "mean": direction.latency.mean(), "min": direction.latency.min(),
-                    "max": direction.latency.max(), "percentiles": quantiles,
-                },
-            }),
-        );
+    #[test]
+    fn the_live_line_is_of_all_streams() {
+        let tick = |read_ios, share_done| Tick {
+            elapsed_ns: SECOND_NS,
+            interval_ns: SECOND_NS,
+            read_ios,
+            write_ios: 0,
+            bytes: read_ios * 4096,
+            latency_mean_ns: 2000,
+            latency_max_ns: 9000,
+            share_done,
+        };
+        let line = live_line(&[Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))]);
+        assert_eq!(line, "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us  max 9.0 us");
     }
-    json!({
-        "target": target,
-        "workload": segment.workload,
-        "seconds": segment.seconds(),
-        "engine": segment.engine,
-        "directions": directions,
-        "cpu": effort.map(|e| json!({
-            "user_ns": e.user_ns, "system_ns": e.system_ns,
-            "voluntary_switches": e.voluntary_switches, "involuntary_switches": e.involuntary_switches,
-        })),
-    })
 }

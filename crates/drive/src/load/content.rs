@@ -1,0 +1,214 @@
+//! What is in the buffers: data to write, and what is to be seen in data that was read.
+//!
+//! The worker loop is compiled once for plain data, where checking is nothing at all, and once for stamped blocks.
+
+use record::Workload;
+use stdx::access::Access;
+
+use super::fill::Fill;
+use super::findings::Findings;
+use super::stamp::{self, Stamp};
+use crate::queue::{Queue, Slot};
+
+/// Blocks whose writes can be remembered: a gigabyte of memory.
+pub(crate) const MOST_BLOCKS: u64 = 1 << 28;
+/// Set in a block's entry while an I/O on it is in flight.
+const BUSY: u32 = 1 << 31;
+/// Range over what is in flight that leaves enough places to choose from.
+const ROOM: u64 = 4;
+
+/// The data of one worker.
+pub(crate) trait Content: Send {
+    /// That of a thread of a workload.
+    fn new(workload: &Workload, thread: u16) -> Self;
+    /// Whether an access can be done now.
+    fn admits(&mut self, access: Access) -> bool;
+    /// Makes ready for an access; fills the buffer of a write.
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q);
+    /// An access is back, with all of its bytes.
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q);
+    /// What was seen.
+    fn checks(self) -> Option<Checks>;
+}
+
+impl Content for Fill {
+    fn new(workload: &Workload, thread: u16) -> Self {
+        Self::new(workload.data_pattern, workload.seed, thread)
+    }
+
+    #[inline]
+    fn admits(&mut self, _: Access) -> bool {
+        true
+    }
+
+    #[inline]
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
+        if !access.read {
+            self.fill(&mut queue.buffer(slot)[..access.block_bytes as usize]);
+        }
+    }
+
+    #[inline]
+    fn back<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) {}
+
+    fn checks(self) -> Option<Checks> {
+        None
+    }
+}
+
+/// What a worker knows of the blocks that it wrote, and what it saw.
+pub(crate) struct Checks {
+    /// Start of the range, and length of a block.
+    pub(crate) start_bytes: u64,
+    pub(crate) block_bytes: u32,
+    pub(crate) run: u64,
+    /// Number of the last write of each block, 0 for none; empty where nothing is written.
+    writes: Vec<u32>,
+    pub(crate) findings: Findings,
+}
+
+impl Checks {
+    fn new(workload: &Workload) -> Self {
+        let block_bytes = workload.pattern().alignment_bytes();
+        let blocks = if workload.writes() { workload.range.segment_bytes / block_bytes } else { 0 };
+        Self {
+            start_bytes: workload.range.start_bytes,
+            block_bytes: block_bytes as u32,
+            run: workload.seed,
+            writes: vec![0; blocks as usize],
+            findings: Findings::with_room(),
+        }
+    }
+
+    /// Blocks of the range, written or not.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.writes.len() as u64
+    }
+
+    /// Whether any of these blocks was written.
+    pub(crate) fn any_written(&self, blocks: std::ops::Range<u64>) -> bool {
+        self.writes[blocks.start as usize..blocks.end as usize].iter().any(|writes| writes & !BUSY > 0)
+    }
+
+    fn numbers(&self, access: Access) -> std::ops::Range<usize> {
+        let first = ((access.offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
+        first..first + (access.block_bytes / self.block_bytes) as usize
+    }
+
+    /// Checks what was read from this place on.
+    pub(crate) fn check(&mut self, offset_bytes: u64, bytes: &[u8]) {
+        if self.writes.is_empty() {
+            return self.check_unknown(offset_bytes, bytes);
+        }
+        let first = ((offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
+        for (index, block) in bytes.chunks_exact(self.block_bytes as usize).enumerate() {
+            let write = self.writes[first + index] & !BUSY;
+            if write == 0 {
+                continue;
+            }
+            let offset_bytes = offset_bytes + index as u64 * u64::from(self.block_bytes);
+            let wanted = Stamp { offset_bytes, run: self.run, write, length_bytes: self.block_bytes };
+            self.findings.checked += 1;
+            if let Some(wrong) = stamp::judge(block, &wanted) {
+                self.findings.note(offset_bytes, self.block_bytes, wrong);
+            }
+        }
+    }
+
+    /// Blocks of an earlier run say themselves how long they are.
+    fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
+            let length = length.unwrap_or(self.block_bytes).min(bytes.len() as u32);
+            self.findings.checked += 1;
+            if let Some(wrong) = wrong {
+                self.findings.note(offset_bytes, length, wrong);
+            }
+            offset_bytes += u64::from(length);
+            bytes = &bytes[length as usize..];
+        }
+    }
+}
+
+/// Stamped blocks. No two I/Os on one block are in flight at a time: which came first could not be known.
+pub(crate) struct Stamped {
+    fill: Fill,
+    checks: Checks,
+}
+
+impl Content for Stamped {
+    fn new(workload: &Workload, thread: u16) -> Self {
+        Self { fill: Fill::new(workload.data_pattern, workload.seed, thread), checks: Checks::new(workload) }
+    }
+
+    fn admits(&mut self, access: Access) -> bool {
+        let numbers = self.checks.numbers(access);
+        self.checks.writes.is_empty() || self.checks.writes[numbers].iter().all(|writes| writes & BUSY == 0)
+    }
+
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
+        let numbers = self.checks.numbers(access);
+        if access.read {
+            if !self.checks.writes.is_empty() {
+                self.checks.writes[numbers].iter_mut().for_each(|writes| *writes |= BUSY);
+            }
+            return;
+        }
+        let (block_bytes, run) = (self.checks.block_bytes, self.checks.run);
+        let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
+        self.fill.fill(buffer);
+        let mut offset_bytes = access.offset_bytes;
+        for (block, writes) in
+            buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
+        {
+            // After two thousand million writes to one block the count stays, and only lost writes go unseen.
+            *writes = (*writes + 1).min(!BUSY) | BUSY;
+            stamp::put(block, offset_bytes, run, *writes & !BUSY);
+            offset_bytes += u64::from(block_bytes);
+        }
+    }
+
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
+        if access.read {
+            self.checks.check(access.offset_bytes, &queue.buffer(slot)[..access.block_bytes as usize]);
+        }
+        if !self.checks.writes.is_empty() {
+            let numbers = self.checks.numbers(access);
+            self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= !BUSY);
+        }
+    }
+
+    fn checks(self) -> Option<Checks> {
+        Some(self.checks)
+    }
+}
+
+/// Why the blocks of a workload cannot be checked.
+pub(crate) fn problem(workload: &Workload) -> Option<String> {
+    if !workload.regime.verify {
+        return None;
+    }
+    let block_bytes = workload.pattern().alignment_bytes();
+    let blocks = workload.range.segment_bytes / block_bytes.max(1);
+    let in_flight = u64::from(workload.block_bytes) / block_bytes.max(1) * u64::from(workload.queue_depth);
+    if workload.threads != 1 || workload.range.segments != 1 {
+        return Some("verify is for one thread in one range; let several do the rest side by side".into());
+    }
+    if block_bytes < 512 {
+        return Some(format!(
+            "verify needs blocks of at least 512 B, and {block_bytes} B is what divides all sizes"
+        ));
+    }
+    if workload.writes() && blocks > MOST_BLOCKS {
+        return Some(format!(
+            "verify remembers at most {MOST_BLOCKS} blocks, and the range has {blocks}; choose less"
+        ));
+    }
+    if workload.writes() && blocks < in_flight * ROOM {
+        return Some(format!(
+            "verify needs a range of at least {} blocks at this depth; it has {blocks}",
+            in_flight * ROOM
+        ));
+    }
+    None
+}

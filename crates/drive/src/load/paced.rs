@@ -1,0 +1,52 @@
+//! The loop of an open load: I/Os begin when they are due, whether or not earlier ones are back.
+//!
+//! When no place in the queue is free, arrivals wait, and this waiting counts: a response time begins when its
+//! I/O was due, not when it could be submitted. No arrival is left out (no coordinated omission).
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use super::content::Content;
+use super::schedule::Schedule;
+use super::worker::Worker;
+use crate::queue::{Queue, Slot};
+
+/// Whoever wants a load to end waits for at most this long.
+const LONGEST_WAIT_NS: u64 = 50_000_000;
+
+impl<Q: Queue, C: Content> Worker<'_, Q, C> {
+    /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
+    pub(crate) fn run_paced(&mut self, mut schedule: Schedule) -> io::Result<()> {
+        let mut free: Vec<Slot> = (0..self.depth).rev().collect();
+        let mut due_ns = vec![0; usize::from(self.depth)];
+        loop {
+            let now_ns = self.clock.now_ns();
+            let mut open =
+                self.left_bytes > 0 && now_ns < self.deadline_ns && !self.stop.load(Ordering::Relaxed);
+            while open && schedule.due_ns() <= now_ns {
+                let Some(slot) = free.pop() else { break };
+                due_ns[usize::from(slot)] = schedule.take();
+                self.issue(slot);
+                open = self.left_bytes > 0;
+            }
+            if !open && free.len() == due_ns.len() {
+                return Ok(());
+            }
+            let next_ns = schedule.due_ns().min(self.deadline_ns).min(now_ns + LONGEST_WAIT_NS);
+            let wakes = open && !free.is_empty();
+            self.queue.wait_until(if wakes { next_ns } else { u64::MAX })?;
+            while let Some(mut done) = self.queue.reap() {
+                let access = self.requests[usize::from(done.slot)];
+                done.started_ns = due_ns[usize::from(done.slot)];
+                if done.result != access.block_bytes.cast_signed() {
+                    if self.not_done(&done, access) {
+                        continue;
+                    }
+                } else {
+                    self.count(&done, access);
+                }
+                free.push(done.slot);
+            }
+        }
+    }
+}

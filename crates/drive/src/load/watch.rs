@@ -1,0 +1,74 @@
+//! What the caller is told while a workload runs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use record::{Until, Workload};
+
+use super::recorder::Interval;
+use super::{Device, INTERVAL_NS, Message, TICK_GRACE_NS};
+use crate::clock::Vigil;
+use crate::{Flow, Tick};
+
+/// Tells the caller about once a second how it goes; whether the caller stopped the run.
+pub(super) fn watch(
+    device: &Device<'_>,
+    workload: &Workload,
+    (start_ns, vigil): (u64, &Vigil),
+    mut workers: usize,
+    messages: &Receiver<Message>,
+    stop: &AtomicBool,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> bool {
+    let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
+    let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
+    let mut stopped = false;
+    while workers > 0 {
+        // Not longer than this, whatever the clock says: it may be the clock that went wrong.
+        let wait_ns = next_ns.saturating_sub(device.clock.now_ns()).min(INTERVAL_NS + TICK_GRACE_NS);
+        let wait = Duration::from_nanos(wait_ns);
+        match messages.recv_timeout(wait) {
+            Ok(Message::Interval(interval)) => sums.add(&interval),
+            Ok(Message::Gone) => workers -= 1,
+            Ok(Message::Ready(_)) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
+                stop.store(true, Ordering::Relaxed);
+                next_ns = device.clock.now_ns() + INTERVAL_NS;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let now_ns = device.clock.now_ns();
+                total_bytes += sums.bytes;
+                let tick = Tick {
+                    elapsed_ns: now_ns - start_ns,
+                    interval_ns: now_ns - told_ns,
+                    read_ios: sums.read_ios,
+                    write_ios: sums.write_ios,
+                    bytes: sums.bytes,
+                    latency_mean_ns: sums.latency_mean_ns(),
+                    latency_max_ns: sums.latency_max_ns,
+                    share_done: share_done(workload, now_ns - start_ns, total_bytes),
+                };
+                if !stopped && on_tick(&tick) == Flow::Stop {
+                    stopped = true;
+                    stop.store(true, Ordering::Relaxed);
+                }
+                sums = Interval::default();
+                told_ns = now_ns;
+                // Keeps to the grid of seconds, and skips what a slow caller slept through.
+                let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
+                next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
+            }
+        }
+    }
+    stopped
+}
+
+fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {
+    let (done, all) = match workload.until {
+        Until::DurationNs(ns) => (elapsed_ns, ns.saturating_add(workload.regime.ramp_ns)),
+        Until::AmountBytes(bytes) => (bytes_done, bytes),
+    };
+    (done as f64 / all as f64).min(1.0)
+}

@@ -1,0 +1,294 @@
+//! Loads on a simulated drive that are no single closed loop: several side by side, with schedules and ramps.
+//!
+//! They go command by command through the drive's queue, all in its virtual time. What is scaled and what is not is
+//! as for any other workload: durations and ramps are divided, rates are not.
+
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use nandsim::{Command, Completion, Failed, Queue};
+use record::{Segment, Until, Workload};
+use stdx::access::{Access, Stream};
+use stdx::units::SECOND_NS;
+
+use super::{Simulated, TICK_EVERY, device_error};
+use crate::load::recorder::{Interval, Recorder, merge};
+use crate::load::schedule::Schedule;
+use crate::load::together::Answer;
+use crate::{DriveError, Flow, Outcome, Tick};
+
+/// Commands in flight that the simulator takes.
+const MOST_IN_FLIGHT: u32 = 1 << 16;
+
+/// One thread of a workload.
+struct Thread {
+    stream: Stream,
+    schedule: Option<Schedule>,
+    left_bytes: u64,
+    free: Vec<usize>,
+}
+
+/// One workload.
+struct Party {
+    threads: Vec<Thread>,
+    recorder: Recorder,
+    counts_from_ns: u64,
+    deadline_ns: u64,
+    in_flight: u32,
+    late: bool,
+    /// Since the last tick that was shown.
+    sums: Interval,
+    done_bytes: u64,
+}
+
+/// Where a command belongs.
+#[derive(Clone, Copy)]
+struct Tag {
+    party: usize,
+    thread: usize,
+    due_ns: u64,
+    access: Access,
+}
+
+impl Party {
+    fn new(workload: &Workload, start_ns: u64, divisor: u64, first_tag: usize) -> Self {
+        let pattern = workload.pattern();
+        let scaled = |ns: u64| (ns / divisor).max(1);
+        let ramp_ns = workload.regime.ramp_ns / divisor;
+        let duration_ns = match workload.until {
+            Until::DurationNs(ns) => Some(scaled(ns)),
+            Until::AmountBytes(_) => workload.regime.limit_ns.map(scaled),
+        };
+        let depth = usize::from(workload.queue_depth);
+        let thread = |index: u16| Thread {
+            stream: Stream::new(workload.seed, index, workload.threads, &pattern),
+            schedule: workload
+                .regime
+                .arrivals
+                .map(|arrivals| Schedule::new(arrivals, workload.seed, index, workload.threads, start_ns)),
+            left_bytes: match workload.until {
+                Until::DurationNs(_) => u64::MAX,
+                Until::AmountBytes(bytes) => pattern.share_bytes(bytes, index, workload.threads),
+            },
+            free: (0..depth).rev().map(|slot| first_tag + usize::from(index) * depth + slot).collect(),
+        };
+        // The display is fed from here, so nobody listens.
+        let (nobody, _) = sync_channel(1);
+        let mut recorder = Recorder::new(SECOND_NS / divisor, duration_ns, nobody);
+        recorder.start(start_ns, ramp_ns);
+        let counts_from_ns = start_ns + ramp_ns;
+        Self {
+            threads: (0..workload.threads).map(thread).collect(),
+            recorder,
+            counts_from_ns,
+            deadline_ns: duration_ns.map_or(u64::MAX, |ns| counts_from_ns.saturating_add(ns)),
+            in_flight: 0,
+            late: false,
+            sums: Interval::default(),
+            done_bytes: 0,
+        }
+    }
+
+    fn is_open(&self, now_ns: u64) -> bool {
+        now_ns < self.deadline_ns && self.threads.iter().any(|thread| thread.left_bytes > 0)
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        now_ns >= self.deadline_ns || (self.in_flight == 0 && !self.is_open(now_ns))
+    }
+
+    /// When it has something to do of its own.
+    fn next_ns(&self, now_ns: u64) -> u64 {
+        if now_ns >= self.deadline_ns || self.is_over(now_ns) {
+            return u64::MAX;
+        }
+        let due = |thread: &Thread| {
+            let waits = thread.left_bytes > 0 && !thread.free.is_empty();
+            thread.schedule.as_ref().filter(|_| waits).map_or(u64::MAX, Schedule::due_ns)
+        };
+        self.threads.iter().map(due).min().unwrap_or(u64::MAX).min(self.deadline_ns)
+    }
+
+    /// Submits what is due, or in a closed loop what there is room for.
+    fn submit(&mut self, party: usize, tags: &mut [Option<Tag>], queue: &mut Queue<'_>) {
+        let now_ns = queue.now_ns();
+        if now_ns >= self.deadline_ns {
+            return;
+        }
+        for (index, thread) in self.threads.iter_mut().enumerate() {
+            while thread.left_bytes > 0 && thread.schedule.as_ref().is_none_or(|s| s.due_ns() <= now_ns) {
+                let Some(tag) = thread.free.pop() else { break };
+                let due_ns = thread.schedule.as_mut().map_or(now_ns, Schedule::take);
+                let access = thread.stream.next_access();
+                thread.left_bytes = thread.left_bytes.saturating_sub(access.block_bytes.into());
+                tags[tag] = Some(Tag { party, thread: index, due_ns, access });
+                let Access { read, block_bytes: length_bytes, offset_bytes } = access;
+                queue.submit(tag, Command { read, offset_bytes, length_bytes });
+                self.in_flight += 1;
+            }
+        }
+    }
+
+    fn complete(&mut self, number: usize, tag: Tag, completed_ns: u64) {
+        self.in_flight -= 1;
+        self.threads[tag.thread].free.push(number);
+        if completed_ns >= self.deadline_ns {
+            self.late = true;
+            return;
+        }
+        let latency_ns = completed_ns - tag.due_ns;
+        self.recorder.record(tag.access, tag.due_ns, completed_ns);
+        let read = u64::from(tag.access.read);
+        let bytes = u64::from(tag.access.block_bytes);
+        let one = Interval {
+            read_ios: read,
+            write_ios: 1 - read,
+            bytes,
+            latency_sum_ns: latency_ns,
+            latency_max_ns: latency_ns,
+        };
+        self.sums.add(&one);
+        self.done_bytes += bytes;
+    }
+
+    fn segment(self, workload: &Workload, interval_ns: u64) -> Segment {
+        let late = self.late || self.in_flight > 0 || self.threads.iter().any(|thread| thread.left_bytes > 0);
+        let notes = self.recorder.finish();
+        let end_ns = match workload.until {
+            Until::DurationNs(_) => self.deadline_ns,
+            Until::AmountBytes(_) if late => self.deadline_ns,
+            Until::AmountBytes(_) => notes.last_done_ns,
+        };
+        let start_ns = self.counts_from_ns;
+        let (read, write, series) = merge(&[notes], interval_ns, end_ns - start_ns);
+        Segment {
+            workload: workload.clone(),
+            start_ns,
+            end_ns,
+            read,
+            write,
+            series,
+            errors: Vec::new(),
+            engine: "simulated".into(),
+            gap_before: None,
+            host: None,
+        }
+    }
+}
+
+/// What the caller is told.
+struct Display {
+    start_ns: u64,
+    shown_ns: u64,
+    last: Instant,
+}
+
+impl Display {
+    /// Tells it when enough wall-clock time has passed; whether to go on.
+    fn show(
+        &mut self,
+        now_ns: u64,
+        parties: &mut [Party],
+        workloads: &[Workload],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> bool {
+        if self.last.elapsed() < TICK_EVERY {
+            return true;
+        }
+        let mut goes_on = true;
+        for (index, (party, workload)) in parties.iter_mut().zip(workloads).enumerate() {
+            let sums = std::mem::take(&mut party.sums);
+            let share_done = match workload.until {
+                Until::AmountBytes(bytes) => party.done_bytes as f64 / bytes as f64,
+                Until::DurationNs(_) => {
+                    (now_ns - self.start_ns) as f64 / (party.deadline_ns - self.start_ns).max(1) as f64
+                }
+            };
+            let tick = Tick {
+                elapsed_ns: now_ns - self.start_ns,
+                interval_ns: (now_ns - self.shown_ns).max(1),
+                read_ios: sums.read_ios,
+                write_ios: sums.write_ios,
+                bytes: sums.bytes,
+                latency_mean_ns: sums.latency_mean_ns(),
+                latency_max_ns: sums.latency_max_ns,
+                share_done: share_done.min(1.0),
+            };
+            goes_on &= on_tick(index, &tick) == Flow::Continue;
+        }
+        (self.shown_ns, self.last) = (now_ns, Instant::now());
+        goes_on
+    }
+}
+
+impl Simulated {
+    /// Runs workloads that were validated, side by side.
+    pub(crate) fn run_together(
+        &mut self,
+        workloads: &[Workload],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        let all: u32 = workloads.iter().map(Workload::outstanding).fold(0, u32::saturating_add);
+        if all > MOST_IN_FLIGHT {
+            return Err(DriveError::Invalid(format!(
+                "{all} outstanding I/Os on a simulated drive; at most {MOST_IN_FLIGHT} are possible"
+            )));
+        }
+        let (start_ns, divisor) = (self.ssd.now_ns(), self.divisor);
+        let mut first = 0;
+        let mut parties: Vec<Party> = Vec::with_capacity(workloads.len());
+        for workload in workloads {
+            parties.push(Party::new(workload, start_ns, divisor, first));
+            first += workload.outstanding() as usize;
+        }
+        let mut tags: Vec<Option<Tag>> = vec![None; first];
+        let mut queue = self.ssd.queue(first.max(1));
+        let mut display = Display { start_ns, shown_ns: start_ns, last: self.last_tick };
+        loop {
+            for (index, party) in parties.iter_mut().enumerate() {
+                party.submit(index, &mut tags, &mut queue);
+            }
+            let now_ns = queue.now_ns();
+            if parties.iter().all(|party| party.is_over(now_ns)) {
+                break;
+            }
+            let next_ns = parties.iter().map(|party| party.next_ns(now_ns)).min().unwrap_or(u64::MAX);
+            let Some(done) = queue.next_completion(next_ns) else { continue };
+            if done.failed.is_some() {
+                return Err(all_failures(&done, &mut queue));
+            }
+            let tag = tags[done.tag].take().expect("what completes was submitted");
+            parties[tag.party].complete(done.tag, tag, done.completed_ns);
+            if !display.show(queue.now_ns(), &mut parties, workloads, on_tick) {
+                let stopped = Answer { outcome: Outcome::Stopped, findings: None };
+                return Ok(vec![stopped; workloads.len()]);
+            }
+        }
+        drop(queue);
+        self.last_tick = display.last;
+        let interval_ns = SECOND_NS / divisor;
+        let answer = |(party, workload): (Party, &Workload)| Answer {
+            outcome: Outcome::Finished(party.segment(workload, interval_ns)),
+            findings: None,
+        };
+        Ok(parties.into_iter().zip(workloads).map(answer).collect())
+    }
+}
+
+/// The first failure, and what else in flight fails behind it.
+fn all_failures(first: &Completion, queue: &mut Queue<'_>) -> DriveError {
+    let mut failed: Option<Failed> = None;
+    let mut note = |completion: &Completion| {
+        if let Some(failure) = completion.failed {
+            match &mut failed {
+                Some(failed) => failed.count(failure.cause),
+                None => failed = Some(Failed::first(failure)),
+            }
+        }
+    };
+    note(first);
+    while let Some(done) = queue.next_completion(u64::MAX) {
+        note(&done);
+    }
+    device_error(&failed.expect("the first one failed"))
+}

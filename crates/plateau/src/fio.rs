@@ -1,0 +1,14 @@
+//! fio's words: job files and the options of `plateau load`, which mean the same.
+//!
+//! Pure: text in, [`Job`]s out, and from a job and what is known of its target the workloads that it means.
+//! Every option is one line in [`keys::KEYS`]; whatever is not there is refused by name.
+
+mod file;
+mod job;
+mod keys;
+mod meaning;
+mod values;
+
+pub use file::parse;
+pub use job::Job;
+pub use keys::{KEYS, Key, set};

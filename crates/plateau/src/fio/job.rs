@@ -1,0 +1,125 @@
+//! One job as it was asked for, before its target is known.
+
+use drive::Engine;
+use record::{Access, Process, Zone};
+
+use super::values::Size;
+
+/// fio's share of reads in a mix.
+pub const DEFAULT_MIX: u8 = 50;
+/// fio's block size.
+pub const DEFAULT_BLOCK: u32 = 4096;
+
+/// A block size and its share of the I/Os in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockShare {
+    pub block_bytes: u32,
+    pub share_percent: u8,
+}
+
+/// A job. The numbers are those of one of its clones (`numjobs`), as in fio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    pub name: String,
+    pub filename: Option<String>,
+    pub access: Access,
+    /// Share of reads where the pattern says it; a mix when none.
+    pub reads: Option<u8>,
+    /// What `rw` was written as.
+    pub pattern: String,
+    pub mix: Option<u8>,
+    /// Of reads and of writes.
+    pub blocks: [Vec<BlockShare>; 2],
+    pub iodepth: u16,
+    pub numjobs: u16,
+    pub runtime_ns: Option<u64>,
+    pub time_based: bool,
+    pub ramp_ns: u64,
+    pub size: Option<Size>,
+    pub io_size: Option<Size>,
+    pub loops: u16,
+    pub offset: Size,
+    pub offset_increment: u64,
+    /// Of reads and of writes.
+    pub rate_iops: Option<[u32; 2]>,
+    pub process: Process,
+    pub zones: Vec<Zone>,
+    pub norandommap: bool,
+    pub seed: Option<u64>,
+    pub engine: Engine,
+    pub compress_percent: u8,
+    pub dedupe_percent: u8,
+    pub zero_buffers: bool,
+    pub verify: bool,
+    pub do_verify: bool,
+    pub group_reporting: bool,
+    pub new_group: bool,
+    pub stonewall: bool,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        let block = vec![BlockShare { block_bytes: DEFAULT_BLOCK, share_percent: 100 }];
+        Self {
+            name: String::new(),
+            filename: None,
+            access: Access::Sequential,
+            reads: Some(100),
+            pattern: "read".into(),
+            mix: None,
+            blocks: [block.clone(), block],
+            iodepth: 1,
+            numjobs: 1,
+            runtime_ns: None,
+            time_based: false,
+            ramp_ns: 0,
+            size: None,
+            io_size: None,
+            loops: 1,
+            offset: Size::Bytes(0),
+            offset_increment: 0,
+            rate_iops: None,
+            process: Process::Constant,
+            zones: Vec::new(),
+            norandommap: false,
+            seed: None,
+            engine: Engine::Auto,
+            compress_percent: 0,
+            dedupe_percent: 0,
+            zero_buffers: false,
+            verify: false,
+            do_verify: true,
+            group_reporting: false,
+            new_group: false,
+            stonewall: false,
+        }
+    }
+}
+
+impl Job {
+    /// Share of reads in percent.
+    pub fn read_percent(&self) -> u8 {
+        self.reads.or(self.mix).unwrap_or(DEFAULT_MIX)
+    }
+
+    /// Whether any of its I/Os is a write.
+    pub fn writes(&self) -> bool {
+        self.read_percent() < 100
+    }
+
+    /// What a reader of its results must know.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.access == Access::Random && !self.norandommap {
+            notes.push("offsets are drawn independently, as fio does with norandommap".to_owned());
+        }
+        notes
+    }
+
+    /// Last byte that it may touch of a target of so many bytes, plus one; none when that is the whole target.
+    pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
+        let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);
+        let start = self.offset.of(whole_bytes).saturating_add(increments);
+        self.size.map(|size| start.saturating_add(size.of(whole_bytes)))
+    }
+}

@@ -1,0 +1,162 @@
+//! Values as fio reads them: sizes, times, percentages, switches.
+
+use stdx::units::SECOND_NS;
+
+/// An amount: bytes, or a percentage of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    Bytes(u64),
+    Percent(u8),
+}
+
+impl Size {
+    /// On a target of so many bytes.
+    pub fn of(self, whole_bytes: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(percent) => (u128::from(whole_bytes) * u128::from(percent) / 100) as u64,
+        }
+    }
+}
+
+const SIZE_UNITS: &[(&str, u64)] =
+    &[("", 1), ("b", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30), ("t", 1 << 40), ("p", 1 << 50)];
+
+const TIME_UNITS: &[(&str, u64)] = &[
+    ("", SECOND_NS),
+    ("s", SECOND_NS),
+    ("m", 60 * SECOND_NS),
+    ("h", 3600 * SECOND_NS),
+    ("d", 86_400 * SECOND_NS),
+    ("ms", 1_000_000),
+    ("msec", 1_000_000),
+    ("us", 1_000),
+    ("usec", 1_000),
+];
+
+/// Bytes: `4096`, `4k`, `1m`, `0x1000`; powers of 1024, as fio has it (its `kb_base=1024`).
+pub fn bytes(text: &str) -> Result<u64, String> {
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        return u64::from_str_radix(digits, 16).map_err(|_| "it is no number".to_owned());
+    }
+    let (number, unit) = split(text)?;
+    let unit = unit.to_ascii_lowercase();
+    if unit.len() > 1 && unit.contains('i') {
+        return Err(format!(
+            "fio takes {text} for powers of 1000 or of 1024, by version and option; write k, m, g or t"
+        ));
+    }
+    let unit = if unit.len() == 2 { unit.strip_suffix('b').unwrap_or(&unit) } else { &unit };
+    scaled(number, unit, SIZE_UNITS, "sizes end in k, m, g, t, p or nothing")
+}
+
+/// Nanoseconds: `60`, `60s`, `5m`, `250ms`; seconds without a unit.
+pub fn time_ns(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text)?;
+    scaled(
+        number,
+        &unit.to_ascii_lowercase(),
+        TIME_UNITS,
+        "times end in us, ms, s, m, h, d or nothing for seconds",
+    )
+}
+
+/// A size, or a percentage of the target.
+pub fn size(text: &str) -> Result<Size, String> {
+    match text.strip_suffix('%') {
+        Some(percent) => percent_of(percent).map(Size::Percent),
+        None => bytes(text).map(Size::Bytes),
+    }
+}
+
+/// A whole percentage, 0 to 100.
+pub fn percent_of(text: &str) -> Result<u8, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse::<u8>().ok();
+    percent.filter(|percent| *percent <= 100).ok_or_else(|| "0 to 100 is possible".to_owned())
+}
+
+/// A whole number from `least` to `most`.
+pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, String> {
+    let known = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
+    known.and_then(|number| T::try_from(number).ok()).ok_or_else(|| format!("{least} to {most} is possible"))
+}
+
+/// A switch; without a value it is on.
+pub fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "true" | "yes" => Ok(true),
+        "0" | "false" | "no" => Ok(false),
+        _ => Err("0 and 1 are possible".into()),
+    }
+}
+
+/// Shares with blanks filled up evenly to 100, as fio does it; every entry is `WHAT/SHARE`, `WHAT/` or `WHAT`.
+pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
+    let sum: u32 = given.iter().flatten().map(|share| u32::from(*share)).sum();
+    let blanks = given.iter().filter(|share| share.is_none()).count() as u32;
+    if sum > 100 || (blanks == 0 && sum != 100) {
+        return Err(format!("the shares come to {sum} %, not 100"));
+    }
+    let rest = 100 - sum;
+    if blanks > 0 && (!rest.is_multiple_of(blanks) || rest == 0) {
+        return Err(format!("{rest} % are left for {blanks} shares; write whole percentages"));
+    }
+    Ok(given.iter().map(|share| share.unwrap_or((rest / blanks.max(1)) as u8)).collect())
+}
+
+fn split(text: &str) -> Result<(u64, &str), String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number = text[..digits].parse::<u64>().map_err(|_| "it is no whole number".to_owned())?;
+    if text[digits..].starts_with('.') {
+        return Err("fio drops what stands behind the point; write a whole number".into());
+    }
+    Ok((number, &text[digits..]))
+}
+
+fn scaled(number: u64, unit: &str, units: &[(&str, u64)], possible: &str) -> Result<u64, String> {
+    let known = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| possible.to_owned())?;
+    number.checked_mul(known.1).ok_or_else(|| "it is too large".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What fio 3.33 makes of these, by its own output.
+    #[test]
+    fn sizes_and_times_are_fios() {
+        for (text, wanted) in [
+            ("4096", 4096),
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kb", 4096),
+            ("0x1000", 4096),
+            ("1m", 1 << 20),
+            ("512b", 512),
+        ] {
+            assert_eq!(bytes(text), Ok(wanted), "{text}");
+        }
+        for (text, wanted) in
+            [("60", 60 * SECOND_NS), ("60s", 60 * SECOND_NS), ("5m", 300 * SECOND_NS), ("250ms", 250_000_000)]
+        {
+            assert_eq!(time_ns(text), Ok(wanted), "{text}");
+        }
+        for wrong in ["", "k", "4KiB", "4ki", "4.5k", "-1", "4x", "99999999999t", "0x", " 4k"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "1.5", "1w", "-1"] {
+            assert!(time_ns(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(size("25%").map(|size| size.of(1000)), Ok(250));
+        assert!(size("101%").is_err());
+    }
+
+    #[test]
+    fn blank_shares_get_the_rest() {
+        assert_eq!(shares(&[Some(50), None, Some(20)]), Ok(vec![50, 30, 20]));
+        assert_eq!(shares(&[None, None]), Ok(vec![50, 50]));
+        assert!(shares(&[Some(50), Some(40)]).is_err());
+        assert!(shares(&[None, None, None]).is_err());
+        assert!(shares(&[Some(100), None]).is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! From jobs to what is done on which target, and in what order.
+
+use std::collections::BTreeMap;
+
+use drive::{Drive, Engine, OpenOptions};
+use record::{Placement, TargetFacts, Workload};
+
+use crate::cli::Load;
+use crate::failure::{Done, Exit, Failure};
+use crate::fio::{self, Job};
+
+/// Endings of the names of job files.
+const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
+/// A job file is text that somebody wrote.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What was asked for.
+pub struct Asked {
+    pub jobs: Vec<Job>,
+    /// The job file, if there is one.
+    pub file: Option<String>,
+}
+
+/// What the jobs of one target need of it.
+pub struct Need {
+    pub filename: String,
+    pub writes: bool,
+    engine: Engine,
+    end_bytes: Option<u64>,
+}
+
+/// Reads the job file, or the words of the command line.
+pub fn asked(options: &Load) -> Done<Asked> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let said = options.words.said();
+    if !is_job_file(&options.target) {
+        if options.filename.is_some() {
+            return Err(usage("--filename is for job files; the target stands by itself here".into()));
+        }
+        let mut job = Job { name: "load".into(), filename: Some(options.target.clone()), ..Job::default() };
+        for (name, value) in &said {
+            fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
+        }
+        // What fio's own map of blocks would do is asked for in job files only.
+        job.norandommap = true;
+        return Ok(Asked { jobs: vec![job], file: None });
+    }
+    if let Some((name, _)) = said.first() {
+        return Err(usage(format!("--{name} beside a job file; write it into {}", options.target)));
+    }
+    let mut jobs = fio::parse(&options.target, &text_of(&options.target)?).map_err(usage)?;
+    for job in &mut jobs {
+        job.filename = job.filename.take().or_else(|| options.filename.clone());
+        if job.filename.is_none() {
+            return Err(usage(format!(
+                "{}: [{}] has no filename; write it there, or give --filename for all that have none",
+                options.target, job.name
+            )));
+        }
+    }
+    Ok(Asked { jobs, file: Some(options.target.clone()) })
+}
+
+fn is_job_file(target: &str) -> bool {
+    !target.starts_with("sim:") && JOB_FILES.iter().any(|ending| target.ends_with(ending))
+}
+
+fn text_of(path: &str) -> Done<String> {
+    let unusable = |text: String| Failure::text(Exit::Unusable, format!("{path}: {text}"));
+    let length = std::fs::metadata(path).map_err(|e| unusable(e.to_string()))?.len();
+    if length > MOST_BYTES {
+        return Err(unusable(format!(
+            "{length} B are no job file; a target must not end in {}",
+            JOB_FILES.join(", ")
+        )));
+    }
+    std::fs::read_to_string(path).map_err(|e| unusable(e.to_string()))
+}
+
+impl Asked {
+    /// `job.fio: [name]: ` in front of what is wrong with a job.
+    pub fn about(&self, job: usize, problem: &str) -> Failure {
+        let place = self
+            .file
+            .as_ref()
+            .map_or_else(String::new, |file| format!("{file}: [{}]: ", self.jobs[job].name));
+        Failure::text(Exit::Usage, format!("{place}{problem}"))
+    }
+
+    /// Targets in the order of their first job.
+    pub fn needs(&self) -> Done<Vec<Need>> {
+        let mut needs: Vec<Need> = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate() {
+            let filename = job.filename.clone().unwrap_or_default();
+            let length = length_of(&filename);
+            let end_bytes = job.end_bytes(length.unwrap_or(0));
+            match needs.iter_mut().find(|need| need.filename == filename) {
+                None => needs.push(Need { filename, writes: job.writes(), engine: job.engine, end_bytes }),
+                Some(need) if need.engine != job.engine => {
+                    return Err(self.about(index, "another ioengine than other jobs of the same target"));
+                }
+                Some(need) => {
+                    need.writes |= job.writes();
+                    need.end_bytes = need.end_bytes.max(end_bytes);
+                }
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Positions of the jobs that run side by side, one list after the other.
+    pub fn stages(&self) -> Vec<Vec<usize>> {
+        let mut stages: Vec<Vec<usize>> = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate() {
+            match stages.last_mut().filter(|_| !job.stonewall) {
+                Some(stage) => stage.push(index),
+                None => stages.push(vec![index]),
+            }
+        }
+        stages
+    }
+
+    /// The workloads of each job on its target.
+    pub fn workloads(&self, targets: &BTreeMap<String, TargetFacts>, seed: u64) -> Done<Vec<Vec<Workload>>> {
+        let mut all = Vec::with_capacity(self.jobs.len());
+        for (index, job) in self.jobs.iter().enumerate() {
+            let facts = &targets[job.filename.as_deref().unwrap_or_default()];
+            let streams = job.streams(facts.capacity_bytes, index as u64, seed);
+            let streams = streams.map_err(|problem| self.about(index, &problem))?;
+            for workload in &streams {
+                let possible = workload.validate(facts.capacity_bytes, facts.logical_block_bytes);
+                possible.map_err(|error| self.about(index, &format!("{}: {error}", facts.path)))?;
+            }
+            all.push(streams);
+        }
+        Ok(all)
+    }
+}
+
+/// Bytes of a regular file that is there.
+fn length_of(filename: &str) -> Option<u64> {
+    std::fs::metadata(filename).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
+}
+
+fn is_new_or_file(filename: &str) -> bool {
+    !filename.starts_with("sim:") && std::fs::metadata(filename).map_or(true, |meta| meta.is_file())
+}
+
+impl Need {
+    /// Looks at the target.
+    pub fn open(&self, options: &Load) -> Done<Drive> {
+        let is_file = is_new_or_file(&self.filename);
+        let simulated = self.filename.starts_with("sim:");
+        let length = length_of(&self.filename).unwrap_or(0);
+        let placement = options.cpus_allowed.clone().map(Placement::CpusAllowed);
+        let open = OpenOptions {
+            // A file that is there keeps its length unless the jobs reach beyond it.
+            size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
+            scale: options.scale.clone().filter(|_| simulated),
+            sim_seed: options.seed,
+            engine: self.engine,
+            placement: placement
+                .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
+                .filter(|_| !simulated),
+            ..OpenOptions::default()
+        };
+        Ok(drive::open(&self.filename, &open)?)
+    }
+}
+
+/// Which of the identities that were typed belongs to which target.
+///
+/// # Errors
+/// One that belongs to no target is a mistake: somebody meant another one.
+pub fn confirmations(typed: &[String], writing: &[&TargetFacts]) -> Done<Vec<Option<String>>> {
+    if let [only] = writing {
+        return match typed {
+            [] => Ok(vec![None]),
+            [one] => Ok(vec![Some(one.clone())]),
+            _ => Err(Failure::text(
+                Exit::Refused,
+                format!("{} identities for one target ({})", typed.len(), only.path),
+            )),
+        };
+    }
+    if let Some(stranger) = typed.iter().find(|text| writing.iter().all(|facts| facts.identity != **text)) {
+        let text = format!("--erase '{stranger}' is the identity of no target that the jobs write to");
+        return Err(Failure::text(Exit::Refused, text));
+    }
+    Ok(writing.iter().map(|facts| typed.iter().find(|text| **text == facts.identity).cloned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Asked {
+        Asked { jobs: fio::parse("x.fio", text).unwrap(), file: Some("x.fio".into()) }
+    }
+
+    #[test]
+    fn stonewalls_make_stages() {
+        let stages = |text: &str| asked(text).stages();
+        assert_eq!(stages("[a]\n[b]\n[c]\nstonewall\n[d]\n"), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(stages("[a]\nstonewall\n[b]\n"), [vec![0, 1]]);
+        assert_eq!(stages("[global]\nstonewall\n[a]\n[b]\n"), [[0], [1]]);
+    }
+
+    #[test]
+    fn a_target_has_the_needs_of_all_its_jobs() {
+        let jobs = asked(
+            "[a]\nfilename=x\nsize=1m\n[b]\nfilename=x\nrw=write\noffset=4m\nsize=1m\n[c]\nfilename=y\n",
+        );
+        let needs = jobs.needs().unwrap();
+        assert_eq!((needs.len(), needs[0].writes, needs[0].end_bytes), (2, true, Some(5 << 20)));
+        assert!(!needs[1].writes && needs[1].end_bytes.is_none());
+        let engines = asked("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
+        assert!(engines.err().unwrap().message().contains("[b]: another ioengine"));
+    }
+}
