@@ -2,13 +2,13 @@
 
 use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
-use stdx::units::KIB;
+use stdx::units::{KIB, block_size};
 
 use crate::profile::{Cell, Demand};
 use crate::{Profile, range};
 
 /// Block size of the workload-independent preconditioning.
-const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
+pub(crate) const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
 /// What a test knows before it begins.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +95,20 @@ impl<'a> Context<'a> {
             seed: seed_of(self.settings.seed, 0, 0),
             regime: Regime::default(),
         }
+    }
+
+    /// The same as a header has it: what, TC/QD, duration.
+    pub(crate) fn precondition_phase(&self, block_bytes: u32) -> [String; 3] {
+        let range = match self.settings.precondition_range_percent {
+            100 => String::new(),
+            percent => format!(" (AR {percent}%)"),
+        };
+        let demand = Demand { threads: 1, queue_depth: self.settings.queue_depth };
+        [
+            format!("SEQ {} W", block_size(block_bytes.into())),
+            demand.to_string(),
+            format!("{}X Device Capacity{range}", self.settings.precondition_capacities),
+        ]
     }
 
     /// The preconditioning in words, for the outline of a test: `write the capacity twice`.

@@ -120,6 +120,33 @@ pub struct TestHeader {
     pub ar_amount: String,
     /// `2048` or `N/A`.
     pub ar_segments: String,
+    /// What the header of PTS-E 1.1 and 2.0 has beyond that.
+    pub phases: Phases,
+}
+
+/// The parts of a test as the page header of PTS-E 1.1 and 2.0 prints them. Where a test has none, `None` and `N/A`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phases {
+    /// Pre Condition 1: what, TC/QD, duration.
+    pub pre_condition_1: [String; 3],
+    /// Pre Condition 2: what, TC/QD, rounds or duration.
+    pub pre_condition_2: [String; 3],
+    /// Test Stimulus 1: what, R/W mix, block sizes, TC/QD, rounds or duration.
+    pub stimulus_1: [String; 5],
+    /// Test Stimulus 2: what, TC/QD, rounds or duration.
+    pub stimulus_2: [String; 3],
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        let none = || ["None", "N/A", "N/A"].map(str::to_owned);
+        Self {
+            pre_condition_1: none(),
+            pre_condition_2: none(),
+            stimulus_1: ["None", "N/A", "N/A", "N/A", "N/A"].map(str::to_owned),
+            stimulus_2: none(),
+        }
+    }
 }
 
 impl TestHeader {
@@ -144,7 +171,14 @@ impl TestHeader {
             test_ar: format!("{}%", settings.test_range_percent),
             ar_amount,
             ar_segments,
+            phases: Phases::default(),
         }
+    }
+
+    /// Rounds of the window as the header of PTS-E 1.1 and 2.0 prints them: `1-5`, `21-25 (NOT ACHIEVED)`.
+    pub(crate) fn steady_rounds(&self) -> String {
+        let missed = if self.convergence == "NO" { " (NOT ACHIEVED)" } else { "" };
+        format!("{}{missed}", self.rounds)
     }
 
     /// The same with the state of a loop over rounds.

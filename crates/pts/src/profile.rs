@@ -77,6 +77,13 @@ pub struct Demand {
     pub queue_depth: u16,
 }
 
+impl std::fmt::Display for Demand {
+    /// As headers print it: `TC 4/QD 32`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TC {}/QD {}", self.threads, self.queue_depth)
+    }
+}
+
 /// The volatile write cache of the drive during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {

@@ -2,7 +2,7 @@
 
 use pts::profile::Edition;
 use pts::{KeyFigure, Outcome};
-use stdx::units::{amount_base2, amount_base10, grouped, kib};
+use stdx::units::{amount_base2, amount_base10, grouped};
 
 use crate::Document;
 use crate::document::{Mark, MarkKind, date};
@@ -404,7 +404,7 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
                 ],
             ),
             column("Set Up Parameters", set_up_2_0(outcome)),
-            column("Test Parameters", parameters_2_0(document, outcome)),
+            column("Test Parameters", parameters_2_0(outcome)),
         ],
     }
 }
@@ -427,58 +427,38 @@ fn platform_2_0(document: &Document) -> Vec<Fact> {
     ]
 }
 
-fn demand(outcome: &Outcome) -> String {
-    format!("TC {}/QD {}", outcome.header.threads, outcome.header.queue_depth)
-}
-
-fn steady_2_0(outcome: &Outcome) -> String {
-    let missed = if outcome.header.convergence == "NO" { " (NOT ACHIEVED)" } else { "" };
-    format!("{}{missed}", or_na(Some(&outcome.header.rounds)))
-}
-
 fn set_up_2_0(outcome: &Outcome) -> Vec<Fact> {
-    let head = &outcome.header;
-    let none = |text: &str| text.is_empty() || text == "None" || text == "N/A";
-    // Only with a preconditioning there is a demand and a duration.
-    let if_any = |of: &str, text: String| if none(of) { "N/A".into() } else { text };
-    let duration = head.workload_independent.split(' ').next().unwrap_or_default();
+    let (head, phases) = (&outcome.header, &outcome.header.phases);
+    let [first, first_demand, duration] = phases.pre_condition_1.clone();
+    let [second, second_demand, rounds] = phases.pre_condition_2.clone();
     vec![
         ("Data Pattern", head.data_pattern.clone()),
         ("AR", head.pc_ar.clone()),
         ("AR Segments", head.ar_segments.clone()),
-        ("Pre Condition 1", or_na(Some(&head.workload_independent))),
-        ("TOIO - TC/QD", if_any(&head.workload_independent, demand(outcome))),
-        ("Duration", if_any(&head.workload_independent, format!("{duration} Device Capacity"))),
-        ("Pre Condition 2", or_na(Some(&head.workload_dependent))),
-        ("TOIO - TC/QD", if_any(&head.workload_dependent, demand(outcome))),
-        ("SS Rounds", steady_2_0(outcome)),
+        ("Pre Condition 1", first),
+        ("TOIO - TC/QD", first_demand),
+        ("Duration", duration),
+        ("Pre Condition 2", second),
+        ("TOIO - TC/QD", second_demand),
+        ("SS Rounds", rounds),
         ("Notes", if outcome.notes.is_empty() { "None".into() } else { "see summary page".into() }),
     ]
 }
 
-fn parameters_2_0(document: &Document, outcome: &Outcome) -> Vec<Fact> {
-    let head = &outcome.header;
-    let stimulus = document.stimuli.get(outcome.test);
-    let mix = match stimulus.map(|s| s.read_percents.as_slice()) {
-        None | Some([]) => "n/a".to_owned(),
-        Some([read]) => format!("{read}:{}", 100 - read),
-        Some(_) => "Outer Loop".to_owned(),
-    };
-    let blocks = match stimulus.map(|s| s.block_bytes.as_slice()) {
-        None | Some([]) => "n/a".to_owned(),
-        Some([bytes]) => format!("{}KiB", kib(u64::from(*bytes))),
-        Some(_) => "Inner Loop".to_owned(),
-    };
+fn parameters_2_0(outcome: &Outcome) -> Vec<Fact> {
+    let (head, phases) = (&outcome.header, &outcome.header.phases);
+    let [first, mix, blocks, first_demand, steady] = phases.stimulus_1.clone();
+    let [second, second_demand, second_steady] = phases.stimulus_2.clone();
     vec![
         ("Data Pattern", head.data_pattern.clone()),
         ("AR & Amount", format!("{} & {}", head.test_ar, head.ar_amount)),
-        ("Test Stimulus 1", or_na(Some(&head.workload_dependent))),
+        ("Test Stimulus 1", first),
         ("RW Mix", mix),
         ("Block Sizes", blocks),
-        ("TOIO - TC/QD", demand(outcome)),
-        ("Steady State", steady_2_0(outcome)),
-        ("Test Stimulus 2", "N/A".into()),
-        ("TOIO - TC/QD", "N/A".into()),
-        ("Steady State", "N/A".into()),
+        ("TOIO - TC/QD", first_demand),
+        ("Steady State", steady),
+        ("Test Stimulus 2", second),
+        ("TOIO - TC/QD", second_demand),
+        ("Steady State", second_steady),
     ]
 }

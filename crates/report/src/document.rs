@@ -1,13 +1,11 @@
 //! What a report needs to know, folded from a run and its journal.
 
-use std::collections::BTreeMap;
 
 use pts::profile::WriteCache;
 use pts::{Outcome, Profile};
 use record::{Entry, Event, Loaded, RunFile};
 use stdx::units::span;
 
-use crate::answers::{Phase, answers};
 use crate::publication::Publication;
 
 /// Everything that a report says.
@@ -29,18 +27,7 @@ pub struct Document {
     /// How the load was driven, each way once, in order of appearance.
     pub(crate) engines: Vec<String>,
     pub(crate) digest: String,
-    /// What each test loops over, by name of the test.
-    pub(crate) stimuli: BTreeMap<String, Stimulus>,
     pub(crate) publication: Publication,
-}
-
-/// What a test loops over.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Stimulus {
-    /// Shares of reads, in order of appearance.
-    pub read_percents: Vec<u8>,
-    /// Block sizes, likewise.
-    pub block_bytes: Vec<u32>,
 }
 
 /// One time that the run stopped.
@@ -81,7 +68,6 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         report_run_date: loaded.entries.last().map(|e| e.wall),
         engines: engines(&loaded.entries),
         digest: loaded.digest.to_string(),
-        stimuli: stimuli(&loaded.entries),
         publication: Publication::default(),
     })
 }
@@ -111,21 +97,6 @@ fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
                 }
             }
             _ => {}
-        }
-    }
-    all
-}
-
-fn stimuli(entries: &[Entry]) -> BTreeMap<String, Stimulus> {
-    let mut all: BTreeMap<String, Stimulus> = BTreeMap::new();
-    for answer in answers(entries).into_iter().filter(|answer| answer.phase == Phase::Measure) {
-        let stimulus = all.entry(answer.test.to_owned()).or_default();
-        let workload = &answer.segment.workload;
-        if !stimulus.read_percents.contains(&workload.read_percent) {
-            stimulus.read_percents.push(workload.read_percent);
-        }
-        if !stimulus.block_bytes.contains(&workload.block_bytes) {
-            stimulus.block_bytes.push(workload.block_bytes);
         }
     }
     all

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use record::TargetKind;
-use stdx::units::grouped;
+use stdx::units::{block_size, grouped};
 
 use super::points::{Point, RESPONSE_LIMIT_MS};
-use super::{HIGHEST, STEPS, Seen, Stimulus};
+use super::{BETWEEN_MINUTES, HIGHEST, HISTOGRAM_MINUTES, STEPS, Seen, Stimulus};
 use crate::composite::Composite;
 use crate::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::precondition::ROUND_MINUTES;
 use crate::profile::{Demand, Edition, mix_name};
 use crate::timeline::{Sample, mean};
@@ -34,6 +34,16 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         queue_depth: HIGHEST.queue_depth,
         ..begun.header
     };
+    let rounds = |history: &crate::rounds::History, converged| {
+        let header = header.clone().judged(converged, complete, history.window().first());
+        header.steady_rounds()
+    };
+    let phases = phases(
+        seen,
+        rounds(&seen.precondition.history, seen.precondition.converged),
+        rounds(&seen.history, seen.converged),
+    );
+    let header = TestHeader { phases, ..header };
     Outcome {
         purpose: "show IOPS and response times over demand intensity, and which demand serves a host best",
         outline: outline(seen),
@@ -47,6 +57,38 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
+    }
+}
+
+fn phases(seen: &Seen, preconditioned: String, varied: String) -> Phases {
+    let (pattern, read) = (seen.pattern, seen.pattern.read_percent);
+    let sizes = match pattern.stimulus {
+        Stimulus::Block(bytes) => block_size(bytes.into()),
+        Stimulus::Composite => "Composite".into(),
+    };
+    let points = seen.chosen.map_or_else(
+        || "N/A".to_owned(),
+        |chosen| {
+            let of = |demand: Demand| format!("{},{}", demand.threads, demand.queue_depth);
+            // The header names them from Min to Max.
+            chosen.demands().into_iter().rev().map(of).collect::<Vec<_>>().join("; ")
+        },
+    );
+    Phases {
+        pre_condition_1: [pattern.name(0), HIGHEST.to_string(), preconditioned],
+        pre_condition_2: [
+            format!("Inter-Round Pre W: {}", pattern.name(0)),
+            HIGHEST.to_string(),
+            format!("{BETWEEN_MINUTES} Minutes"),
+        ],
+        stimulus_1: [
+            pattern.name(read),
+            format!("{read}:{}", 100 - read),
+            sizes,
+            "From 1-32, High to Low TOIO".into(),
+            varied,
+        ],
+        stimulus_2: ["Min, Mid, Max IOPS Point".into(), points, format!("{HISTOGRAM_MINUTES} Minutes each")],
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the HIR test shows: preconditioning, its window, the time line of all wait states, and a table.
 
+use stdx::units::block_size;
+
 use super::{BURST_SECONDS, STIMULUS, Seen, State, TEST, WAIT_STATES};
 use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::explain::{explain, remarks};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::precondition::ROUND_MINUTES;
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
@@ -20,6 +22,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let history = &seen.precondition.history;
     let converged = seen.precondition.converged;
     let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
+    let header = header.judged(converged, complete, history.window().first());
     Outcome {
         purpose: "show what a drive makes of the time in which the host leaves it alone",
         outline: format!(
@@ -27,7 +30,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
              with idle times of 5, 10, 15, 25 and 50 s between them, and 30 minutes without pause behind each",
             STIMULUS.short_name()
         ),
-        header: header.judged(converged, complete, history.window().first()),
+        header: TestHeader { phases: phases(context, &header.steady_rounds()), ..header },
         rounds: seen.precondition.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
         pages: pages(context, seen),
@@ -36,6 +39,28 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         window: history.named_window(),
         explained: explain(history),
         ..begun
+    }
+}
+
+fn phases(context: &Context<'_>, rounds: &str) -> Phases {
+    let demand = context.demand(None).to_string();
+    let list = |values: [u32; 5]| values.map(|value| value.to_string()).join(",");
+    let idle = list(WAIT_STATES.map(|wait| wait * BURST_SECONDS));
+    Phases {
+        pre_condition_1: [STIMULUS.short_name(), demand.clone(), rounds.into()],
+        stimulus_1: [
+            format!("Write Stimulus {}", STIMULUS.short_name()),
+            "0:100".into(),
+            block_size(STIMULUS.block_bytes.into()),
+            demand,
+            format!("Duration {BURST_SECONDS} s"),
+        ],
+        stimulus_2: [
+            "Idle State Host Idle".into(),
+            "N/A".into(),
+            format!("Durations {idle} s; Wait States {}", list(WAIT_STATES)),
+        ],
+        ..Phases::default()
     }
 }
 

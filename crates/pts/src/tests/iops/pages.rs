@@ -3,8 +3,9 @@
 use stdx::units::{block_size, kib};
 
 use super::{BLOCK_SIZES, MIXES, Seen, TEST, iops_of};
+use crate::context::PRECONDITION_BLOCK;
 use crate::exhibit::{Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::profile::{Cell, mix_name};
 use crate::{Context, KeyFigure, Outcome, Stop, harmonic, modified, window_pages};
 
@@ -14,6 +15,14 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     modified::by_skips(skips, &mut begun.modified);
     let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
     told.notes.extend(plausibility(seen));
+    let (demand, rounds) = (context.demand(None).to_string(), told.header.steady_rounds());
+    let looped = || "IOPS Loop".to_owned();
+    let phases = Phases {
+        pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
+        pre_condition_2: [looped(), demand.clone(), rounds.clone()],
+        stimulus_1: [looped(), "Outer Loop".into(), "Inner Loop".into(), demand, rounds],
+        ..Phases::default()
+    };
     Outcome {
         purpose: "measure random IOPS of every R/W mix and block size at steady state",
         outline: format!(
@@ -24,6 +33,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         header: TestHeader {
             workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
             workload_dependent: "Full IOPS Loop".into(),
+            phases,
             ..told.header
         },
         pages: pages(context, seen),

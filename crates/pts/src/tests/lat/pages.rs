@@ -2,9 +2,12 @@
 
 use stdx::units::{block_size, kib};
 
-use super::{BLOCK_SIZES, DEMAND, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of};
+use super::{
+    BLOCK_SIZES, DEMAND, HISTOGRAM_MINUTES, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of,
+};
+use crate::context::PRECONDITION_BLOCK;
 use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::profile::{Cell, mix_name};
 use crate::response::{self, FIVE_NINES};
 use crate::rounds::find;
@@ -17,6 +20,18 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     modified::by_skips(skips, &mut begun.modified);
     let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), seen.histogram.as_ref());
     told.notes.extend(context.maxima_note());
+    let (demand, rounds) = (DEMAND.to_string(), told.header.steady_rounds());
+    let looped = || "LAT Loop".to_owned();
+    let mut phases = Phases {
+        pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
+        pre_condition_2: [looped(), demand.clone(), rounds.clone()],
+        stimulus_1: [looped(), "Outer Loop".into(), "Inner Loop".into(), demand.clone(), rounds],
+        ..Phases::default()
+    };
+    if has_histogram(context) {
+        let length = format!("{HISTOGRAM_MINUTES} Minutes");
+        phases.stimulus_2 = [format!("Histogram, {}", TRACKED.name()), demand, length];
+    }
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     Outcome {
         purpose: "measure the response time of one I/O at a time at steady state",
@@ -30,6 +45,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             workload_dependent: "Full Latency Loop".into(),
             threads: DEMAND.threads,
             queue_depth: DEMAND.queue_depth,
+            phases,
             ..told.header
         },
         pages: pages(context, seen),

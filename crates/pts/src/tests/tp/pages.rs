@@ -4,7 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::{Seen, precondition_block, throughput_of};
 use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::profile::mix_name;
 use crate::window_pages::{self, MEGABYTES};
 use crate::{Context, KeyFigure, Outcome, Stop};
@@ -22,6 +22,17 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
     let demand = context.demand(context.profile.throughput_demand);
     let written = size(precondition_block(context, seen));
+    let phases = Phases {
+        pre_condition_1: context.precondition_phase(precondition_block(context, seen)),
+        stimulus_1: [
+            format!("SEQ {}", size(seen.block_bytes)),
+            "100:0 / 0:100".into(),
+            size(seen.block_bytes),
+            demand.to_string(),
+            told.header.steady_rounds(),
+        ],
+        ..Phases::default()
+    };
     Outcome {
         purpose: "measure sequential throughput of large blocks at steady state",
         outline: format!(
@@ -33,6 +44,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
             threads: demand.threads,
             queue_depth: demand.queue_depth,
+            phases,
             ..told.header
         },
         pages: pages(context, seen),

@@ -1,12 +1,12 @@
 //! What the WSAT test shows: four pages, which PTS 1.x and 2.0 fill differently.
 
-use stdx::units::{amount_base10, grouped};
+use stdx::units::{amount_base10, block_size, grouped};
 
 use super::figures::{Figures, drive_fills};
-use super::{End, STIMULUS, Seen, TEST, has_histogram};
+use super::{End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
 use crate::{Context, KeyFigure, Outcome, Stop, response};
 
@@ -17,13 +17,14 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
     seen.incidents.tell(&mut begun.modified);
     let header = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..begun.header };
+    let header = match judged {
+        true => header.judged(seen.converged, complete, seen.history.window().first()),
+        false => header,
+    };
     Outcome {
         purpose: "show how random write performance falls from fresh out of the box to steady state",
         outline: outline(context),
-        header: match judged {
-            true => header.judged(seen.converged, complete, seen.history.window().first()),
-            false => header,
-        },
+        header: TestHeader { phases: phases(context, seen, &header.steady_rounds()), ..header },
         rounds: seen.cycles,
         converged: (judged && (complete || seen.converged)).then_some(seen.converged),
         pages: pages(context, seen, &figures),
@@ -33,6 +34,25 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         explained: explain(&seen.history),
         ..begun
     }
+}
+
+fn phases(context: &Context<'_>, seen: &Seen, rounds: &str) -> Phases {
+    let demand = context.demand(None).to_string();
+    let mut phases = Phases {
+        stimulus_1: [
+            STIMULUS.name(),
+            "0:100".into(),
+            block_size(STIMULUS.block_bytes.into()),
+            demand.clone(),
+            format!("{rounds}, {} Minutes", seen.minutes.len()),
+        ],
+        ..Phases::default()
+    };
+    if has_histogram(context) {
+        let length = format!("{HISTOGRAM_MINUTES} Minutes");
+        phases.stimulus_2 = [format!("Histogram, {}", STIMULUS.name()), demand, length];
+    }
+    phases
 }
 
 fn outline(context: &Context<'_>) -> String {

@@ -5,7 +5,7 @@ use stdx::units::block_size;
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use super::{DEMAND, GROUPS, Group, Seen, TEST};
 use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
-use crate::outcome::TestHeader;
+use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
 use crate::timeline::Sample;
 use crate::{Context, KeyFigure, Outcome, Stop};
@@ -30,7 +30,23 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         purpose: "show how a drive recovers from a change between sequential and random writes",
         outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without pause"
             .into(),
-        header: TestHeader { threads: demand.threads, queue_depth: demand.queue_depth, ..begun.header },
+        header: TestHeader {
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
+            phases: Phases {
+                stimulus_1: [
+                    "SEQ 1024KiB W",
+                    "0:100",
+                    "1024KiB",
+                    &demand.to_string(),
+                    "8 h, and 8 h behind the other",
+                ]
+                .map(str::to_owned),
+                stimulus_2: ["RND 8KiB W", &demand.to_string(), "6 h"].map(str::to_owned),
+                ..Phases::default()
+            },
+            ..begun.header
+        },
         pages: pages(context, seen),
         key_figures: key_figures(seen),
         ..begun
