@@ -34,6 +34,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "bench", about: "engine: what the load engine costs, beside fio", run: bench::run },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
+    Command {
+        name: "vm-inside",
+        about: "the part of vm-test that runs in its guest",
+        run: vm_test::run_inside,
+    },
 ];
 
 fn main() -> ExitCode {

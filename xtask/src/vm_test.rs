@@ -9,29 +9,34 @@ mod checks;
 mod guest;
 mod hardware;
 mod initramfs;
+mod inside;
 mod kit;
 mod lab;
 mod machine;
 mod qmp;
 mod vmlinux;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 
 use checks::GROUPS;
+pub use inside::run as run_inside;
 use kit::{Kit, Missing};
 use lab::Lab;
 
-const USAGE: &str = "usage: cargo xtask vm-test [--list] [FILTER]\n\
-                     FILTER is a part of a group's or a check's name";
+const USAGE: &str = "usage: cargo xtask vm-test [--list] [--binary PROGRAM] [FILTER]\n\
+                     FILTER is a part of a group's or a check's name; PROGRAM is a plateau to try instead of one \
+                     that is built";
 
 /// Things that belong together, in one file.
 struct Group {
     /// As in FILTER.
     name: &'static str,
+    /// A command that succeeds in the guest where the program has what is checked.
+    needs: Option<&'static str>,
     checks: &'static [Check],
 }
 
@@ -48,23 +53,50 @@ impl Check {
     }
 }
 
+/// What was asked for.
+#[derive(Default)]
+struct Options<'a> {
+    filter: Option<&'a str>,
+    /// A program that was built before.
+    binary: Option<&'a Path>,
+    list: bool,
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
+    let mut options = Options::default();
+    let mut rest = arguments;
+    while let [first, more @ ..] = rest {
+        rest = more;
+        match (first.as_str(), more) {
+            ("--list", _) => options.list = true,
+            ("--binary", [path, behind @ ..]) => {
+                options.binary = Some(Path::new(path));
+                rest = behind;
+            }
+            (part, _) if !part.starts_with('-') && options.filter.is_none() => options.filter = Some(part),
+            _ => bail!(USAGE),
+        }
+    }
+    Ok(options)
+}
+
 /// Runs every check that matches, as TAP; fails when one of them does.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let filter = match arguments {
-        [] => None,
-        [flag] if flag == "--list" => return list(),
-        [part] if !part.starts_with('-') => Some(part.as_str()),
-        _ => bail!(USAGE),
-    };
+    let options = parse(arguments)?;
     let wanted: Vec<(&Group, &Check)> = GROUPS
         .iter()
         .flat_map(|group| group.checks.iter().map(move |check| (group, check)))
-        .filter(|(group, check)| check.matches(group, filter))
+        .filter(|(group, check)| check.matches(group, options.filter))
         .collect();
+    if options.list {
+        wanted.iter().for_each(|(group, check)| println!("{:12} {}", group.name, check.name));
+        return Ok(());
+    }
     if wanted.is_empty() {
-        bail!("no check matches '{}'; --list names them", filter.unwrap_or_default());
+        bail!("no check matches '{}'; --list names them", options.filter.unwrap_or_default());
     }
     let folder = root.join("target/vm-test");
+    std::fs::create_dir_all(&folder)?;
     let kit = match Kit::obtain(&folder) {
         Ok(kit) => kit,
         Err(Missing(reason)) => {
@@ -72,37 +104,37 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
             return Ok(());
         }
     };
-    build(root)?;
-    let initramfs = initramfs::build(&kit, &folder, &root.join("target/release/plateau"))?;
+    let plateau = options.binary.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
+    let initramfs = initramfs::build(&kit, &folder, &plateau)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
     judge(&wanted, &mut Lab::new(kit, &folder, initramfs)?)
 }
 
-fn list() -> anyhow::Result<()> {
-    for group in GROUPS {
-        group.checks.iter().for_each(|check| println!("{:10} {}", group.name, check.name));
-    }
-    Ok(())
-}
-
 /// The optimised program: it is what users have, and an emulated processor is slow enough.
-fn build(root: &Path) -> anyhow::Result<()> {
+fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let status = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--release", "--locked", "--package", "plateau"])
         .current_dir(root)
         .status()
         .context("cannot start cargo")?;
-    if status.success() { Ok(()) } else { bail!("plateau does not build") }
+    if status.success() { Ok(root.join("target/release/plateau")) } else { bail!("plateau does not build") }
 }
 
 fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
     let begun = Instant::now();
     println!("1..{}", wanted.len());
-    let mut failed = 0;
+    let (mut failed, mut skipped) = (0, 0);
     for (i, (group, check)) in wanted.iter().enumerate() {
         let (number, check_begun) = (i + 1, Instant::now());
-        let result = (check.run)(lab);
         let what = format!("{number} - {}: {}", group.name, check.name);
+        if let Some(needed) = group.needs
+            && lab.guest()?.run(needed)?.code != 0
+        {
+            skipped += 1;
+            println!("ok {what} # SKIP this program fails `{needed}`");
+            continue;
+        }
+        let result = (check.run)(lab);
         match result {
             Ok(()) => println!("ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64()),
             Err(error) => {
@@ -115,8 +147,8 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
             }
         }
     }
-    let passed = wanted.len() - failed;
-    println!("# {passed} hold, {failed} fail, in {:.0} s", begun.elapsed().as_secs_f64());
+    let passed = wanted.len() - failed - skipped;
+    println!("# {passed} hold, {failed} fail, {skipped} skipped, in {:.0} s", begun.elapsed().as_secs_f64());
     if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", wanted.len()) }
 }
 
@@ -137,7 +169,7 @@ mod tests {
     #[test]
     fn a_filter_is_a_part_of_a_name() {
         let check = Check { name: "a mounted disk is refused", run: |_| Ok(()) };
-        let group = Group { name: "refusals", checks: &[] };
+        let group = Group { name: "refusals", needs: None, checks: &[] };
         assert!(check.matches(&group, None));
         assert!(check.matches(&group, Some("refus")) && check.matches(&group, Some("mounted")));
         assert!(!check.matches(&group, Some("nvme")));

@@ -10,7 +10,8 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 
 for module in $(cat /modules/order); do
-    insmod "/modules/$module.ko" || echo "init: $module does not load" >/dev/console
+    # insmod does not look at the kernel's command line.
+    insmod "/modules/$module.ko" $(tr ' ' '\n' </proc/cmdline | sed -n "s/^$module\.//p") || echo "init: $module does not load" >/dev/console
 done
 
 line=/dev/ttyS1

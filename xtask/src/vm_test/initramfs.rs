@@ -1,4 +1,4 @@
-//! The guest's file system: busybox, our program with its libraries, kernel modules, two scripts.
+//! The guest's file system: busybox, our programs with their libraries, kernel modules, two scripts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,10 +20,13 @@ pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    put(plateau, &stage, "bin/plateau")?;
-    for library in libraries(plateau)? {
-        let inside = library.strip_prefix("/").unwrap_or(&library);
-        put(&library, &stage, &inside.to_string_lossy())?;
+    let ourselves = std::env::current_exe()?;
+    for (program, name) in [(plateau, "bin/plateau"), (&ourselves, "bin/xtask")] {
+        put(program, &stage, name)?;
+        for library in libraries(program)? {
+            let inside = library.strip_prefix("/").unwrap_or(&library);
+            put(&library, &stage, &inside.to_string_lossy())?;
+        }
     }
     modules(&kit.modules, &stage.join("modules"))?;
     let archive = folder.join("initramfs.cpio");

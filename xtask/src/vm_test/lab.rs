@@ -52,6 +52,11 @@ impl Lab {
         self.machine = None;
     }
 
+    /// Asks the emulator itself.
+    pub fn ask_qemu(&mut self, command: &str, arguments: Value) -> anyhow::Result<Value> {
+        self.machine()?.qmp.ask(command, arguments)
+    }
+
     /// Pulls the NVMe drive out of its slot.
     pub fn pull(&mut self) -> anyhow::Result<()> {
         let qmp = &mut self.machine()?.qmp;

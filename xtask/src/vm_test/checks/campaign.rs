@@ -12,6 +12,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "campaign",
+    needs: None,
     checks: &[
         Check { name: "the IOPS test on NVMe with 512-byte sectors", run: iops_512 },
         Check {

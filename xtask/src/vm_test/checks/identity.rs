@@ -11,6 +11,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "identity",
+    needs: None,
     checks: &[
         Check { name: "every kind of disk has its serial number, size, sectors and interface", run: facts },
         Check { name: "an unknown device is named and nothing is begun", run: unknown },

@@ -10,6 +10,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "load",
+    needs: None,
     checks: &[
         Check {
             name: "every disk is written and read in whole, and the kernel counted the same",

@@ -9,6 +9,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "power",
+    needs: None,
     checks: &[Check { name: "two power cuts in one run lose nothing that was finished", run }],
 };
 

@@ -8,6 +8,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "refusals",
+    needs: None,
     checks: &[
         Check { name: "a disk that is used or holds something keeps every byte", run: used },
         Check { name: "without the right name typed nothing is written", run: unconfirmed },

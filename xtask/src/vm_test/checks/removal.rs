@@ -9,6 +9,7 @@ use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "removal",
+    needs: None,
     checks: &[Check {
         name: "a pulled drive is named, nothing finished is lost, and the run goes on with it",
         run,

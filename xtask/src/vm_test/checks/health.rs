@@ -1,0 +1,82 @@
+//! `plateau list` and what drives tell of their health.
+
+use anyhow::{Context as _, ensure};
+use serde_json::json;
+
+use crate::vm_test::hardware::{
+    LIBRARY, NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, VIRTIO,
+};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "health",
+    needs: Some("plateau help list"),
+    checks: &[
+        Check { name: "the list has every disk, and says of one in use that it is", run: list },
+        Check { name: "namespaces of one controller are not confirmed by one name", run: namespaces },
+        Check { name: "NVMe tells its temperature, and that it wrote what was written", run: nvme },
+        Check { name: "a critical warning is passed on", run: warning },
+    ],
+};
+
+fn list(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let document = guest.json("list")?;
+    let devices = document.as_array().context("no list")?;
+    for target in [NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SCSI_512, SCSI_4096, SATA, VIRTIO, LIBRARY]
+    {
+        let node = guest.device(target)?;
+        let device = devices.iter().find(|device| device["path"] == node.as_str());
+        let device = device.with_context(|| format!("{node} is not in it: {document}"))?;
+        let is_library = target == LIBRARY;
+        let identity = device["identity"].as_str().unwrap_or_default();
+        ensure!(identity.starts_with(target.serial), "{device}");
+        ensure!(device["in_use"] == is_library, "{device}");
+        ensure!(device["can_be_tested"] != is_library, "{device}");
+    }
+    Ok(())
+}
+
+fn namespaces(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let mut identities = Vec::new();
+    for target in [NVME_512, NVME_4096, NVME_METADATA] {
+        let device = guest.device(target)?;
+        identities.push(guest.identity(&device)?);
+    }
+    let all = identities.clone();
+    identities.sort();
+    identities.dedup();
+    ensure!(identities.len() == 3, "what has to be typed for three namespaces: {all:?}");
+    Ok(())
+}
+
+fn nvme(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_SLOT)?;
+    let identity = guest.identity(&device)?;
+    let written = |info: &serde_json::Value| info["health"]["host_written_bytes"].as_u64();
+    let before = guest.json(&format!("info {device}"))?;
+    // The emulated sensor always shows 323 K.
+    ensure!(before["health"]["temperature_celsius"] == 50, "{}", before["health"]);
+    guest.json(&format!("load {device} --rw write --bs 128k --size 32MiB --erase '{identity}'"))?;
+    let after = guest.json(&format!("info {device}"))?;
+    let more = written(&after).context("bytes written")? - written(&before).context("bytes written")?;
+    // The health log counts in thousands of sectors, rounded up.
+    ensure!((32 << 20..(32 << 20) + 2 * 512_000).contains(&more), "{more} bytes more");
+    Ok(())
+}
+
+fn warning(lab: &mut Lab) -> anyhow::Result<()> {
+    let device = lab.guest()?.device(NVME_SLOT)?;
+    let set = |bits: u8| json!({ "path": "/machine/peripheral/nvme1", "property": "smart_critical_warning", "value": bits });
+    lab.ask_qemu("qom-set", set(4))?;
+    let info = lab.guest()?.json(&format!("info {device}"));
+    let text = lab.guest()?.plateau(&format!("info {device}"));
+    lab.ask_qemu("qom-set", set(0))?;
+    ensure!(info?["health"]["critical_warning"] == 4, "the document says so");
+    let text = text?.out;
+    ensure!(text.contains("WARNING"), "the text says so: {text}");
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The volatile write cache: set for the run, restored after it, and after a crash.
+
+use anyhow::{Context as _, ensure};
+use serde_json::json;
+
+use super::SHORT;
+use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "write-cache",
+    needs: Some("plateau help run | grep -q write-cache"),
+    checks: &[
+        Check { name: "it is off during a run that wants it off, and on again behind it", run: during },
+        Check { name: "the next start restores what a killed run had changed", run: killed },
+    ],
+};
+
+/// Whether the emulator itself has it on.
+fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
+    let answer = lab.ask_qemu("query-block", json!({}))?;
+    let blocks = answer.as_array().context("no block devices")?;
+    let block = blocks.iter().find(|block| block["inserted"]["node-name"] == target.node);
+    let block = block.with_context(|| format!("{target:?} is not among them"))?;
+    block["inserted"]["cache"]["writeback"].as_bool().context("no write cache")
+}
+
+/// Starts a run that wants it off, and waits until it measures.
+fn start(lab: &mut Lab, target: Target) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(target)?;
+    let identity = guest.identity(&device)?;
+    guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
+    guest.start(&format!(
+        "run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 0.3 --write-cache off"
+    ))?;
+    guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")
+}
+
+fn during(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_SLOT, SCSI_512, SATA] {
+        ensure!(is_on(lab, target)?, "{target:?} begins with its cache on");
+        start(lab, target)?;
+        ensure!(!is_on(lab, target)?, "{target:?}: on during the run");
+        let ended = lab.guest()?.wait_for_end()?;
+        ensure!(ended.code == 0, "{target:?} ended with {}: {}", ended.code, ended.err);
+        ensure!(is_on(lab, target)?, "{target:?}: not restored");
+    }
+    Ok(())
+}
+
+fn killed(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_SLOT, SATA] {
+        start(lab, target)?;
+        lab.guest()?.sh("kill -9 $(pidof plateau)")?;
+        lab.guest()?.wait_for_end()?;
+        ensure!(!is_on(lab, target)?, "{target:?}: a kill changes no drive");
+        let id = lab.guest()?.sh("cd /runs/library && ls -d */ | tr -d /")?;
+        let resumed = lab.guest()?.plateau(&format!("resume {id}"))?;
+        ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);
+        ensure!(is_on(lab, target)?, "{target:?}: not restored; resume said {}", resumed.err);
+    }
+    Ok(())
+}

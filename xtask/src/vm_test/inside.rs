@@ -1,0 +1,41 @@
+//! What runs inside the guest where the command line does not reach: this very program, with the crate `drive`.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use drive::{Engine, Flow, OpenOptions, Outcome, Polling};
+use record::{Access, DataPattern, Range, Regime, Until, Workload};
+use serde_json::json;
+
+/// Reads that one call does.
+pub const READS: u64 = 2000;
+/// Bytes of each.
+pub const READ_BYTES: u32 = 4096;
+
+/// `vm-inside DEVICE`: reads it with completions polled for, and prints what came of it. Nothing is written.
+pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let [device] = arguments else { bail!("usage: vm-inside DEVICE") };
+    let options =
+        OpenOptions { engine: Engine::IoUring, polling: Polling::Completions, ..OpenOptions::default() };
+    let mut reader = drive::open(device, &options)?.open_to_read()?;
+    let workload = Workload {
+        access: Access::Random,
+        read_percent: 100,
+        block_bytes: READ_BYTES,
+        kinds: Vec::new(),
+        zones: Vec::new(),
+        threads: 1,
+        queue_depth: 4,
+        range: Range::first(reader.facts().capacity_bytes / (1 << 20) * (1 << 20)),
+        data_pattern: DataPattern::Random,
+        until: Until::AmountBytes(READS * u64::from(READ_BYTES)),
+        seed: 1,
+        regime: Regime::default(),
+    };
+    let Outcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
+        bail!("nobody stopped it")
+    };
+    let host = segment.host.context("what it cost the host")?;
+    println!("{}", json!({ "engine": segment.engine, "reads": segment.read.ios, "polled": host.polled }));
+    Ok(())
+}
