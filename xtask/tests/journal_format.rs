@@ -27,6 +27,8 @@ fn name_of(event: &Event) -> &'static str {
         Event::Preconditioned(_) => "preconditioned",
         Event::Measured(_) => "measured",
         Event::Idled { .. } => "idled",
+        Event::Health { .. } => "health",
+        Event::WriteCache { .. } => "write_cache",
         Event::Noted(Note::RoundStarted { .. }) => "round_started",
         Event::Noted(Note::Judged(_)) => "judged",
         Event::Noted(Note::Skipped { .. }) => "skipped",
@@ -38,7 +40,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 15;
+const EVENTS: usize = 17;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

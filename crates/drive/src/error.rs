@@ -27,6 +27,9 @@ pub enum DriveError {
         /// What was typed instead.
         given: Option<String>,
     },
+    /// More than the target would be erased, and nobody has said that this is wanted.
+    #[error("{0}")]
+    AlsoErased(String),
     /// The target cannot be used as it is.
     #[error("{0}")]
     Unusable(String),
@@ -72,7 +75,7 @@ impl DriveError {
             Self::Refused { refusals, .. } if refusals.iter().all(|r| !r.protects_data()) => {
                 ErrorKind::Unusable
             }
-            Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorKind::Refused,
+            Self::Refused { .. } | Self::Unconfirmed { .. } | Self::AlsoErased(_) => ErrorKind::Refused,
             Self::Unusable(_) | Self::NoPurge(_) => ErrorKind::Unusable,
             Self::Device { .. } => ErrorKind::Device,
             Self::Disturbed(_) => ErrorKind::Disturbed,

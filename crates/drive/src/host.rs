@@ -124,6 +124,14 @@ impl SysDevice {
         Ok(found)
     }
 
+    /// Number of the NVMe namespace; none for other devices. Before Linux 5.11 the name has to do.
+    pub(crate) fn namespace_number(&self) -> Option<u32> {
+        let rest = self.kname.strip_prefix("nvme")?;
+        let (_, number) = rest.split_once('n')?;
+        let told = self.attribute("nsid").and_then(|text| text.parse().ok());
+        told.or_else(|| number.split('p').next()?.parse().ok())
+    }
+
     /// Kernel names of the devices that are built on it.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
         let names = fs::read_dir(self.dir.join("holders"))?
@@ -170,6 +178,36 @@ impl Roots {
             .swaps()?
             .into_iter()
             .any(|source| User { number: None, source, at: String::new() }.is_of(device)))
+    }
+
+    /// Every block device that has a node: no partitions, no paths hidden behind a multipath NVMe device.
+    pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.sys.join("block"))? {
+            let dir = fs::canonicalize(entry?.path())?;
+            let kname = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let number = fs::read_to_string(dir.join("dev")).ok().and_then(|text| parse_number(text.trim()));
+            let Some(number) = number else { continue };
+            let device = SysDevice { kname, number, dir };
+            if device.attribute("hidden").as_deref() != Some("1") {
+                found.push(device);
+            }
+        }
+        found.sort_by(|a, b| a.kname.cmp(&b.kname));
+        Ok(found)
+    }
+
+    /// The other namespaces of the NVMe subsystem of `device`.
+    pub(crate) fn namespaces_beside(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
+        let Some(subsystem) = device.attribute("device/subsysnqn") else {
+            return Err(io::Error::other(format!("{} does not tell its NVMe subsystem", device.kname)));
+        };
+        let mut others = self.block_devices()?;
+        others.retain(|other| {
+            other.number != device.number
+                && other.attribute("device/subsysnqn").as_deref() == Some(&subsystem)
+        });
+        Ok(others)
     }
 
     /// Kernel names of the loop devices that are backed by the file or device at `path`.

@@ -7,31 +7,43 @@
 //!
 //! This is the only crate of the project that contains `unsafe`, makes ioctls, or opens devices.
 
+mod about;
+mod admin;
+mod capability;
+mod care;
 mod ceiling;
 mod clock;
 mod error;
+mod health;
 mod host;
 mod ioctl;
+mod list;
 mod load;
 mod placement;
+mod purge;
 mod queue;
 mod reader;
 mod refusal;
 mod signature;
 mod sim;
 mod target;
+mod wire;
+mod write_cache;
 
 use std::time::Duration;
 
 pub use record::Effort;
-use record::{Placement, Purged, Segment, TargetFacts, Workload};
+use record::{Placement, Segment, TargetFacts, Workload};
 
+pub use about::{About, Fact, Value};
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 use clock::Clock;
 pub use error::{DriveError, ErrorKind};
+pub use list::{Listed, list};
 pub use load::findings::{Findings, Wrong, WrongPlace};
 pub use load::together::Answer;
 use placement::Places;
+pub use purge::{PurgeMethod, PurgeOptions, Purging};
 pub use reader::Reader;
 pub use refusal::Refusal;
 use sim::Simulated;
@@ -309,23 +321,6 @@ impl Armed {
             Inner::Real { clock, .. } => clock.now_ns(),
             Inner::Simulated(sim) => sim.now_ns(),
         }
-    }
-
-    /// Puts it into the state that is nearest to new.
-    ///
-    /// # Errors
-    /// [`DriveError::NoPurge`] when it knows no way; [`ErrorKind::Device`] when the way failed.
-    pub fn purge(&mut self) -> Result<Purged, DriveError> {
-        let (real, held, clock) = match &mut self.inner {
-            Inner::Simulated(sim) => return Ok(sim.purge()),
-            Inner::Real { real, held, clock, .. } => (real, held, clock),
-        };
-        let start_ns = clock.now_ns();
-        let method = match &**real {
-            Real::Block(block) => block.discard(held).map(|()| "discard (not a PTS purge)"),
-            Real::File(file) => file.punch(held).map(|()| "hole punched in the file (not a PTS purge)"),
-        }?;
-        Ok(Purged { method: method.into(), pts_purge: false, start_ns, end_ns: clock.now_ns() })
     }
 
     /// Runs a workload to its end, and tells `on_tick` about once per second how it goes.

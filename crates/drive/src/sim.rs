@@ -87,10 +87,20 @@ impl Simulated {
         self.ssd.witness()
     }
 
+    pub(crate) fn health(&self) -> record::Health {
+        crate::health::of_simulated(&self.ssd.smart())
+    }
+
     pub(crate) fn purge(&mut self) -> Purged {
         let start_ns = self.ssd.now_ns();
         self.ssd.purge();
-        Purged { method: self.purge_method.into(), pts_purge: true, start_ns, end_ns: self.ssd.now_ns() }
+        Purged {
+            method: self.purge_method.into(),
+            pts_purge: true,
+            start_ns,
+            end_ns: self.ssd.now_ns(),
+            evidence: Vec::new(),
+        }
     }
 
     /// Runs a workload that was validated.

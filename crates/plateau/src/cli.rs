@@ -54,8 +54,12 @@ pub enum Command {
     Report(Report),
     /// Hold runs against each other: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
+    /// List the block devices of this host, and whether each can be tested
+    List,
     /// Say what a target is, what must be typed to erase it, and what forbids it
     Info(Info),
+    /// Purge a target by itself: everything on it is lost
+    Purge(Purge),
     /// List the models of simulated drives, or show one with what it was fitted to
     #[command(subcommand)]
     Sim(Sim),
@@ -94,6 +98,36 @@ pub struct Run {
     /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Option<String>,
+    #[command(flatten)]
+    pub handling: Handling,
+}
+
+/// How the drive itself is treated.
+#[derive(Debug, Clone, Args, Default)]
+pub struct Handling {
+    /// Purge by this method (see `plateau info TARGET`) [default: the best that certainly works]
+    #[arg(long, value_name = "NAME")]
+    pub purge_method: Option<String>,
+    /// Write samples before each purge and look for them after; the PTS wants no reads there
+    #[arg(long)]
+    pub verify_purge: bool,
+    /// Volatile write cache of the drive during the run
+    #[arg(long, value_name = "STATE", default_value = "profile")]
+    pub write_cache: WriteCacheChoice,
+}
+
+/// What to do with the drive's volatile write cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum WriteCacheChoice {
+    /// As the profile wants it
+    #[default]
+    Profile,
+    /// Leave it as it is
+    Keep,
+    /// On (WCE)
+    On,
+    /// Off (WCD)
+    Off,
 }
 
 #[derive(Debug, Args)]
@@ -193,6 +227,8 @@ pub struct Resume {
     /// Type the identity again; needed when the device cannot be recognised for certain
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Option<String>,
+    #[command(flatten)]
+    pub handling: Handling,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +302,22 @@ pub struct Info {
     /// Simulated drives: divide capacity and minutes by this
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Purge {
+    /// Block device or regular file
+    pub target: String,
+    /// Confirm that everything on the target is lost, by typing its identity; again for each other namespace
+    /// that the method would erase, too
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Vec<String>,
+    /// Name of the method (see `plateau info TARGET`) [default: the best that certainly works]
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+    /// Write samples before and look for them after
+    #[arg(long)]
+    pub verify_purge: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,10 +4,12 @@ mod compare;
 mod completions;
 mod demo;
 mod info;
+mod list;
 mod load;
 mod man;
 mod own;
 mod plan;
+mod purge;
 mod report;
 mod resume;
 mod run;
@@ -31,6 +33,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
+        Command::List => list::run(cli),
+        Command::Purge(options) => purge::run(cli, options),
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),
         Command::Load(options) => load::run(cli, options),

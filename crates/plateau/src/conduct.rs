@@ -4,19 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drive::{Armed, Drive, OpenOptions};
+use drive::{Armed, Drive, OpenOptions, PurgeOptions};
 use pts::{Profile, Test};
 use record::{Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
 use stdx::units::parse_size;
 
-use crate::cli::{Asked, Cli, Run};
+use crate::cli::{Asked, Cli, Handling, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, places, printer, report_file, settings};
+use crate::{host, places, printer, report_file, settings, write_cache};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -32,7 +32,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let (run, mut journal) = library.create(file)?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;
-    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh)?;
+    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &options.handling)?;
     Ok(run)
 }
 
@@ -97,10 +97,24 @@ pub fn execute(
     interrupted: &AtomicBool,
     entries: &[record::Entry],
     begin: Begin,
+    handling: &Handling,
 ) -> Done {
+    let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
+    let library = run.dir.parent().unwrap_or(&run.dir);
+    let changed = write_cache::set(armed, library, profile, handling.write_cache, journal)
+        .map_err(|failure| failure.of_run(&run.file.id))?;
     let mut progress = Progress::of(&run.file);
-    let result = Session::new(armed, journal, &mut progress, interrupted).execute(&run.file, entries, begin);
+    let purge = PurgeOptions {
+        method: handling.purge_method.clone(),
+        verify: handling.verify_purge,
+        also_erase: Vec::new(),
+    };
+    let result =
+        Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
     drop(progress);
+    if let Some(changed) = changed {
+        write_cache::restore(armed, changed, journal);
+    }
     result.map_err(|failure| {
         printer::tell_line(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",

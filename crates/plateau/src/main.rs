@@ -9,6 +9,7 @@ mod commands;
 mod conduct;
 mod failure;
 mod fio;
+mod health;
 mod host;
 mod load_plan;
 mod load_result;
@@ -22,6 +23,7 @@ mod report_file;
 mod session;
 mod settings;
 mod summary;
+mod write_cache;
 
 use std::process::ExitCode;
 

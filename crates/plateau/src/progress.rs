@@ -26,6 +26,8 @@ pub struct Progress {
     live: bool,
     shown: Instant,
     line_open: bool,
+    /// Of a step without ticks.
+    told_percent: u32,
     workload: Option<Workload>,
     part_began: Instant,
     /// Length of a cell where it passes in real time.
@@ -57,6 +59,7 @@ impl Progress {
             live: std::io::stderr().is_terminal(),
             shown: now,
             line_open: false,
+            told_percent: 0,
             workload: None,
             part_began: now,
             real_cell: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
@@ -68,6 +71,15 @@ impl Progress {
     /// A step without ticks begins.
     pub fn phase(&mut self, what: &str) {
         self.say(what);
+    }
+
+    /// A step without ticks goes on; says so in whole twentieths.
+    pub fn share_done(&mut self, share: f64) {
+        let percent = (share * 20.0) as u32 * 5;
+        if percent > self.told_percent {
+            self.say(&format!("{percent} %"));
+        }
+        self.told_percent = percent;
     }
 
     /// A load begins: a measured one, or else preconditioning.

@@ -5,12 +5,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, DriveError, Flow, Outcome as Driven};
+use drive::{Armed, DriveError, Flow, Outcome as Driven, PurgeOptions, Purging};
 use pts::{Bench, Context, Replay, Stop, Test};
-use record::{Ceiling, Entry, Event, Gap, Journal, Note, Purged, RunFile, Segment, Workload};
+use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
+use stdx::units::SECOND_NS;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
+
+/// At least this much time between two looks at the health while a test measures.
+const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 
 /// Where a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,9 @@ pub struct Session<'a> {
     pub progress: &'a mut Progress,
     pub interrupted: &'a AtomicBool,
     replay: Replay,
+    purge: PurgeOptions,
+    /// When the drive was last asked for its health, on its own clock.
+    asked_ns: Option<u64>,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
     failure: Option<Failure>,
@@ -44,9 +51,11 @@ impl<'a> Session<'a> {
         journal: &'a mut Journal,
         progress: &'a mut Progress,
         interrupted: &'a AtomicBool,
+        purge: PurgeOptions,
     ) -> Self {
         let replay = Replay::of("", &[]);
-        Self { armed, journal, progress, interrupted, replay, gap: None, ceiling: None, failure: None }
+        let (asked_ns, gap, ceiling, failure) = (None, None, None, None);
+        Self { armed, journal, progress, interrupted, replay, purge, asked_ns, gap, ceiling, failure }
     }
 
     /// Runs every test of `run` that `entries` does not show as ended.
@@ -67,7 +76,7 @@ impl<'a> Session<'a> {
             self.begin_test(test, started.then_some(entries), begin)?;
             self.run_test(&context, test)?;
         }
-        self.keep(Event::Closed).map_err(|stop| self.failure_of(&stop))
+        self.ask_health().and_then(|()| self.keep(Event::Closed)).map_err(|stop| self.failure_of(&stop))
     }
 
     fn begin_test(&mut self, test: &Test, earlier: Option<&[Entry]>, begin: Begin) -> Done {
@@ -121,6 +130,21 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Asks the drive for its health; between cells at most once a minute, so that a round stays one.
+    fn ask_health_now_and_then(&mut self) -> Result<(), Stop> {
+        let now_ns = self.armed.now_ns();
+        let due = self.asked_ns.is_none_or(|asked| now_ns.saturating_sub(asked) >= HEALTH_EVERY_NS);
+        if due { self.ask_health() } else { Ok(()) }
+    }
+
+    fn ask_health(&mut self) -> Result<(), Stop> {
+        let at_ns = self.armed.now_ns();
+        self.asked_ns = Some(at_ns);
+        let health = self.armed.health();
+        // Files and many virtual devices tell nothing.
+        if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
+    }
+
     fn fail(&mut self, failure: Failure) -> Stop {
         let stop = Stop::Failed(failure.message());
         self.failure = Some(failure);
@@ -172,7 +196,13 @@ impl Bench for Session<'_> {
         self.progress.phase("purging");
         // Whatever happened to the drive before its purge does not matter.
         self.gap = None;
-        let purged = self.armed.purge().map_err(|e| self.device(e))?;
+        self.ask_health()?;
+        let progress = &mut *self.progress;
+        let purged = self.armed.purge_with(&self.purge, &mut |purging| match purging {
+            Purging::Step(text) => progress.phase(text),
+            Purging::ShareDone(share) => progress.share_done(share),
+        });
+        let purged = purged.map_err(|e| self.device(e))?;
         self.keep(Event::Purged(purged.clone()))?;
         Ok(purged)
     }
@@ -185,6 +215,7 @@ impl Bench for Session<'_> {
         self.check_interrupted()?;
         let segment = self.drive_load(workload, false)?;
         self.keep(Event::Preconditioned(segment.clone()))?;
+        self.ask_health()?;
         Ok(segment)
     }
 
@@ -215,6 +246,8 @@ impl Bench for Session<'_> {
             self.progress.event(&Event::Noted(note));
             return Ok(());
         }
-        self.keep(Event::Noted(note))
+        let begins_round = matches!(note, Note::RoundStarted { .. });
+        self.keep(Event::Noted(note))?;
+        if begins_round { self.ask_health_now_and_then() } else { Ok(()) }
     }
 }

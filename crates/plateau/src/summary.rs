@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped};
 
 use crate::failure::{Done, Exit, Failure};
+use crate::health;
 
 /// A run folded from its journal.
 pub struct Summary {
@@ -57,6 +58,9 @@ impl Summary {
         if !self.replayed.modified.is_empty() {
             line("modified", &self.replayed.modified.join("; "));
         }
+        if let Some(health) = health::over(&self.loaded.entries) {
+            line("health", &health);
+        }
         if let Some(torn) = self.loaded.torn {
             line("note", &format!("the last record was cut off ({} bytes) and is left out", torn.bytes));
         }
@@ -81,6 +85,7 @@ impl Summary {
             "engines": ways(&self.loaded.entries),
             "settings": file.settings,
             "modified": self.replayed.modified,
+            "health": health::over(&self.loaded.entries),
             "journal_sha256": self.loaded.digest.to_string(),
             "tests": self.replayed.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),

@@ -192,7 +192,13 @@ impl Bench for Dry<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         self.cost.steps += 1;
         let now_ns = self.cost.duration_ns;
-        Ok(Purged { method: "not done".into(), pts_purge: true, start_ns: now_ns, end_ns: now_ns })
+        Ok(Purged {
+            method: "not done".into(),
+            pts_purge: true,
+            start_ns: now_ns,
+            end_ns: now_ns,
+            evidence: Vec::new(),
+        })
     }
 
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {

@@ -34,7 +34,7 @@ mod window_pages;
 pub use context::Context;
 pub use modified::{deviations, modifications};
 pub use outcome::{KeyFigure, Outcome, Phases, TestHeader};
-pub use profile::{PROFILES, Profile};
+pub use profile::{PROFILES, Profile, WriteCache};
 pub use replay::{Replay, Replayed, replay};
 pub use tests::{TESTS, Test};
 

@@ -1,9 +1,9 @@
 //! What departs from the profile: collected as text and printed as "modified: ...".
 
-use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
+use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
-use crate::{Outcome, Profile, Test};
+use crate::{Outcome, Profile, Test, WriteCache};
 
 /// Everything that makes the run differ from its profile, in the order of a report.
 #[must_use]
@@ -67,6 +67,23 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<String>) {
     if let Some(purge) = purge.filter(|purge| !purge.pts_purge) {
         all.push(format!("purge by {}", purge.method));
     }
+    if purge.is_some_and(|purge| purge.evidence.iter().any(|line| line.starts_with("verified"))) {
+        all.push("samples read between purge and test".into());
+    }
+}
+
+/// A write cache in another state than the profile wants.
+pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<String> {
+    let wanted = profile.write_cache == WriteCache::Enabled;
+    let word = |on: bool| if on { "WCE" } else { "WCD" };
+    let otherwise = |entry: &Entry| match entry.event {
+        // What is turned back after the last test concerns none.
+        Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != wanted => {
+            Some(format!("write cache {} ({} in the profile)", word(is_on), word(wanted)))
+        }
+        _ => None,
+    };
+    entries.iter().find_map(otherwise)
 }
 
 pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<String>) {

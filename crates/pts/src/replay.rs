@@ -143,6 +143,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
         outcome.notes.extend(host_limited);
         outcomes.push(outcome);
     }
-    let modified = crate::modifications(run, context.profile, &outcomes);
+    let mut modified = crate::modifications(run, context.profile, &outcomes);
+    modified.extend(crate::modified::by_write_cache(context.profile, entries));
     Ok(Replayed { outcomes, modified })
 }

@@ -41,6 +41,23 @@ pub enum Event {
         /// Length in ns on the target's clock.
         length_ns: u64,
     },
+    /// The drive was asked for its health; never while a test leaves it alone.
+    Health {
+        /// Time on the target's clock in ns.
+        at_ns: u64,
+        /// What it told.
+        health: Health,
+    },
+    /// The drive's volatile write cache was turned on or off for the run, or back at its end.
+    WriteCache {
+        /// Whether it was on before; none when there is nothing to set.
+        was_on: Option<bool>,
+        /// Whether it is on now.
+        is_on: Option<bool>,
+        /// It was turned back after the last test.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        restored: bool,
+    },
     /// The test said something about itself.
     Noted(Note),
     /// The run stopped before its end; what was finished stays.
@@ -81,6 +98,57 @@ pub struct Purged {
     pub start_ns: u64,
     /// End on the target's clock in ns.
     pub end_ns: u64,
+    /// What shows that it was done, and why it was done in this way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// What a drive tells of its health. What it does not tell is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    /// Temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_celsius: Option<i16>,
+    /// Critical Warning of the NVMe health log: bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critical_warning: Option<u8>,
+    /// Spare blocks left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_spare_percent: Option<u8>,
+    /// Share of the rated endurance that is used up; may pass 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentage_used: Option<u8>,
+    /// Hours under power.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_on_hours: Option<u64>,
+    /// Bytes that hosts have read in its life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_read_bytes: Option<u64>,
+    /// Bytes that hosts have written in its life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_written_bytes: Option<u64>,
+    /// Bytes that it has written to its flash in its life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_written_bytes: Option<u64>,
+    /// Unrecovered errors of data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_errors: Option<u64>,
+    /// Losses of power without notice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsafe_shutdowns: Option<u64>,
+    /// Seconds in its life that it slowed itself down to cool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle_seconds: Option<u64>,
+    /// Minutes in its life above the warning temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_minutes: Option<u64>,
+    /// Whether it slows itself down now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<bool>,
+    /// NVMe power state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_state: Option<u8>,
 }
 
 /// What a test says while it runs; derived from answers, so a replay says the same.

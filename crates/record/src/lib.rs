@@ -14,7 +14,7 @@ mod run_file;
 mod segment;
 mod workload;
 
-pub use event::{Entry, Event, Judgement, Note, Purged, VariableJudgement};
+pub use event::{Entry, Event, Health, Judgement, Note, Purged, VariableJudgement};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,

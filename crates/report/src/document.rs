@@ -1,6 +1,5 @@
 //! What a report needs to know, folded from a run and its journal.
 
-
 use pts::profile::WriteCache;
 use pts::{Outcome, Profile};
 use record::{Entry, Event, Loaded, RunFile};

@@ -69,6 +69,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/drive/src/purge",
+        extension: "rs",
+        helpers: &["ata", "nvme", "scsi", "tests", "verify"],
+        file: "crates/drive/src/purge.rs",
+        table: Some("PURGE_METHODS"),
+        entry: module,
+    },
+    Listed {
         folder: "xtask/src/tidy",
         extension: "rs",
         helpers: &["tree"],

@@ -11,6 +11,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Held, check_capacity, hint, open_direct, write_permission};
+use crate::admin::{Fault, kernel::Kernel};
+use crate::capability::{self, Capabilities, Other, Protocol};
+use crate::clock::Clock;
 use crate::error::{DriveError, reason};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::refusal::Refusal;
@@ -169,37 +172,99 @@ impl Block {
         self.check_same(&device).map_err(problem)
     }
 
-    /// Discards the whole device, after looking once more that it is the one and that nobody uses it.
-    pub(crate) fn discard(&self, held: &Held) -> Result<(), DriveError> {
+    /// Looks once more that it is the one and that nobody uses it; with `all_namespaces` also that nobody uses
+    /// another namespace of the same NVMe subsystem.
+    pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
-        let users = users(&self.roots, self.number);
-        if !users.is_empty() {
-            return Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users });
+        let mut users = users(&self.roots, self.number);
+        if all_namespaces {
+            users.extend(self.users_of_others());
         }
-        let supported = SysDevice::find(&self.roots, self.number)
-            .ok()
-            .and_then(|sys| sys.attribute("queue/discard_max_bytes"))
-            .is_some_and(|limit| limit != "0");
-        let none = || {
-            DriveError::NoPurge(format!(
-                "{} does not support discard; purge it with its maker's tool and run without a purge step",
-                self.facts.path
-            ))
+        if users.is_empty() {
+            return Ok(());
+        }
+        Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
+    }
+
+    fn users_of_others(&self) -> Vec<Refusal> {
+        let found = SysDevice::find(&self.roots, self.number)
+            .and_then(|sys| self.roots.namespaces_beside(&sys))
+            .map(|others| others.iter().flat_map(|other| users(&self.roots, other.number)).collect());
+        found.unwrap_or_else(|error: std::io::Error| vec![Refusal::Unknown { what: reason(&error) }])
+    }
+
+    /// What it can do, asked of the device behind `held`.
+    pub(crate) fn capabilities(&self, held: &Held, clock: Clock) -> Capabilities {
+        let sys = SysDevice::find(&self.roots, self.number);
+        let has = |limit: &str| {
+            let limit = sys.as_ref().ok().and_then(|sys| sys.attribute(limit));
+            limit.is_some_and(|limit| limit != "0")
         };
-        if !supported {
-            return Err(none());
+        Capabilities {
+            protocol: self.protocol(held, clock),
+            capacity_bytes: self.facts.capacity_bytes,
+            block_bytes: self.facts.logical_block_bytes,
+            discard: has("queue/discard_max_bytes"),
+            write_zeroes: has("queue/write_zeroes_max_bytes"),
         }
-        ioctl::discard(held.fd.as_fd(), self.facts.capacity_bytes).map_err(|error| {
-            match error.raw_os_error() {
-                Some(libc::EOPNOTSUPP) => none(),
-                errno => DriveError::device(format!(
-                    "discard of {} failed: {}; {}",
-                    self.facts.path,
-                    reason(&error),
-                    errno.map_or("", crate::error::errno_cause)
-                )),
-            }
-        })
+    }
+
+    fn protocol(&self, held: &Held, clock: Clock) -> Protocol {
+        let Ok(sys) = SysDevice::find(&self.roots, self.number) else {
+            return Protocol::Unasked("it is not in /sys".into());
+        };
+        let mut kernel = Kernel::new(self, held, clock);
+        let asked = if sys.kname.starts_with("nvme") {
+            self.roots.namespaces_beside(&sys).map_err(Fault::Kernel).and_then(|others| {
+                let number = ioctl::nvme_namespace(held.fd.as_fd()).map_err(Fault::Kernel)?;
+                let others = others.iter().map(|sys| Other {
+                    name: sys.kname.clone(),
+                    identity: names(sys).1.unwrap_or_else(|| sys.kname.clone()),
+                });
+                capability::ask_nvme(&mut kernel, number, others.collect())
+            })
+        } else if sys.kname.starts_with("sd") && self.facts.interface.as_deref() != Some("USB") {
+            capability::ask_scsi(&mut kernel)
+        } else {
+            return Protocol::Plain;
+        };
+        asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be asked: {fault}")))
+    }
+
+    /// Everything in `/sys` and `/proc` that says that somebody uses it; the device itself is not read.
+    pub(crate) fn users(&self) -> Vec<Refusal> {
+        users(&self.roots, self.number)
+    }
+
+    /// An attribute in `/sys`.
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+        SysDevice::find(&self.roots, self.number).ok()?.attribute(name)
+    }
+
+    /// The attribute of the nearest device above it that has it, such as the PCIe function it hangs on.
+    pub(crate) fn upwards(&self, name: &str) -> Option<String> {
+        let sys = SysDevice::find(&self.roots, self.number).ok()?;
+        let above = std::fs::canonicalize(sys.position().join("device")).ok()?;
+        let text = above.ancestors().find_map(|dir| std::fs::read_to_string(dir.join(name)).ok())?;
+        Some(text.trim().to_owned())
+    }
+
+    /// Kernel names of the devices that it is built of.
+    pub(crate) fn members(&self) -> Vec<String> {
+        let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return Vec::new() };
+        let entries = std::fs::read_dir(sys.position().join("slaves")).into_iter().flatten().flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The kernel sends no flushes to a device that it believes to have no write cache.
+    pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
+        let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
+        let text = if on { "write back" } else { "write through" };
+        // A kernel that does not take it goes on flushing, which costs time and no data.
+        drop(std::fs::write(sys.position().join("queue/write_cache"), text));
     }
 }
 
@@ -246,16 +311,29 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
     facts.vendor = sys.attribute("device/vendor").filter(|v| !v.starts_with("0x") && v != "ATA");
     facts.model = sys.attribute("device/model");
-    facts.serial = sys
-        .attribute("device/serial")
-        .or_else(|| sys.attribute("serial"))
-        .or_else(|| sys.attribute_bytes("device/vpd_pg80").and_then(|page| unit_serial(&page)));
+    let (serial, identity) = names(sys);
+    facts.serial = serial;
     facts.firmware = sys.attribute("device/firmware_rev").or_else(|| sys.attribute("device/rev"));
     facts.rotational = sys.attribute("queue/rotational").map(|flag| flag == "1");
     facts.interface = interface(sys.position(), &sys.kname).map(str::to_owned);
+    facts.identity = identity.unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
+}
+
+/// Serial number, and the identity where the device itself gives one: serial number or world-wide name. The
+/// namespaces of an NVMe controller share its serial number, so all but the first add their number to it.
+fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
+    let serial = sys
+        .attribute("device/serial")
+        .or_else(|| sys.attribute("serial"))
+        .or_else(|| sys.attribute_bytes("device/vpd_pg80").and_then(|page| unit_serial(&page)));
     let wwn = ["wwid", "device/wwid"].iter().find_map(|name| sys.attribute(name));
-    facts.identity =
-        facts.serial.clone().or(wwn).unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
+    let number = sys.namespace_number().filter(|&number| number != 1);
+    let identity = match (&serial, number) {
+        (Some(serial), Some(number)) => Some(format!("{serial}:n{number}")),
+        (Some(serial), None) => Some(serial.clone()),
+        (None, _) => wwn,
+    };
+    (serial, identity)
 }
 
 /// The serial number in SCSI's vital product data page 80h (SPC-4, 7.8.15).

@@ -1,6 +1,6 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use crate::cli::{Asked, Changes, Cli, Demo, Run};
+use crate::cli::{Asked, Changes, Cli, Demo, Handling, Run};
 use crate::conduct;
 use crate::failure::Done;
 
@@ -16,7 +16,7 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         numa_cpu_nodes: None,
         changes: Changes::default(),
     };
-    let run = Run { asked, erase: None };
+    let run = Run { asked, erase: None, handling: Handling::default() };
     let done = conduct::perform(cli.library.as_deref(), &run)?;
     conduct::finish(cli, done)
 }

@@ -1,26 +1,56 @@
 //! `plateau info TARGET`.
 
-use drive::OpenOptions;
-use serde_json::json;
+use drive::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
+use serde_json::{Map, Value, json};
 use stdx::units::{amount_base10, parse_size};
 
 use crate::cli::{Cli, Info};
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::{health, printer};
 
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
     let size_bytes = size.map_err(|text| Failure::text(Exit::Usage, format!("--size: {text}")))?;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), ..OpenOptions::default() };
     let drive = drive::open(&options.target, &open)?;
-    let (facts, refusals) = (drive.facts(), drive.refusals());
+    let about = drive.about()?;
     if cli.json {
-        return printer::print_json(&json!({
-            "target": facts,
-            "erase_confirmation_needed": drive.needs_erase_confirmation(),
-            "refusals": refusals.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }));
+        return printer::print_json(&document(&drive, &about));
     }
+    printer::print(&text(&drive, &about))
+}
+
+fn document(drive: &Drive, about: &About) -> Value {
+    let facts: Map<String, Value> = about.facts.iter().map(|f| (f.name.to_owned(), json_of(f))).collect();
+    json!({
+        "target": drive.facts(),
+        "erase_confirmation_needed": drive.needs_erase_confirmation(),
+        "refusals": drive.refusals().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "facts": facts,
+        "health": about.health,
+        "purge_methods": about.purge.iter().map(|method| json!({
+            "name": method.name,
+            "label": method.label,
+            "pts_purge": method.is_pts,
+            "available": method.available,
+            "chosen": method.is_chosen,
+            "why_not": method.why_not,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn json_of(fact: &Fact) -> Value {
+    match &fact.value {
+        Known::Text(text) => json!(text),
+        Known::Number(number) => json!(number),
+        Known::Flag(flag) => json!(flag),
+        Known::List(list) => json!(list),
+    }
+}
+
+fn text(drive: &Drive, about: &About) -> String {
+    let facts = drive.facts();
+    let refusals = drive.refusals();
     let mut out = String::new();
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<10} {text}\n"));
@@ -36,11 +66,70 @@ pub fn run(cli: &Cli, options: &Info) -> Done {
         "sectors",
         &format!("{} B logical, {} B physical", facts.logical_block_bytes, facts.physical_block_bytes),
     );
+    health::line(&about.health).into_iter().for_each(|text| line("health", &text));
+    about.purge.iter().for_each(|method| line("purge", &purge_text(method)));
     if refusals.is_empty() && drive.needs_erase_confirmation() {
         line("to test it", &format!("add --erase '{}': everything on it will be lost", facts.identity));
     } else if refusals.is_empty() {
         line("to test it", "no confirmation is needed: there is nothing on it to lose");
     }
     refusals.iter().for_each(|refusal| line("refused", &refusal.to_string()));
-    printer::print(&out)
+    about.facts.iter().for_each(|fact| out.push_str(&fact_text(fact)));
+    out
+}
+
+fn purge_text(method: &PurgeMethod) -> String {
+    let verdict = match (&method.why_not, method.is_chosen, method.available) {
+        (_, true, _) => "used unless another is named".to_owned(),
+        (Some(why), _, true) => format!("only by name: {why}"),
+        (Some(why), _, false) => format!("no: {why}"),
+        (None, ..) => "by name".to_owned(),
+    };
+    format!("{:<27} {verdict}", method.name)
+}
+
+fn fact_text(fact: &Fact) -> String {
+    let name = fact.name.replace('_', " ");
+    let text = match &fact.value {
+        Known::Text(text) => text.clone(),
+        Known::Flag(flag) => if *flag { "yes" } else { "no" }.into(),
+        Known::Number(number) => match name.strip_suffix(" bytes") {
+            Some(name) => return format!("{name:<26} {}\n", amount_base10(*number as u64)),
+            None => number.to_string(),
+        },
+        Known::List(list) if list.is_empty() => "none".into(),
+        Known::List(list) => list.join("\n                           "),
+    };
+    format!("{name:<26} {text}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_printed_with_their_units() {
+        let fact = |name, value| fact_text(&Fact { name, value });
+        assert!(
+            fact("max_transfer_bytes", Known::Number(524_288.0))
+                .starts_with("max transfer               524")
+        );
+        assert!(fact("solid_state", Known::Flag(true)).ends_with(" yes\n"));
+        assert!(fact("other_namespaces", Known::List(Vec::new())).ends_with(" none\n"));
+    }
+
+    #[test]
+    fn a_method_says_why_it_is_not_used() {
+        let mut method = PurgeMethod {
+            name: "ata-security-erase",
+            label: "ATA Security Erase Unit",
+            is_pts: true,
+            available: false,
+            is_chosen: false,
+            why_not: Some("frozen".into()),
+        };
+        assert!(purge_text(&method).ends_with("no: frozen"));
+        method.available = true;
+        assert!(purge_text(&method).ends_with("only by name: frozen"));
+    }
 }

@@ -43,7 +43,15 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
-    conduct::execute(&stored, &mut armed, &mut journal, &interrupted, &loaded.entries, begin)?;
+    conduct::execute(
+        &stored,
+        &mut armed,
+        &mut journal,
+        &interrupted,
+        &loaded.entries,
+        begin,
+        &options.handling,
+    )?;
     drop(journal);
     conduct::finish(cli, stored)
 }

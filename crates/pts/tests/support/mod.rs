@@ -127,7 +127,13 @@ fn all_at(ns: u64, ios: u64) -> Histogram {
 impl Bench for Fake {
     fn purge(&mut self) -> Result<Purged, Stop> {
         self.log.push("purge".into());
-        Ok(Purged { method: "Format Unit".into(), pts_purge: true, start_ns: 0, end_ns: 1 })
+        Ok(Purged {
+            method: "Format Unit".into(),
+            pts_purge: true,
+            start_ns: 0,
+            end_ns: 1,
+            evidence: Vec::new(),
+        })
     }
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         self.log.push(format!("write {workload} {:?}", workload.until));

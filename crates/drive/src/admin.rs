@@ -1,0 +1,115 @@
+//! The way to a device's own commands: everything that is neither a read nor a write of a test.
+//!
+//! [`Admin`] is the seam. Behind it is the kernel (`kernel`), or in tests a script of expected commands and
+//! scripted answers.
+
+pub(crate) mod ata;
+pub(crate) mod kernel;
+pub(crate) mod nvme;
+#[cfg(test)]
+pub(crate) mod script;
+pub(crate) mod scsi;
+
+use std::io;
+use std::time::Duration;
+
+use crate::error::{DriveError, reason};
+use crate::wire::ata::Registers;
+use crate::wire::nvme::status_text;
+use crate::wire::sense::Sense;
+
+/// For commands that only ask.
+pub(crate) const ASKING: Duration = Duration::from_secs(30);
+
+/// What goes with a command.
+#[derive(Debug)]
+pub(crate) enum Data<'a> {
+    None,
+    In(&'a mut [u8]),
+    Out(&'a [u8]),
+}
+
+/// An NVMe admin command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NvmeCommand {
+    pub(crate) opcode: u8,
+    pub(crate) namespace: u32,
+    pub(crate) cdw10_to_15: [u32; 6],
+    pub(crate) timeout: Duration,
+}
+
+impl NvmeCommand {
+    pub(crate) fn of(opcode: u8, namespace: u32, cdw10: u32, cdw11: u32) -> Self {
+        Self { opcode, namespace, cdw10_to_15: [cdw10, cdw11, 0, 0, 0, 0], timeout: ASKING }
+    }
+}
+
+/// What a SCSI device answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ScsiAnswer {
+    pub(crate) status: u8,
+    pub(crate) sense: Vec<u8>,
+}
+
+/// Why a command was not done.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The kernel did not get it through.
+    Kernel(io::Error),
+    /// Status of an NVMe command.
+    Nvme(u16),
+    /// Status of a SCSI command that is no success, with its sense data.
+    Scsi(u8, Option<Sense>),
+    /// Registers of an ATA command that failed.
+    Ata(Registers),
+    /// An ATA command of which no registers came back, so that nobody knows whether it was done.
+    NoRegisters,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kernel(error) => {
+                let cause = error.raw_os_error().map_or("", crate::error::errno_cause);
+                write!(f, "{}, {cause}", reason(error))
+            }
+            Self::Nvme(status) => write!(f, "{} (status {:03x}h)", status_text(*status), status & 0x7ff),
+            Self::Scsi(_, Some(sense)) => f.write_str(&sense.text()),
+            Self::Scsi(status, None) => write!(f, "the device answered status {status:02x}h and no reason"),
+            Self::Ata(registers) => write!(
+                f,
+                "the drive aborted the command (status {:02x}h, error {:02x}h)",
+                registers.status, registers.error
+            ),
+            Self::NoRegisters => f.write_str(
+                "the adapter hands no answer of the drive through, so nobody knows whether it was done",
+            ),
+        }
+    }
+}
+
+impl Fault {
+    /// As an error of the step that was tried, with what to do now.
+    pub(crate) fn during(&self, step: &str, advice: &str) -> DriveError {
+        DriveError::device(format!("{step} failed: {self}; {advice}"))
+    }
+}
+
+/// A device that takes commands.
+pub(crate) trait Admin {
+    /// An NVMe admin command; gives dword 0 of its completion.
+    fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
+    /// A SCSI command; what the device answers is not judged.
+    fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
+    /// Discards everything.
+    fn discard(&mut self) -> Result<(), Fault>;
+    /// Makes a part read as zeroes.
+    fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
+    fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
+    fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
+    /// Makes sure, right before something is destroyed, that this is still the device that was looked at and
+    /// that nobody uses it; with `all_namespaces` also that nobody uses another one of the same NVMe subsystem.
+    fn recheck(&mut self, all_namespaces: bool) -> Result<(), DriveError>;
+    fn pause(&mut self, length: Duration);
+    fn now_ns(&self) -> u64;
+}

@@ -1,0 +1,63 @@
+//! ATA commands, as a SCSI device that translates them takes them (ACS-3, section 7).
+
+use std::time::Duration;
+
+use super::{ASKING, Admin, Data, Fault};
+use crate::wire::ata::{
+    BLOCK_BYTES, Command, Direction, GeneralStatistics, Identify, Registers, percentage_used, temperature,
+};
+
+const IDENTIFY_DEVICE: u8 = 0xec;
+const READ_LOG_EXT: u8 = 0x2f;
+const SET_FEATURES: u8 = 0xef;
+const DEVICE_STATISTICS: u64 = 0x04;
+
+/// Sends a command and gives the registers that it left.
+pub(crate) fn send(
+    admin: &mut dyn Admin,
+    command: &Command,
+    data: Data<'_>,
+    timeout: Duration,
+) -> Result<Registers, Fault> {
+    let answer = admin.scsi(&command.cdb(), data, timeout)?;
+    let Some(registers) = Registers::decode(&answer.sense) else {
+        return Err(match crate::wire::sense::Sense::decode(&answer.sense) {
+            Some(sense) if sense.key > 1 => Fault::Scsi(answer.status, Some(sense)),
+            _ => Fault::NoRegisters,
+        });
+    };
+    if registers.is_error() { Err(Fault::Ata(registers)) } else { Ok(registers) }
+}
+
+fn block(admin: &mut dyn Admin, command: Command) -> Result<[u8; BLOCK_BYTES], Fault> {
+    let mut bytes = [0; BLOCK_BYTES];
+    let command = Command { count: 1, data: Direction::In, ..command };
+    send(admin, &command, Data::In(&mut bytes), ASKING)?;
+    Ok(bytes)
+}
+
+pub(crate) fn identify(admin: &mut dyn Admin) -> Result<Identify, Fault> {
+    let bytes = block(admin, Command { command: IDENTIFY_DEVICE, ..Command::default() })?;
+    Ok(Identify::decode(&bytes))
+}
+
+/// A page of the Device Statistics log.
+fn statistics(admin: &mut dyn Admin, page: u64) -> Result<[u8; BLOCK_BYTES], Fault> {
+    let lba = DEVICE_STATISTICS | page << 8;
+    block(admin, Command { command: READ_LOG_EXT, lba, extended: true, ..Command::default() })
+}
+
+/// What the drive counts of itself; each is none where it does not.
+pub(crate) fn health(admin: &mut dyn Admin) -> (GeneralStatistics, Option<i16>, Option<u8>) {
+    let general = statistics(admin, 1).map(|bytes| GeneralStatistics::decode(&bytes)).unwrap_or_default();
+    let degrees = statistics(admin, 5).ok().and_then(|bytes| temperature(&bytes));
+    let used = statistics(admin, 7).ok().and_then(|bytes| percentage_used(&bytes));
+    (general, degrees, used)
+}
+
+/// SET FEATURES, subcommands 02h and 82h.
+pub(crate) fn set_write_cache(admin: &mut dyn Admin, on: bool) -> Result<(), Fault> {
+    let features = if on { 0x02 } else { 0x82 };
+    let command = Command { command: SET_FEATURES, features, ..Command::default() };
+    send(admin, &command, Data::None, ASKING).map(drop)
+}

@@ -1,0 +1,92 @@
+//! A block device of this host as an [`Admin`].
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use super::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
+use crate::clock::Clock;
+use crate::error::DriveError;
+use crate::ioctl;
+use crate::target::Held;
+use crate::target::block::Block;
+
+/// Direct I/O wants memory that begins on a page.
+const PAGE_BYTES: usize = 4096;
+
+/// A device that is open, exclusively when something is to be changed.
+pub(crate) struct Kernel<'a> {
+    block: &'a Block,
+    held: &'a Held,
+    clock: Clock,
+}
+
+impl<'a> Kernel<'a> {
+    pub(crate) fn new(block: &'a Block, held: &'a Held, clock: Clock) -> Self {
+        Self { block, held, clock }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.held.fd.as_fd()
+    }
+
+    fn file(&self) -> io::Result<File> {
+        OwnedFd::try_clone(&self.held.fd).map(File::from)
+    }
+}
+
+impl Admin for Kernel<'_> {
+    fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+        match ioctl::nvme_admin(self.fd(), command, data).map_err(Fault::Kernel)? {
+            (0, result) => Ok(result),
+            (status, _) => Err(Fault::Nvme(status)),
+        }
+    }
+
+    fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {
+        ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel)
+    }
+
+    fn discard(&mut self) -> Result<(), Fault> {
+        ioctl::discard(self.fd(), self.block.facts.capacity_bytes).map_err(Fault::Kernel)
+    }
+
+    fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault> {
+        ioctl::write_zeroes(self.fd(), start_bytes, length_bytes).map_err(Fault::Kernel)
+    }
+
+    fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault> {
+        let mut memory = vec![0; content.len() + PAGE_BYTES];
+        let aligned = aligned(&mut memory, content.len());
+        aligned.copy_from_slice(content);
+        self.file().and_then(|file| file.write_all_at(aligned, at_bytes)).map_err(Fault::Kernel)
+    }
+
+    fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault> {
+        let mut memory = vec![0; content.len() + PAGE_BYTES];
+        let aligned = aligned(&mut memory, content.len());
+        self.file().and_then(|file| file.read_exact_at(aligned, at_bytes)).map_err(Fault::Kernel)?;
+        content.copy_from_slice(aligned);
+        Ok(())
+    }
+
+    fn recheck(&mut self, all_namespaces: bool) -> Result<(), DriveError> {
+        self.block.recheck(self.held, all_namespaces)
+    }
+
+    fn pause(&mut self, length: Duration) {
+        std::thread::sleep(length);
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+}
+
+/// The first `length` bytes of `memory` that begin on a page.
+fn aligned(memory: &mut [u8], length: usize) -> &mut [u8] {
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    &mut memory[start..start + length]
+}

@@ -1,0 +1,88 @@
+//! What a device can do beyond reading and writing, asked of the device itself.
+
+use crate::admin::{Admin, Fault, ata, nvme, scsi};
+use crate::wire;
+
+/// Which commands a device takes, and what it says about them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Capabilities {
+    pub(crate) protocol: Protocol,
+    pub(crate) capacity_bytes: u64,
+    pub(crate) block_bytes: u32,
+    /// The kernel would pass a discard on.
+    pub(crate) discard: bool,
+    /// The kernel would pass a command to write zeroes on.
+    pub(crate) write_zeroes: bool,
+}
+
+/// The device's own language.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Protocol {
+    Nvme(Nvme),
+    Ata(wire::ata::Identify),
+    Scsi(Scsi),
+    /// None that Plateau knows: virtio, loop, md, device mapper, MMC, USB bridges.
+    Plain,
+    /// It has one, but could not be asked, for this reason.
+    Unasked(String),
+}
+
+/// An NVMe namespace and its controller.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Nvme {
+    pub(crate) number: u32,
+    pub(crate) controller: wire::nvme::Controller,
+    pub(crate) namespace: wire::nvme::Namespace,
+    /// Other namespaces of the same subsystem that the host sees: name and what must be typed to erase it.
+    pub(crate) others: Vec<Other>,
+}
+
+/// Another namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Other {
+    pub(crate) name: String,
+    pub(crate) identity: String,
+}
+
+/// A SCSI disk. What the device does not say is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Scsi {
+    pub(crate) inquiry: wire::scsi::Inquiry,
+    pub(crate) serial: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) capacity: Option<wire::scsi::Capacity>,
+    pub(crate) rotation: Option<wire::scsi::Rotation>,
+    pub(crate) format_unit: Option<bool>,
+    pub(crate) sanitize_overwrite: Option<bool>,
+    pub(crate) sanitize_block: Option<bool>,
+    pub(crate) sanitize_crypto: Option<bool>,
+}
+
+const FORMAT_UNIT: u8 = 0x04;
+const SANITIZE: u8 = 0x48;
+
+/// Asks a device of which it is known that it takes NVMe commands.
+pub(crate) fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<Other>) -> Result<Protocol, Fault> {
+    let controller = nvme::controller(admin)?;
+    let namespace = nvme::namespace(admin, number)?;
+    Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
+}
+
+/// Asks a device that takes SCSI commands; an ATA drive behind a translation says so.
+pub(crate) fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
+    let inquiry = scsi::inquiry(admin)?;
+    if inquiry.vendor.as_deref() == Some("ATA") {
+        return ata::identify(admin).map(Protocol::Ata);
+    }
+    Ok(Protocol::Scsi(Scsi {
+        serial: scsi::unit_serial(admin),
+        name: scsi::unit_name(admin),
+        capacity: scsi::capacity(admin).ok(),
+        rotation: scsi::medium_rotation(admin),
+        format_unit: scsi::supported(admin, FORMAT_UNIT, None),
+        sanitize_overwrite: scsi::supported(admin, SANITIZE, Some(1)),
+        sanitize_block: scsi::supported(admin, SANITIZE, Some(2)),
+        sanitize_crypto: scsi::supported(admin, SANITIZE, Some(3)),
+        inquiry,
+    }))
+}

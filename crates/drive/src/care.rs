@@ -1,0 +1,111 @@
+//! What is done with a target besides loading it: asked about, purged, its write cache set.
+
+use record::{Health, Purged};
+
+use crate::admin::kernel::Kernel;
+use crate::target::Real;
+use crate::{
+    About, Armed, Drive, DriveError, Inner, Kind, PurgeOptions, Purging, about, health, purge, write_cache,
+};
+
+impl Drive {
+    /// Everything that the host knows about it and the device says of itself; empty for files.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
+    pub fn about(&self) -> Result<About, DriveError> {
+        match &self.kind {
+            Kind::Simulated(sim) => Ok(About { health: sim.health(), ..About::default() }),
+            Kind::Real(real, _) => match &**real {
+                Real::Block(block) => about::of_block(block),
+                Real::File(_) => Ok(About::default()),
+            },
+        }
+    }
+}
+
+impl Armed {
+    /// Puts it into the state that is nearest to new.
+    ///
+    /// # Errors
+    /// [`DriveError::NoPurge`] when it knows no way; [`crate::ErrorKind::Device`] when the way failed.
+    pub fn purge(&mut self) -> Result<Purged, DriveError> {
+        self.purge_with(&PurgeOptions::default(), &mut |_| {})
+    }
+
+    /// The same, by a chosen method or with a proof. Tells `on_progress` how it goes.
+    ///
+    /// # Errors
+    /// As [`purge`](Self::purge); [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the
+    /// target came into use; [`crate::ErrorKind::Invalid`] for an option that this target does not have.
+    pub fn purge_with(
+        &mut self,
+        options: &PurgeOptions,
+        on_progress: &mut dyn FnMut(Purging<'_>),
+    ) -> Result<Purged, DriveError> {
+        let only_way = |what: &str| match options {
+            PurgeOptions { method: None, verify: false, .. } => Ok(()),
+            _ => Err(DriveError::Invalid(format!("{what} is purged in one way only, without proof"))),
+        };
+        match &mut self.inner {
+            Inner::Simulated(sim) => only_way("a simulated drive").map(|()| sim.purge()),
+            Inner::Real { real, held, clock, .. } => match &**real {
+                Real::Block(block) => {
+                    let can = block.capabilities(held, *clock);
+                    purge::perform(&mut Kernel::new(block, held, *clock), &can, options, on_progress)
+                }
+                Real::File(file) => {
+                    only_way("a file")?;
+                    let start_ns = clock.now_ns();
+                    file.punch(held)?;
+                    let method = "hole punched in the file (not a PTS purge)".into();
+                    let end_ns = clock.now_ns();
+                    Ok(Purged { method, pts_purge: false, start_ns, end_ns, evidence: Vec::new() })
+                }
+            },
+        }
+    }
+
+    /// What the drive tells of its health; what it does not tell is absent.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        match &self.inner {
+            Inner::Simulated(sim) => sim.health(),
+            Inner::Real { real, held, clock, .. } => match &**real {
+                Real::Block(block) => {
+                    let can = block.capabilities(held, *clock);
+                    health::read(&mut Kernel::new(block, held, *clock), &can)
+                }
+                Real::File(_) => Health::default(),
+            },
+        }
+    }
+
+    /// Whether the drive's volatile write cache is on; none when it has none that can be set.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Device`] when the drive does not answer.
+    pub fn write_cache(&self) -> Result<Option<bool>, DriveError> {
+        let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(None) };
+        let Real::Block(block) = &**real else { return Ok(None) };
+        let can = block.capabilities(held, *clock);
+        write_cache::get(&mut Kernel::new(block, held, *clock), &can)
+            .map_err(|fault| fault.during("asking for the write cache", "see the kernel log"))
+    }
+
+    /// Turns the drive's volatile write cache on or off and makes sure of it; `false` when it has none that can
+    /// be set. A power cycle may undo it.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Device`] when the drive does not do it.
+    pub fn set_write_cache(&mut self, on: bool) -> Result<bool, DriveError> {
+        let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(false) };
+        let Real::Block(block) = &**real else { return Ok(false) };
+        let can = block.capabilities(held, *clock);
+        let set = write_cache::set(&mut Kernel::new(block, held, *clock), &can, on)?;
+        if set {
+            block.tell_kernel_of_write_cache(on);
+        }
+        Ok(set)
+    }
+}

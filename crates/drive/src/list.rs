@@ -1,0 +1,95 @@
+//! The block devices of this host, and whether each may be tested.
+
+use crate::error::{DriveError, ErrorKind, reason};
+use crate::host::Roots;
+use crate::target::block::Block;
+
+/// A block device of this host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its node: `/dev/nvme0n1`.
+    pub path: String,
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the beginning of its name.
+    pub kind: String,
+    /// What has to be typed to erase it; none when it could not be looked at.
+    pub identity: Option<String>,
+    /// Model, where known.
+    pub model: Option<String>,
+    /// Capacity.
+    pub capacity_bytes: Option<u64>,
+    /// Why it cannot be tested; empty when it can.
+    pub refusals: Vec<String>,
+    /// It holds data or somebody uses it, as opposed to: it cannot be used at all.
+    pub in_use: bool,
+}
+
+/// All of them but partitions and those without a capacity.
+///
+/// # Errors
+/// [`ErrorKind::Unusable`] when `/sys` cannot be read.
+pub fn list() -> Result<Vec<Listed>, DriveError> {
+    let roots = Roots::default();
+    let devices = roots
+        .block_devices()
+        .map_err(|e| DriveError::Unusable(format!("/sys/block cannot be read: {}", reason(&e))))?;
+    let filled = devices.into_iter().filter(|d| d.attribute("size").is_some_and(|size| size != "0"));
+    Ok(filled.map(|device| look(&device.kname, roots.clone())).collect())
+}
+
+fn look(kname: &str, roots: Roots) -> Listed {
+    let path = format!("/dev/{kname}");
+    let nothing = |why: String, in_use| Listed {
+        path: path.clone(),
+        kind: kind(kname, None),
+        identity: None,
+        model: None,
+        capacity_bytes: None,
+        refusals: vec![why],
+        in_use,
+    };
+    match Block::open(&path, roots) {
+        Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
+        Ok(block) => {
+            // What is in use is not even read.
+            let users = block.users();
+            let refusals = if users.is_empty() { block.refusals() } else { users };
+            let facts = &block.facts;
+            Listed {
+                kind: kind(kname, facts.interface.as_deref()),
+                identity: Some(facts.identity.clone()),
+                model: facts.model.clone(),
+                capacity_bytes: Some(facts.capacity_bytes),
+                in_use: refusals.iter().any(crate::Refusal::protects_data),
+                refusals: refusals.iter().map(ToString::to_string).collect(),
+                path,
+            }
+        }
+    }
+}
+
+/// What kind of device a kernel name and an interface stand for.
+pub(crate) fn kind(kname: &str, interface: Option<&str>) -> String {
+    let name: String = kname.chars().take_while(char::is_ascii_alphabetic).collect();
+    match (interface, name.as_str()) {
+        (Some(interface), _) => interface.to_owned(),
+        (None, name) if name.starts_with("sd") => "SCSI".into(),
+        (None, "nullb") => "null_blk".into(),
+        (None, "ram") => "brd".into(),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_come_from_the_interface_or_the_name() {
+        assert_eq!(kind("nvme0n1", Some("NVMe")), "NVMe");
+        assert_eq!((kind("sda", None), kind("sda", Some("SATA"))), ("SCSI".into(), "SATA".into()));
+        assert_eq!(
+            (kind("dm-3", None), kind("md127", None), kind("loop7", None)),
+            ("dm".into(), "md".into(), "loop".into())
+        );
+    }
+}

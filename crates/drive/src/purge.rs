@@ -1,0 +1,315 @@
+//! The ways to put a drive into the state that is nearest to new, and the choice among them.
+//!
+//! One file per method and one line in [`PURGE_METHODS`], best first: the order of preference of the PTS for
+//! each interface. The choice is a pure function of what the device says of itself. A method that fails ends
+//! the purge with an error; nothing weaker is tried in its place unasked.
+
+mod ata;
+mod ata_sanitize_block;
+mod ata_sanitize_crypto;
+mod ata_sanitize_overwrite;
+mod ata_security_erase;
+mod ata_security_erase_enhanced;
+mod discard;
+mod nvme;
+mod nvme_format_crypto;
+mod nvme_format_user;
+mod nvme_sanitize_block;
+mod nvme_sanitize_crypto;
+mod nvme_sanitize_overwrite;
+mod overwrite;
+mod scsi;
+mod scsi_format_unit;
+mod scsi_sanitize_block;
+mod scsi_sanitize_crypto;
+mod scsi_sanitize_overwrite;
+mod verify;
+mod write_zeroes;
+
+use std::time::Duration;
+
+use record::Purged;
+
+use crate::admin::Admin;
+use crate::capability::{Capabilities, Other, Protocol};
+use crate::error::DriveError;
+
+/// Every method, best first. Methods of different interfaces never meet.
+const PURGE_METHODS: &[Method] = &[
+    nvme_format_user::METHOD,
+    nvme_sanitize_block::METHOD,
+    nvme_sanitize_crypto::METHOD,
+    nvme_format_crypto::METHOD,
+    ata_security_erase::METHOD,
+    ata_security_erase_enhanced::METHOD,
+    ata_sanitize_block::METHOD,
+    ata_sanitize_crypto::METHOD,
+    scsi_format_unit::METHOD,
+    scsi_sanitize_block::METHOD,
+    scsi_sanitize_crypto::METHOD,
+    discard::METHOD,
+    nvme_sanitize_overwrite::METHOD,
+    ata_sanitize_overwrite::METHOD,
+    scsi_sanitize_overwrite::METHOD,
+    write_zeroes::METHOD,
+    overwrite::METHOD,
+];
+
+/// One way to purge.
+struct Method {
+    /// As typed: `nvme-format-user`.
+    name: &'static str,
+    /// As printed in a report.
+    label: &'static str,
+    /// Whether the PTS accepts it as a purge.
+    is_pts: bool,
+    offer: fn(&Capabilities) -> Offer,
+    /// Whether it would erase the other namespaces, too.
+    hits_others: fn(&Capabilities) -> bool,
+    /// Does it and waits for its end; gives what shows that it was done.
+    run: fn(&mut Job<'_>) -> Result<Vec<String>, DriveError>,
+}
+
+/// Whether a device takes a method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Offer {
+    Yes,
+    /// It may work, but is done only when asked for by name; why.
+    Unsure(String),
+    No(String),
+}
+
+impl Offer {
+    /// Yes, or no because the device does not say that it can.
+    fn told(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No("the drive does not say that it can".into()) }
+    }
+
+    fn other_interface() -> Self {
+        Self::No("the drive has another interface".into())
+    }
+}
+
+fn hits_no_others(_: &Capabilities) -> bool {
+    false
+}
+
+/// How a purge is to be done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PurgeOptions {
+    /// Name of the method; the best one that certainly works when none.
+    pub method: Option<String>,
+    /// Write samples before and read them after. The PTS wants no reads between purge and test.
+    pub verify: bool,
+    /// Identities of other namespaces that may be erased, too.
+    pub also_erase: Vec<String>,
+}
+
+/// How a running purge is doing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Purging<'a> {
+    /// What is done now.
+    Step(&'a str),
+    /// How much of it is done, 0 to 1.
+    ShareDone(f64),
+}
+
+/// A method as a device answers to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgeMethod {
+    /// As typed.
+    pub name: &'static str,
+    /// As printed in a report.
+    pub label: &'static str,
+    /// Whether the PTS accepts it as a purge.
+    pub is_pts: bool,
+    /// Whether the device takes it.
+    pub available: bool,
+    /// It is the one that is used when none is named.
+    pub is_chosen: bool,
+    /// Why it is not used unasked.
+    pub why_not: Option<String>,
+}
+
+/// A purge under way.
+struct Job<'a> {
+    admin: &'a mut dyn Admin,
+    can: &'a Capabilities,
+    all_namespaces: bool,
+    on_progress: &'a mut dyn FnMut(Purging<'_>),
+}
+
+/// How a poll found a command that runs on by itself.
+enum Polled {
+    Done,
+    Running(Option<f64>),
+}
+
+const POLL_EVERY: Duration = Duration::from_secs(1);
+/// No drive needs longer; one that does hangs.
+const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
+
+impl Job<'_> {
+    fn step(&mut self, text: &str) {
+        (self.on_progress)(Purging::Step(text));
+    }
+
+    fn share_done(&mut self, share: f64) {
+        (self.on_progress)(Purging::ShareDone(share.clamp(0.0, 1.0)));
+    }
+
+    /// The last look before something is destroyed.
+    fn recheck(&mut self) -> Result<(), DriveError> {
+        self.admin.recheck(self.all_namespaces)
+    }
+
+    /// Asks until it is done.
+    fn poll(
+        &mut self,
+        what: &str,
+        ask: fn(&mut dyn Admin) -> Result<Polled, DriveError>,
+    ) -> Result<(), DriveError> {
+        let begun_ns = self.admin.now_ns();
+        loop {
+            match ask(self.admin)? {
+                Polled::Done => return Ok(()),
+                Polled::Running(share) => share.into_iter().for_each(|share| self.share_done(share)),
+            }
+            if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
+                return Err(DriveError::device(format!(
+                    "{what} has not ended after {} hours; the drive hangs: cycle its power and look at it again \
+                     with plateau info",
+                    POLL_AT_MOST.as_secs() / 3600
+                )));
+            }
+            self.admin.pause(POLL_EVERY);
+        }
+    }
+}
+
+/// What every method of the drive's interface says, best first.
+pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
+    let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);
+    let told = |method: &Method| {
+        let offer = (method.offer)(can);
+        let others = others_hit(method, can);
+        let why_not = match &offer {
+            Offer::No(why) | Offer::Unsure(why) => Some(why.clone()),
+            Offer::Yes if !others.is_empty() => Some(would_also_erase(&others)),
+            Offer::Yes => None,
+        };
+        let available = !matches!(offer, Offer::No(_));
+        let is_chosen = chosen == Some(method.name);
+        PurgeMethod {
+            name: method.name,
+            label: method.label,
+            is_pts: method.is_pts,
+            available,
+            is_chosen,
+            why_not,
+        }
+    };
+    let foreign = Offer::other_interface();
+    PURGE_METHODS.iter().filter(|method| (method.offer)(can) != foreign).map(told).collect()
+}
+
+/// The method that will be used, and why better ones will not.
+struct Choice {
+    method: &'static Method,
+    passed_over: Vec<String>,
+}
+
+/// Names of the other namespaces that it would erase.
+fn others_hit<'a>(method: &Method, can: &'a Capabilities) -> Vec<&'a Other> {
+    match &can.protocol {
+        Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn would_also_erase(others: &[&Other]) -> String {
+    let names: Vec<String> = others.iter().map(|o| format!("{} ('{}')", o.name, o.identity)).collect();
+    format!("it would also erase {}", names.join(", "))
+}
+
+fn choose(can: &Capabilities, options: &PurgeOptions) -> Result<Choice, DriveError> {
+    match &options.method {
+        Some(name) => named(can, name, options),
+        None => best(can),
+    }
+}
+
+fn best(can: &Capabilities) -> Result<Choice, DriveError> {
+    let mut passed_over = Vec::new();
+    for method in PURGE_METHODS {
+        let others = others_hit(method, can);
+        let why = match (method.offer)(can) {
+            Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
+            Offer::Yes => would_also_erase(&others),
+            Offer::Unsure(why) => why,
+            // That a drive simply has no such command needs no mention.
+            Offer::No(why) if (Offer::No(why.clone()) == Offer::told(false)) => continue,
+            Offer::No(why) if (Offer::No(why.clone()) == Offer::other_interface()) => continue,
+            Offer::No(why) => why,
+        };
+        passed_over.push(format!("not {}: {why}", method.label));
+    }
+    Err(DriveError::NoPurge(format!(
+        "the drive takes no method that Plateau knows ({}); purge it with its maker's tool",
+        passed_over.join("; ")
+    )))
+}
+
+fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, DriveError> {
+    let Some(method) = PURGE_METHODS.iter().find(|method| method.name == name) else {
+        let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
+        return Err(DriveError::Invalid(format!(
+            "there is no purge method '{name}'; there are {}",
+            names.join(", ")
+        )));
+    };
+    if let Offer::No(why) = (method.offer)(can) {
+        return Err(DriveError::NoPurge(format!("{name}: {why}; see plateau info for what there is")));
+    }
+    let unconfirmed: Vec<_> = others_hit(method, can)
+        .into_iter()
+        .filter(|other| !options.also_erase.contains(&other.identity))
+        .collect();
+    if !unconfirmed.is_empty() {
+        let also: Vec<_> = unconfirmed.iter().map(|other| format!("--erase '{}'", other.identity)).collect();
+        return Err(DriveError::AlsoErased(format!(
+            "{name}: {}; if all of that may go, add {}",
+            would_also_erase(&unconfirmed),
+            also.join(" ")
+        )));
+    }
+    Ok(Choice { method, passed_over: Vec::new() })
+}
+
+/// Purges, waits for the end, and says how it was done and what shows it.
+pub(crate) fn perform(
+    admin: &mut dyn Admin,
+    can: &Capabilities,
+    options: &PurgeOptions,
+    on_progress: &mut dyn FnMut(Purging<'_>),
+) -> Result<Purged, DriveError> {
+    let Choice { method, passed_over } = choose(can, options)?;
+    let all_namespaces = !others_hit(method, can).is_empty();
+    let mut job = Job { admin, can, all_namespaces, on_progress };
+    job.recheck()?;
+    let samples = if options.verify { Some(verify::write(&mut job)?) } else { None };
+    job.step(method.label);
+    let start_ns = job.admin.now_ns();
+    let mut evidence = (method.run)(&mut job)?;
+    let end_ns = job.admin.now_ns();
+    // A format may change a device; a test must not go on with another one than was asked for.
+    job.recheck()?;
+    if let Some(samples) = samples {
+        evidence.push(verify::check(&mut job, &samples)?);
+    }
+    evidence.extend(passed_over);
+    Ok(Purged { method: method.label.into(), pts_purge: method.is_pts, start_ns, end_ns, evidence })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! What the ATA methods have in common: the security feature set and SANITIZE DEVICE (ACS-3, sections 4.20, 4.18
+//! and 7.36 to 7.43).
+
+use std::time::Duration;
+
+use super::{Job, Offer, Polled};
+use crate::admin::{ASKING, Admin, Data, Fault, ata};
+use crate::capability::{Capabilities, Protocol};
+use crate::error::DriveError;
+use crate::wire::ata::{BLOCK_BYTES, Command, Direction, Identify, Registers, SanitizeStatus, Security};
+
+const SECURITY_SET_PASSWORD: u8 = 0xf1;
+const SECURITY_UNLOCK: u8 = 0xf2;
+const SECURITY_ERASE_PREPARE: u8 = 0xf3;
+const SECURITY_ERASE_UNIT: u8 = 0xf4;
+const SANITIZE: u8 = 0xb4;
+/// The user password while an erase runs. It is no secret: whoever finds a locked drive must know it.
+const PASSWORD: &[u8; 7] = b"PLATEAU";
+/// The drive's own estimate may be far off, and 255 in it means "more than 508 minutes".
+const ERASING_AT_LEAST: Duration = Duration::from_secs(12 * 3600);
+
+const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
+                      DEVICE`, or run plateau purge again with --method ata-security-erase";
+
+pub(super) fn offer(can: &Capabilities, has: fn(&Identify) -> bool) -> Offer {
+    match &can.protocol {
+        Protocol::Ata(drive) if drive.security.locked => Offer::No(locked()),
+        Protocol::Ata(drive) => Offer::told(has(drive)),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::other_interface(),
+    }
+}
+
+pub(super) fn offer_security_erase(can: &Capabilities, enhanced: bool) -> Offer {
+    match &can.protocol {
+        Protocol::Ata(drive) => security_offer(&drive.security, enhanced),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::other_interface(),
+    }
+}
+
+fn locked() -> String {
+    format!("the drive is locked with a password; {RESCUE}")
+}
+
+fn security_offer(security: &Security, enhanced: bool) -> Offer {
+    if !security.supported || enhanced && !security.enhanced {
+        return Offer::told(false);
+    }
+    if security.frozen {
+        return Offer::No(
+            "the firmware of this computer has frozen the drive's security settings; suspend and resume the computer, \
+             or unplug the drive and plug it in again while it runs, then try again"
+                .into(),
+        );
+    }
+    if security.count_expired {
+        return Offer::No(
+            "the drive has seen too many wrong passwords; cycle its power, then try again".into(),
+        );
+    }
+    if security.enabled {
+        return Offer::Unsure(
+            "a password is set on the drive; it works only if an interrupted purge of Plateau has set it"
+                .into(),
+        );
+    }
+    Offer::Yes
+}
+
+/// The data block of a security command: control word, then the password (ACS-3, tables 137 to 143).
+fn credentials(control: u16) -> [u8; BLOCK_BYTES] {
+    let mut block = [0; BLOCK_BYTES];
+    block[..2].copy_from_slice(&control.to_le_bytes());
+    block[2..2 + PASSWORD.len()].copy_from_slice(PASSWORD);
+    block
+}
+
+fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Result<(), Fault> {
+    let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
+    ata::send(job.admin, &command, Data::Out(&credentials(control)), timeout).map(drop)
+}
+
+fn security_now(job: &mut Job<'_>) -> Result<Security, DriveError> {
+    let identify = ata::identify(job.admin).map_err(|fault| fault.during("IDENTIFY DEVICE", RESCUE))?;
+    Ok(identify.security)
+}
+
+/// Sets a password if there is none, erases, and makes sure that the password is gone: the erase takes it off.
+pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<String>, DriveError> {
+    let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
+    let told = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time }
+        .unwrap_or_default();
+    // Another program may have changed it since the drive was looked at.
+    let now = security_now(job)?;
+    if let Offer::No(why) = security_offer(&now, enhanced) {
+        return Err(DriveError::device(format!("SECURITY ERASE UNIT cannot begin: {why}")));
+    }
+    job.step("setting the password PLATEAU; the erase takes it off again");
+    job.recheck()?;
+    if now.locked {
+        secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| {
+            fault.during("SECURITY UNLOCK", "the password is not Plateau's; whoever set it must take it off")
+        })?;
+    } else if !now.enabled {
+        secure(job, SECURITY_SET_PASSWORD, 0, ASKING)
+            .map_err(|fault| fault.during("SECURITY SET PASSWORD", RESCUE))?;
+        if !security_now(job)?.enabled {
+            return Err(DriveError::device(
+                "the drive or its adapter took a password without setting it, so an erase would do nothing; name \
+                 another method with --method",
+            ));
+        }
+    }
+    job.step("erasing; do not cut the power, the drive would stay locked with the password PLATEAU");
+    job.recheck()?;
+    let prepare = Command { command: SECURITY_ERASE_PREPARE, ..Command::default() };
+    let prepared = ata::send(job.admin, &prepare, Data::None, ASKING);
+    let erased = prepared.and_then(|_| {
+        let timeout = (2 * told).max(ERASING_AT_LEAST);
+        secure(job, SECURITY_ERASE_UNIT, u16::from(enhanced) << 1, timeout)
+    });
+    erased.map_err(|fault| fault.during("SECURITY ERASE UNIT", RESCUE))?;
+    if security_now(job)?.enabled {
+        return Err(DriveError::device(format!(
+            "the drive says success, but its password is still set, so nothing was erased; {RESCUE}"
+        )));
+    }
+    Ok(vec!["the drive took the password off, which it does only after an erase".into()])
+}
+
+/// A SANITIZE command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    Block,
+    Crypto,
+    /// One pass of zeroes.
+    Overwrite,
+}
+
+impl Action {
+    /// Feature, LBA and count that start it (ACS-3, tables 74 to 82).
+    fn registers(self) -> (u16, u64, u16) {
+        match self {
+            Self::Crypto => (0x11, 0x4372_7970, 0),
+            Self::Block => (0x12, 0x426b_4572, 0),
+            Self::Overwrite => (0x14, 0x4f57_0000_0000, 1),
+        }
+    }
+}
+
+/// Sanitizes and waits for its end.
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
+    let before = status(job.admin)?;
+    if before.frozen {
+        return Err(DriveError::device(
+            "the firmware of this computer has frozen SANITIZE; suspend and resume the computer, or unplug the drive \
+             and plug it in again while it runs, then try again",
+        ));
+    }
+    if before.running {
+        return Err(DriveError::device(
+            "a sanitize that somebody else started is running on this drive; wait for its end",
+        ));
+    }
+    job.recheck()?;
+    let (features, lba, count) = action.registers();
+    let command = Command { command: SANITIZE, features, count, lba, extended: true, data: Direction::None };
+    ata::send(job.admin, &command, Data::None, ASKING)
+        .map_err(|fault| fault.during("SANITIZE DEVICE", "name another method with --method"))?;
+    job.poll("SANITIZE DEVICE", |admin| {
+        let status = status(admin)?;
+        match (status.running, status.done) {
+            (true, _) => Ok(Polled::Running(Some(status.share_done))),
+            (false, true) => Ok(Polled::Done),
+            (false, false) => Err(DriveError::device(
+                "the drive ended SANITIZE without success; it takes nothing but another SANITIZE now: run plateau \
+                 purge again, and replace the drive if it fails again",
+            )),
+        }
+    })?;
+    Ok(vec![format!("SANITIZE STATUS EXT: completed without error after feature {features:04x}h")])
+}
+
+fn status(admin: &mut dyn Admin) -> Result<SanitizeStatus, DriveError> {
+    let command = Command { command: SANITIZE, extended: true, ..Command::default() };
+    let answered: Result<Registers, Fault> = ata::send(admin, &command, Data::None, ASKING);
+    answered.map(|registers| SanitizeStatus::of(&registers)).map_err(|fault| {
+        fault.during(
+            "SANITIZE STATUS EXT",
+            "the sanitize failed or the drive is gone; run plateau purge again",
+        )
+    })
+}

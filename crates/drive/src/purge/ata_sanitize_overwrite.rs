@@ -1,0 +1,13 @@
+//! ATA SANITIZE with overwrite; the PTS names no overwrite among its purges.
+
+use super::{Method, ata, hits_no_others};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "ata-sanitize-overwrite",
+    label: "ATA Sanitize, overwrite",
+    is_pts: false,
+    offer: |can| ata::offer(can, |drive| drive.sanitize.overwrite),
+    hits_others: hits_no_others,
+    run: |job| ata::sanitize(job, ata::Action::Overwrite),
+};

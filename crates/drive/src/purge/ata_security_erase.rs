@@ -1,0 +1,13 @@
+//! ATA SECURITY ERASE UNIT: what the PTS prefers for SATA.
+
+use super::{Method, ata, hits_no_others};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "ata-security-erase",
+    label: "ATA Security Erase Unit",
+    is_pts: true,
+    offer: |can| ata::offer_security_erase(can, false),
+    hits_others: hits_no_others,
+    run: |job| ata::security_erase(job, false),
+};

@@ -1,0 +1,123 @@
+//! What the NVMe methods have in common: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections
+//! 5.14 and 5.24).
+
+use std::time::Duration;
+
+use super::{Job, Offer, Polled};
+use crate::admin::{Admin, Data, NvmeCommand, nvme};
+use crate::capability::{Capabilities, Nvme, Protocol};
+use crate::error::DriveError;
+use crate::wire::nvme::SanitizeState;
+
+const FORMAT_NVM: u8 = 0x80;
+const SANITIZE: u8 = 0x84;
+/// Format answers when it is done.
+const FORMATTING: Duration = Duration::from_secs(12 * 3600);
+
+/// Secure Erase Settings (figure 323).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SecureErase {
+    UserData = 1,
+    Cryptographic = 2,
+}
+
+/// Sanitize Action (figure 304).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    Block = 2,
+    Overwrite = 3,
+    Crypto = 4,
+}
+
+pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
+    match &can.protocol {
+        Protocol::Nvme(nvme) => Offer::told(has(nvme)),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::other_interface(),
+    }
+}
+
+/// Whether a format with secure erase is not confined to its namespace.
+pub(super) fn format_hits_others(can: &Capabilities) -> bool {
+    matches!(&can.protocol, Protocol::Nvme(nvme)
+        if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
+}
+
+/// A sanitize hits the whole subsystem.
+pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
+    true
+}
+
+/// Formats the namespace, keeping its LBA format.
+pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String>, DriveError> {
+    let Protocol::Nvme(device) = &job.can.protocol else { unreachable!("offered to NVMe drives only") };
+    let (number, now) = (device.number, &device.namespace);
+    let mut settings = u32::from(now.format & 0xf) | u32::from(now.format >> 4) << 12;
+    settings |= u32::from(now.extended_metadata) << 4;
+    settings |= u32::from(now.protection) << 5 | u32::from(now.protection_first) << 8;
+    settings |= (erase as u32) << 9;
+    let command = NvmeCommand { timeout: FORMATTING, ..NvmeCommand::of(FORMAT_NVM, number, settings, 0) };
+    job.recheck()?;
+    job.admin.nvme(&command, Data::None).map_err(|fault| {
+        fault
+            .during("Format NVM", "look at the drive with plateau info, or name another method with --method")
+    })?;
+    let after = nvme::namespace(job.admin, number)
+        .map_err(|fault| fault.during("Identify after the format", "cycle the drive's power"))?;
+    if (after.size_blocks, after.format) != (now.size_blocks, now.format) {
+        return Err(DriveError::device(format!(
+            "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; look at it with \
+             plateau info",
+            now.size_blocks, now.format, after.size_blocks, after.format
+        )));
+    }
+    Ok(vec![format!("Format NVM with SES {} of namespace {number} ended with success", erase as u32)])
+}
+
+/// Sanitizes the subsystem and waits for its end.
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
+    // One pass of zeroes where it overwrites; nobody may leave a failed sanitize without another one.
+    let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
+    let cdw10 = action as u32 | passes;
+    if log(job.admin)?.state == SanitizeState::Running {
+        return Err(DriveError::device(
+            "a sanitize that somebody else started is running on this drive; wait for its end".to_owned(),
+        ));
+    }
+    job.recheck()?;
+    job.admin.nvme(&NvmeCommand::of(SANITIZE, 0, cdw10, 0), Data::None).map_err(|fault| {
+        fault.during("Sanitize", "look at the drive with plateau info, or name another method with --method")
+    })?;
+    job.poll("Sanitize", ask)?;
+    let after = log(job.admin)?;
+    if after.command != cdw10 {
+        return Err(DriveError::device(format!(
+            "the sanitize log tells of another sanitize ({:08x}h) than was asked for ({cdw10:08x}h): the drive did \
+             not do it; do not trust it, and name another method with --method",
+            after.command
+        )));
+    }
+    Ok(vec![format!("sanitize log: success of command {cdw10:08x}h")])
+}
+
+fn log(admin: &mut dyn Admin) -> Result<crate::wire::nvme::SanitizeLog, DriveError> {
+    nvme::sanitize_log(admin)
+        .map_err(|fault| fault.during("reading the sanitize log", "cycle the drive's power"))
+}
+
+fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
+    let log = log(admin)?;
+    match log.state {
+        SanitizeState::Done => Ok(Polled::Done),
+        SanitizeState::Running => Ok(Polled::Running(Some(log.share_done))),
+        SanitizeState::Failed => Err(DriveError::device(
+            "the sanitize failed, says the drive's log; it takes nothing but another sanitize now: run plateau \
+             purge again, and replace the drive if it fails again",
+        )),
+        SanitizeState::Never | SanitizeState::Unknown(_) => Err(DriveError::device(format!(
+            "the drive took the sanitize, but its log knows of none ({:?}); do not trust it, and name another method \
+             with --method",
+            log.state
+        ))),
+    }
+}

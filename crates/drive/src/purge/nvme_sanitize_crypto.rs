@@ -1,0 +1,13 @@
+//! NVMe Sanitize with cryptographic erase; all namespaces of the subsystem are hit.
+
+use super::{Method, nvme};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "nvme-sanitize-crypto",
+    label: "NVMe Sanitize, cryptographic erase",
+    is_pts: true,
+    offer: |can| nvme::offer(can, |drive| drive.controller.sanitize.crypto),
+    hits_others: nvme::sanitize_hits_others,
+    run: |job| nvme::sanitize(job, nvme::Action::Crypto),
+};

@@ -1,0 +1,29 @@
+//! Zeroes written by the host, all over the device: what is left when it knows nothing better.
+
+use super::{Job, Method, Offer, hits_no_others};
+use crate::error::DriveError;
+
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "overwrite",
+    label: "zeroes written by the host (not a PTS purge)",
+    is_pts: false,
+    offer: |_| Offer::Yes,
+    hits_others: hits_no_others,
+    run,
+};
+
+fn run(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
+    job.recheck()?;
+    let (all, zeroes) = (job.can.capacity_bytes, vec![0; PIECE_BYTES as usize]);
+    for start in (0..all).step_by(PIECE_BYTES as usize) {
+        let length = PIECE_BYTES.min(all - start) as usize;
+        job.admin.write(start, &zeroes[..length]).map_err(|fault| {
+            fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
+        })?;
+        job.share_done(start as f64 / all as f64);
+    }
+    Ok(Vec::new())
+}

@@ -1,0 +1,72 @@
+//! What the SCSI methods have in common: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
+
+use std::time::Duration;
+
+use super::{Job, Offer, Polled};
+use crate::admin::{ASKING, Admin, Data, Fault, scsi};
+use crate::capability::{Capabilities, Protocol, Scsi};
+use crate::error::DriveError;
+use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING, Sense};
+
+const FORMAT_UNIT: u8 = 0x04;
+const SANITIZE: u8 = 0x48;
+/// Return at once, and go on alone.
+const IMMEDIATELY: u8 = 0x80;
+const ADVICE: &str = "look at the drive with plateau info, or name another method with --method";
+
+/// Service actions of SANITIZE (SBC-3, table 113).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    Overwrite = 1,
+    Block = 2,
+    Crypto = 3,
+}
+
+pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer {
+    match &can.protocol {
+        Protocol::Scsi(drive) => has(drive)
+            .map_or_else(|| Offer::Unsure("the drive does not say whether it can".into()), Offer::told),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::other_interface(),
+    }
+}
+
+pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
+    // FMTDATA with a short parameter list header that says IMMED and has no defect list.
+    let (command, list) = ([FORMAT_UNIT, 0x10, 0, 0, 0, 0], [0, 0b10, 0, 0]);
+    job.recheck()?;
+    scsi::send(job.admin, &command, Data::Out(&list), ASKING)
+        .map_err(|fault| fault.during("FORMAT UNIT", ADVICE))?;
+    job.poll("FORMAT UNIT", ask)?;
+    Ok(vec!["the drive became ready after FORMAT UNIT without a failure".into()])
+}
+
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
+    // Overwrite: one pass with a pattern of four zero bytes, which the drive repeats.
+    let pattern: &[u8] = if matches!(action, Action::Overwrite) { &[1, 0, 0, 4, 0, 0, 0, 0] } else { &[] };
+    let command = [SANITIZE, IMMEDIATELY | action as u8, 0, 0, 0, 0, 0, 0, pattern.len() as u8, 0];
+    let data = if pattern.is_empty() { Data::None } else { Data::Out(pattern) };
+    job.recheck()?;
+    scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during("SANITIZE", ADVICE))?;
+    job.poll("SANITIZE", ask)?;
+    Ok(vec![format!("the drive became ready after SANITIZE, action {}, without a failure", action as u8)])
+}
+
+/// TEST UNIT READY, which tells how far it is.
+fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
+    let failed = |sense: Sense| {
+        Err(DriveError::device(format!(
+            "{}; the drive may take nothing but the same command now: run plateau purge again, and replace the drive \
+             if it fails again",
+            sense.text()
+        )))
+    };
+    match scsi::send(admin, &[0; 6], Data::None, Duration::from_secs(60)) {
+        Ok(()) => Ok(Polled::Done),
+        Err(Fault::Scsi(_, Some(sense))) => match sense.code {
+            FORMAT_RUNNING | SANITIZE_RUNNING => Ok(Polled::Running(sense.share_done)),
+            _ => failed(sense),
+        },
+        Err(fault) => Err(fault.during("TEST UNIT READY", ADVICE)),
+    }
+}

@@ -1,0 +1,13 @@
+//! SCSI FORMAT UNIT: what the PTS prefers for SAS.
+
+use super::{Method, hits_no_others, scsi};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "scsi-format-unit",
+    label: "SCSI Format Unit",
+    is_pts: true,
+    offer: |can| scsi::offer(can, |drive| drive.format_unit),
+    hits_others: hits_no_others,
+    run: |job| scsi::format_unit(job),
+};

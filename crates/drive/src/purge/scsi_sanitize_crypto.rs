@@ -1,0 +1,13 @@
+//! SCSI SANITIZE with cryptographic erase.
+
+use super::{Method, hits_no_others, scsi};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "scsi-sanitize-crypto",
+    label: "SCSI Sanitize, cryptographic erase",
+    is_pts: true,
+    offer: |can| scsi::offer(can, |drive| drive.sanitize_crypto),
+    hits_others: hits_no_others,
+    run: |job| scsi::sanitize(job, scsi::Action::Crypto),
+};

@@ -1,0 +1,13 @@
+//! SCSI SANITIZE with overwrite; the PTS names no overwrite among its purges.
+
+use super::{Method, hits_no_others, scsi};
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "scsi-sanitize-overwrite",
+    label: "SCSI Sanitize, overwrite",
+    is_pts: false,
+    offer: |can| scsi::offer(can, |drive| drive.sanitize_overwrite),
+    hits_others: hits_no_others,
+    run: |job| scsi::sanitize(job, scsi::Action::Overwrite),
+};

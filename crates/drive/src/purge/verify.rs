@@ -1,0 +1,75 @@
+//! Whether a purge did what it said: samples written before, looked for after.
+//!
+//! What was on the drive before is no proof, because it may have been blank.
+
+use super::Job;
+use crate::error::DriveError;
+
+/// Places on the drive, first and last block among them.
+const SAMPLES: u64 = 64;
+
+/// What was written where.
+pub(super) struct Samples {
+    written: Vec<(u64, Vec<u8>)>,
+}
+
+/// Writes samples and reads them back.
+pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, DriveError> {
+    job.step("writing samples");
+    let block_bytes = u64::from(job.can.block_bytes).max(4096);
+    let blocks = job.can.capacity_bytes / block_bytes;
+    let count = SAMPLES.min(blocks);
+    // Nobody shall find samples of an earlier purge and take them for ours.
+    let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
+    let mut written = Vec::new();
+    for index in 0..count {
+        let at = (blocks - 1) * index / (count - 1).max(1) * block_bytes;
+        let mut content = vec![0; block_bytes as usize];
+        random.fill(&mut content);
+        job.admin.write(at, &content).map_err(|fault| failed(&fault, "writing", at))?;
+        let mut back = vec![0; content.len()];
+        job.admin.read(at, &mut back).map_err(|fault| failed(&fault, "reading back", at))?;
+        if back != content {
+            return Err(DriveError::device(format!(
+                "the sample at byte {at} read back otherwise than it was written: the drive does not keep data; \
+                 replace it"
+            )));
+        }
+        written.push((at, content));
+    }
+    Ok(Samples { written })
+}
+
+/// Reads them again: none may be there.
+pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, DriveError> {
+    job.step("looking for the samples");
+    let (mut zero, mut other, mut unreadable) = (0, 0, 0);
+    for (at, content) in &samples.written {
+        let mut now = vec![0; content.len()];
+        match job.admin.read(*at, &mut now) {
+            // After a cryptographic erase blocks may be unreadable until they are written.
+            Err(_) => unreadable += 1,
+            Ok(()) if survived(content, &now) => {
+                return Err(DriveError::device(format!(
+                    "the purge said success, but what was written at byte {at} before is still there: the drive was \
+                     not purged; do not trust this method on it, and name another one with --method"
+                )));
+            }
+            Ok(()) if now.iter().all(|&byte| byte == 0) => zero += 1,
+            Ok(()) => other += 1,
+        }
+    }
+    Ok(format!(
+        "verified: of {} samples {zero} read as zeroes, {other} as something else, {unreadable} not at all",
+        samples.written.len()
+    ))
+}
+
+/// Whether any piece of 512 bytes is as it was.
+fn survived(before: &[u8], now: &[u8]) -> bool {
+    before.chunks(512).zip(now.chunks(512)).any(|(before, now)| before == now)
+}
+
+fn failed(fault: &crate::admin::Fault, what: &str, at: u64) -> DriveError {
+    fault.during(&format!("{what} a sample at byte {at}"), "see the kernel log")
+}

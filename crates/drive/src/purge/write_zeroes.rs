@@ -1,0 +1,35 @@
+//! The device's own command to write zeroes, all over it.
+
+use super::{Job, Method, Offer, hits_no_others};
+use crate::error::DriveError;
+
+/// Small enough for a step of progress now and then.
+const PIECE_BYTES: u64 = 1 << 30;
+
+/// The method.
+pub(super) const METHOD: Method = Method {
+    name: "write-zeroes",
+    label: "zeroes by the device's own command (not a PTS purge)",
+    is_pts: false,
+    offer: |can| {
+        if can.write_zeroes {
+            Offer::Yes
+        } else {
+            Offer::No("the device has no command to write zeroes".into())
+        }
+    },
+    hits_others: hits_no_others,
+    run,
+};
+
+fn run(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
+    job.recheck()?;
+    let all = job.can.capacity_bytes;
+    for start in (0..all).step_by(PIECE_BYTES as usize) {
+        job.admin.write_zeroes(start, PIECE_BYTES.min(all - start)).map_err(|fault| {
+            fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
+        })?;
+        job.share_done(start as f64 / all as f64);
+    }
+    Ok(Vec::new())
+}

@@ -1,0 +1,52 @@
+//! `plateau purge TARGET`.
+
+use drive::{OpenOptions, PurgeOptions, Purging};
+use serde_json::json;
+use stdx::units::{SECOND_NS, amount_base10};
+
+use crate::cli::{Cli, Purge};
+use crate::failure::Done;
+use crate::printer;
+
+pub fn run(cli: &Cli, options: &Purge) -> Done {
+    let drive = drive::open(&options.target, &OpenOptions::default())?;
+    let identity = drive.facts().identity.clone();
+    let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());
+    let mut armed = drive.arm(typed.map(String::as_str))?;
+    let facts = armed.facts().clone();
+    printer::tell_line(&format!(
+        "erasing {}: {} {}, {}",
+        facts.path,
+        facts.model.as_deref().unwrap_or("model unknown"),
+        facts.identity,
+        amount_base10(facts.capacity_bytes)
+    ));
+    let how = PurgeOptions {
+        method: options.method.clone(),
+        verify: options.verify_purge,
+        also_erase: options.erase.iter().filter(|typed| **typed != identity).cloned().collect(),
+    };
+    let mut told_percent = 0;
+    let purged = armed.purge_with(&how, &mut |purging| match purging {
+        Purging::Step(text) => printer::tell_line(text),
+        Purging::ShareDone(share) => {
+            let percent = (share * 100.0) as u32;
+            if percent >= told_percent + 5 {
+                told_percent = percent;
+                printer::tell_line(&format!("{percent} %"));
+            }
+        }
+    })?;
+    let seconds = (purged.end_ns - purged.start_ns) as f64 / SECOND_NS as f64;
+    if cli.json {
+        return printer::print_json(&json!({
+            "target": facts,
+            "method": purged.method,
+            "pts_purge": purged.pts_purge,
+            "seconds": seconds,
+            "evidence": purged.evidence,
+        }));
+    }
+    let evidence: String = purged.evidence.iter().map(|line| format!("  {line}\n")).collect();
+    printer::print(&format!("purged by {} in {seconds:.1} s\n{evidence}", purged.method))
+}

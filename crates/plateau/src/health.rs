@@ -1,0 +1,97 @@
+//! A drive's health in words: as it is, and what a run changed.
+
+use record::{Entry, Event, Health};
+use stdx::units::amount_base10;
+
+/// What a drive tells, in one line; none when it tells nothing.
+pub fn line(health: &Health) -> Option<String> {
+    let mut parts = Vec::new();
+    let mut add = |text: Option<String>| parts.extend(text);
+    add(health.temperature_celsius.map(|celsius| format!("{celsius} degrees C")));
+    add(health
+        .critical_warning
+        .filter(|&bits| bits != 0)
+        .map(|bits| format!("CRITICAL WARNING {bits:02x}h")));
+    add(health.percentage_used.map(|percent| format!("{percent} % used")));
+    add(health.available_spare_percent.map(|percent| format!("{percent} % spare")));
+    add(health.media_errors.map(|count| format!("{count} media errors")));
+    add(health.host_written_bytes.map(|bytes| format!("{} written", amount_base10(bytes))));
+    add(health.power_on_hours.map(|hours| format!("{hours} h on")));
+    add(health.throttling.filter(|&slow| slow).map(|_| "THROTTLING".to_owned()));
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What happened to the drive's health over a run, in one line; none when it told nothing.
+pub fn over(entries: &[Entry]) -> Option<String> {
+    let told: Vec<&Health> = entries
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::Health { health, .. } => Some(health),
+            _ => None,
+        })
+        .collect();
+    let (first, last) = (told.first()?, told.last()?);
+    let mut parts = Vec::new();
+    let degrees = || told.iter().filter_map(|health| health.temperature_celsius);
+    if let (Some(low), Some(high)) = (degrees().min(), degrees().max()) {
+        parts.push(if low == high {
+            format!("{low} degrees C")
+        } else {
+            format!("{low} to {high} degrees C")
+        });
+    }
+    let grown = |of: fn(&Health) -> Option<u64>| of(last)?.checked_sub(of(first)?);
+    parts.extend(grown(|h| h.host_written_bytes).map(|bytes| format!("{} written", amount_base10(bytes))));
+    parts.extend(amplification(first, last).map(|waf| format!("write amplification {waf:.2}")));
+    parts.extend(grown(|h| h.media_errors).map(|count| format!("{count} media errors")));
+    parts.extend(grown(|h| h.throttle_seconds).map(|seconds| format!("throttled for {seconds} s")));
+    parts.extend(told.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
+    let warned = told.iter().filter_map(|health| health.critical_warning).fold(0, |all, bits| all | bits);
+    parts.extend((warned != 0).then(|| format!("CRITICAL WARNING {warned:02x}h")));
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Bytes written to flash for each byte that the host wrote.
+fn amplification(first: &Health, last: &Health) -> Option<f64> {
+    let host = last.host_written_bytes?.checked_sub(first.host_written_bytes?)?;
+    let media = last.media_written_bytes?.checked_sub(first.media_written_bytes?)?;
+    (host > 0).then(|| media as f64 / host as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(seq: u64, health: Health) -> Entry {
+        Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event: Event::Health { at_ns: seq, health } }
+    }
+
+    #[test]
+    fn a_run_is_told_by_its_first_and_last_health() {
+        let health = |celsius, host, media| Health {
+            temperature_celsius: Some(celsius),
+            host_written_bytes: Some(host),
+            media_written_bytes: Some(media),
+            media_errors: Some(3),
+            ..Health::default()
+        };
+        let entries = [
+            told(0, health(30, 1_000, 0)),
+            told(1, health(55, 500_000, 0)),
+            told(2, health(41, 2_001_000, 5_000_000)),
+        ];
+        let text = over(&entries).expect("a line");
+        assert_eq!(text, "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors");
+        assert_eq!(over(&[]), None);
+        assert_eq!(over(&[told(0, Health::default())]), None);
+    }
+
+    #[test]
+    fn warnings_are_not_lost() {
+        let warned = Health { critical_warning: Some(2), throttling: Some(true), ..Health::default() };
+        let text = over(&[told(0, warned.clone()), told(1, Health::default())]).expect("a line");
+        assert_eq!(text, "THROTTLED, CRITICAL WARNING 02h");
+        assert!(line(&warned).expect("a line").contains("CRITICAL WARNING 02h"));
+        assert_eq!(line(&Health::default()), None);
+    }
+}
