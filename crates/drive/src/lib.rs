@@ -58,6 +58,10 @@ pub struct OpenOptions {
     pub scale: Option<String>,
     /// Seed of a simulated drive.
     pub sim_seed: u64,
+    /// Faults laid over a simulated drive, in place of those of its model; none leaves the model's.
+    pub sim_faults: Option<Vec<String>>,
+    /// A simulated drive of a run that is resumed: what happens once has happened.
+    pub sim_resumed: bool,
     /// How I/Os get into the kernel.
     pub engine: Engine,
     /// Where the threads of a load run; near the device and a processor each when none.

@@ -9,7 +9,7 @@ mod together;
 
 use std::time::{Duration, Instant};
 
-use nandsim::{Cause, Failed, Load, Model, Scale, Ssd, Tally, Witness};
+use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
     Direction, ErrorCount, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
 };
@@ -60,8 +60,13 @@ impl Simulated {
         let model = model_of(name).map_err(unusable)?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
         let scale = scale.map_err(|e| unusable(e.to_string()))?;
-        let ssd = Ssd::new(&model, scale, options.sim_seed);
-        let facts = facts(target, &model, scale, options.sim_seed, &ssd);
+        let mut ssd = Ssd::new(&model, scale, options.sim_seed);
+        let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
+        let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
+        let faults = faults.map_err(|e| unusable(e.to_string()))?;
+        ssd.lay_faults(if options.sim_resumed { faults.lasting() } else { faults });
+        let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
+        facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));
         let simulated = Self {
             ssd,
             divisor: u64::from(scale.divisor()),
@@ -295,6 +300,7 @@ fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> Tar
             model_version: model.version,
             scale_divisor: scale.divisor(),
             seed,
+            faults: Vec::new(),
         }),
     }
 }

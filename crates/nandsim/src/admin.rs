@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::cache::Cache;
 use crate::events::{Events, NEVER};
 use crate::flash::Flash;
+use crate::hybrid::Log;
 use crate::lane::Lane;
 use crate::ssd::{Ssd, Use};
 use crate::write::Open;
@@ -64,6 +65,7 @@ impl Ssd {
         }
         self.settle();
         self.flush_host_unit();
+        self.flush_log_unit();
         self.settle();
         self.now_ns += POWER_CYCLE_NS / u64::from(self.plan.divisor);
         self.warm_up();
@@ -79,7 +81,7 @@ impl Ssd {
     fn settle(&mut self) {
         self.drain_until(NEVER);
         let busy = (0..self.plan.dies as usize).map(|die| self.flash.free_ns(die)).max().unwrap_or(0);
-        self.now_ns = self.now_ns.max(busy).max(self.controller_free_ns);
+        self.now_ns = self.now_ns.max(busy).max(self.controller_free_ns).max(self.log.busy_ns);
     }
 
     fn renew(&mut self, takes_ns: u64) {
@@ -94,8 +96,10 @@ impl Ssd {
         self.free = (0..self.plan.superblocks).collect();
         self.sealed = VecDeque::new();
         self.cache = Cache::new(&self.plan);
+        self.log = Log::default();
+        self.wear.iter_mut().for_each(|erases| *erases += 1);
         (self.host, self.copies) = (Open::default(), Open::default());
-        (self.victim, self.owed, self.buffer_used) = (None, 0, 0);
+        (self.victim, self.owed, self.ring_saved, self.buffer_used) = (None, 0, 0, 0);
         self.flash = Flash::new(&self.plan, self.seed);
         self.events = Events::new(self.plan.dies as usize);
         let link = Lane::new(self.plan.link_ns(4096));

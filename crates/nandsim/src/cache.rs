@@ -44,9 +44,7 @@ impl Ssd {
             self.cache.folding = Some(Victim::new(&self.plan, superblock, valid));
         }
         // The last free superblock belongs to the collector, and so does what is open for its copies.
-        while self.free.len() < 2 {
-            self.collect_now();
-        }
+        self.make_room();
         let victim = self.cache.folding.as_mut().expect("chosen above");
         let superblock = victim.superblock;
         let read = victim.read_next(&self.map, &mut self.flash, &self.plan, self.now_ns);
@@ -58,7 +56,7 @@ impl Ssd {
             self.cache.folding = None;
             self.uses[superblock as usize] = Use::CacheFree;
             self.cache.free.push_back(superblock);
-            self.erase_superblock();
+            self.erase_superblock(superblock);
         }
         true
     }

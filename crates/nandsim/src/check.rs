@@ -17,7 +17,7 @@ impl Ssd {
     pub fn check(&self) -> Result<(), String> {
         self.check_map()?;
         self.check_superblocks()?;
-        let held = u64::from(self.host.filled) + self.flash.buffered();
+        let held = u64::from(self.host.filled) + u64::from(self.log.open.filled) + self.flash.buffered();
         if u64::from(self.buffer_used) != held {
             return Err(format!("the buffer counts {} slots, but {held} are in it", self.buffer_used));
         }
@@ -46,6 +46,9 @@ impl Ssd {
             }
         }
         let counted: u64 = self.map.valid.iter().map(|&n| u64::from(n)).sum();
+        if mapped != u64::from(self.map.mapped) {
+            return Err(format!("{mapped} map units are mapped, but {} are counted", self.map.mapped));
+        }
         if mapped != counted {
             return Err(format!("{mapped} map units are mapped, but {counted} slots count as valid"));
         }
@@ -69,18 +72,25 @@ impl Ssd {
         if free != self.free.len() || !listed {
             return Err(format!("{free} superblocks are free, {} are listed", self.free.len()));
         }
-        let of_cache = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
+        let of = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
         let cache = &self.cache;
-        if of_cache(Use::CacheFree) != cache.free.len()
-            || of_cache(Use::Cache) != cache.sealed.len()
-            || of_cache(Use::Folding) != usize::from(cache.folding.is_some())
+        if of(Use::CacheFree) != cache.free.len()
+            || of(Use::Cache) != cache.sealed.len()
+            || of(Use::Folding) != usize::from(cache.folding.is_some())
         {
             return Err("a list of the cache does not name its superblocks".to_owned());
         }
-        let of = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
-        let open = [&self.host, &self.copies].iter().filter(|open| open.end > 0).count();
+        if of(Use::Log) != self.log.sealed.len()
+            || of(Use::Merging) != usize::from(self.log.merging.is_some())
+        {
+            return Err("the log does not name its superblocks".to_owned());
+        }
+        let open = [&self.host, &self.copies, &self.log.open].iter().filter(|open| open.end > 0).count();
         if of(Use::Open) != open || of(Use::Victim) != usize::from(self.victim.is_some()) {
             return Err("the open superblocks or the victim are not marked as such".to_owned());
+        }
+        if self.wear.iter().map(|&erases| u64::from(erases)).sum::<u64>() != self.health.erases {
+            return Err("the erases of the superblocks are not those of the health log".to_owned());
         }
         Ok(())
     }

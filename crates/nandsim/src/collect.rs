@@ -2,7 +2,7 @@
 
 use crate::flash::{Flash, Part};
 use crate::map::Map;
-use crate::plan::{Plan, RESERVE};
+use crate::plan::Plan;
 use crate::ssd::{Ssd, Use};
 
 /// A superblock that is being emptied.
@@ -26,6 +26,13 @@ impl Victim {
         let end = cursor + plan.superblock_slots;
         let garbage = plan.superblock_slots - valid;
         Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None }
+    }
+
+    /// The next slot, valid or not; none behind the last.
+    pub(crate) fn step(&mut self) -> Option<u32> {
+        let slot = (self.cursor < self.end).then_some(self.cursor)?;
+        self.cursor += 1;
+        Some(slot)
     }
 
     /// Reads the next valid slot: which one, and when it is there.
@@ -55,18 +62,21 @@ impl Ssd {
     /// One map unit was written: copies in proportion, so that space is freed as fast as it is used.
     #[inline]
     pub(crate) fn pay_collector(&mut self) {
-        if self.free.len() >= RESERVE as usize {
+        if self.free.len() >= self.plan.collect_below as usize {
             return;
         }
         self.pay();
     }
 
     fn pay(&mut self) {
-        if self.victim.is_none() && !self.choose_victim() {
+        if !self.may_collect() {
             return;
         }
+        let (free, below) = (self.free.len() as u32, self.plan.collect_below);
         let victim = self.victim.as_mut().expect("chosen above");
-        victim.credit += victim.valid;
+        // A ring keeps a pool and works the harder the less is in it, because its garbage comes in lumps.
+        let share = if self.plan.ring { victim.valid / below * 2 * (below - free) } else { victim.valid };
+        victim.credit += share;
         let due = victim.credit / victim.garbage;
         victim.credit -= due * victim.garbage;
         self.owed += due;
@@ -83,16 +93,36 @@ impl Ssd {
     /// Frees one superblock at once, whatever it costs: the host is out of space.
     pub(crate) fn collect_now(&mut self) {
         self.owed = 0;
-        assert!(self.victim.is_some() || self.choose_victim(), "garbage is left while space is short");
+        if !self.may_collect() {
+            assert!(self.sweep_log(), "garbage is left while space is short");
+            return;
+        }
         while self.victim.is_some() {
             self.copy_next();
         }
     }
 
+    /// Collects until the last free superblock, which belongs to the collector, is not the only one.
+    pub(crate) fn make_room(&mut self) {
+        // A ring may turn once without finding garbage, and once more while the copies fill up.
+        for _ in 0..4 * self.plan.superblocks {
+            if self.free.len() >= 2 {
+                return;
+            }
+            self.collect_now();
+        }
+        panic!("space is short although garbage is left");
+    }
+
+    /// Whether there is something to collect; chooses it.
+    pub(crate) fn may_collect(&mut self) -> bool {
+        self.victim.is_some() || self.choose_victim()
+    }
+
     /// One step of work ahead of the host; false when there is enough free space or no garbage.
     pub(crate) fn collect_ahead(&mut self) -> bool {
         let wanted = self.plan.idle_free_superblocks as usize;
-        if self.free.len() >= wanted || (self.victim.is_none() && !self.choose_victim()) {
+        if self.free.len() >= wanted || !self.may_collect() {
             return false;
         }
         self.copy_next();
@@ -103,12 +133,21 @@ impl Ssd {
     fn choose_victim(&mut self) -> bool {
         let found = match self.plan.victim_window {
             None => self.fewest_valid(),
+            Some(_) if self.plan.ring => self.next_of_ring(),
             Some(window) => self.fewest_valid_of_oldest(window as usize),
         };
         let Some(superblock) = found else { return false };
         let valid = self.map.valid[superblock as usize];
         self.uses[superblock as usize] = Use::Victim;
-        self.victim = Some(Victim::new(&self.plan, superblock, valid));
+        let mut victim = Victim::new(&self.plan, superblock, valid);
+        if self.plan.ring {
+            // Some superblocks of a ring have no garbage: it is paced by what is valid on the whole drive.
+            let slots = u64::from(self.plan.superblocks) * u64::from(self.plan.superblock_slots);
+            let garbage = slots.saturating_sub(self.map.mapped.into()).max(1) as u32;
+            let shift = self.map.mapped.checked_ilog2().unwrap_or(0).saturating_sub(24);
+            (victim.valid, victim.garbage) = (self.map.mapped >> shift, (garbage >> shift).max(1));
+        }
+        self.victim = Some(victim);
         true
     }
 
@@ -123,6 +162,23 @@ impl Ssd {
         }
         let found = counts.map(count).position(|n| n == valid);
         Some(found.expect("the least of these counts is one of them") as u32)
+    }
+
+    /// The oldest superblock, but for those without garbage that are passed over: they wait another turn.
+    fn next_of_ring(&mut self) -> Option<u32> {
+        for _ in 0..self.sealed.len() {
+            let oldest = self.sealed.pop_front()?;
+            if self.map.valid[oldest as usize] < self.plan.superblock_slots {
+                return Some(oldest);
+            }
+            self.ring_saved += self.plan.ring_skips;
+            if self.ring_saved < 1 << 16 {
+                return Some(oldest);
+            }
+            self.ring_saved -= 1 << 16;
+            self.sealed.push_back(oldest);
+        }
+        self.sealed.pop_front()
     }
 
     /// The same of the `window` superblocks with garbage that were sealed first.
@@ -172,12 +228,13 @@ impl Ssd {
         let superblock = self.victim.take().expect("a victim to free").superblock;
         self.uses[superblock as usize] = Use::Free;
         self.free.push_back(superblock);
-        self.erase_superblock();
+        self.erase_superblock(superblock);
     }
 
     /// Queues the erases of one superblock on every die.
-    pub(crate) fn erase_superblock(&mut self) {
+    pub(crate) fn erase_superblock(&mut self, superblock: u32) {
         self.health.erases += 1;
+        self.wear[superblock as usize] += 1;
         for die in 0..self.plan.dies as usize {
             self.flash.erase(die, self.now_ns, &mut self.events);
         }

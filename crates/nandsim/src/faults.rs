@@ -2,10 +2,13 @@
 //!
 //! The drive itself stays as it is; without its faults it does what it always does.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::ssd::Ssd;
+pub use text::{FAULT_GRAMMAR, FaultError};
 
 /// Faults to be laid over a drive. Times are those of the virtual clock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,6 +122,11 @@ impl Ssd {
             laid.faults.removed_at_ns = None;
         }
         gone
+    }
+
+    /// Whether a command in flight will fail.
+    pub(crate) fn has_failing(&self) -> bool {
+        self.faults.as_deref().is_some_and(|laid| !laid.failing.is_empty())
     }
 
     /// Forgets the commands in flight.

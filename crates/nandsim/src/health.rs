@@ -58,6 +58,10 @@ pub struct Smart {
     pub nand_units_written: u64,
     /// Erases of each block, on average.
     pub mean_erases: u64,
+    /// Erases of the block that was erased the least.
+    pub least_erases: u64,
+    /// Erases of the block that was erased the most.
+    pub most_erases: u64,
     /// Times that the drive was switched off and on.
     pub power_cycles: u64,
     /// Those of them that came without a notice.
@@ -88,6 +92,8 @@ impl Ssd {
             data_units_written: units(health.host_written_bytes),
             nand_units_written: units(health.nand_written_bytes),
             mean_erases: health.erases / superblocks,
+            least_erases: self.wear.iter().min().map_or(0, |&erases| erases.into()),
+            most_erases: self.wear.iter().max().map_or(0, |&erases| erases.into()),
             power_cycles: health.power_cycles,
             unsafe_shutdowns: health.unsafe_shutdowns,
             media_errors: health.media_errors,

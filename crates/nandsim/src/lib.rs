@@ -16,14 +16,17 @@ mod collect;
 mod command;
 mod events;
 mod faults;
+pub mod fit;
 mod flash;
 mod health;
+mod hybrid;
 mod lane;
 mod load;
 mod map;
 mod model;
 mod plan;
 mod queue;
+mod reference;
 mod run;
 mod scale;
 mod ssd;
@@ -31,10 +34,13 @@ mod thermal;
 mod witness;
 mod write;
 
-pub use faults::{Cause, Failure, Faults, LostCommands, MediaFault, SlowTime};
+pub use faults::{Cause, FAULT_GRAMMAR, Failure, FaultError, Faults, LostCommands, MediaFault, SlowTime};
 pub use health::{Health, Smart};
 pub use load::{Direction, Failed, Load, Tally, Tick, Until};
-pub use model::{Cache, Class, Firmware, Geometry, MODELS, Model, ModelError, Thermal, Timing, VictimPolicy};
+pub use model::{
+    Cache, Calibration, Class, Firmware, Geometry, Hybrid, MODELS, Model, ModelError, Thermal, Timing,
+    VictimPolicy,
+};
 pub use queue::{Command, Completion, Queue};
 pub use run::MOST_IN_FLIGHT;
 pub use scale::{Scale, ScaleError};

@@ -39,6 +39,8 @@ pub(crate) struct Map {
     bits: Vec<u64>,
     /// Valid slots per superblock.
     pub(crate) valid: Vec<u32>,
+    /// Map units that are mapped.
+    pub(crate) mapped: u32,
     superblock: Divisor,
 }
 
@@ -50,6 +52,7 @@ impl Map {
             p2l: vec![NONE; slots],
             bits: vec![0; slots.div_ceil(64)],
             valid: vec![0; superblocks as usize],
+            mapped: 0,
             superblock: Divisor::new(slots_per_superblock),
         }
     }
@@ -59,6 +62,7 @@ impl Map {
         self.p2l.fill(NONE);
         self.bits.fill(0);
         self.valid.fill(0);
+        self.mapped = 0;
     }
 
     #[inline]
@@ -76,7 +80,9 @@ impl Map {
     #[inline]
     pub(crate) fn bind(&mut self, unit: u32, slot: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
-        if old != NONE {
+        if old == NONE {
+            self.mapped += 1;
+        } else {
             self.invalidate(old);
         }
         self.hold(unit, slot);
@@ -103,6 +109,7 @@ impl Map {
     pub(crate) fn unmap(&mut self, unit: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], NONE);
         if old != NONE {
+            self.mapped -= 1;
             self.invalidate(old);
         }
     }

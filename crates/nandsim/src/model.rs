@@ -2,12 +2,16 @@
 
 mod check;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::fit::{Figure, Score};
 
 /// The models that come with this crate: name and TOML text.
 pub const MODELS: &[(&str, &str)] = &[
     ("sas-slc-2011", include_str!("../models/sas-slc-2011.toml")),
+    ("sas-slc-fast-2011", include_str!("../models/sas-slc-fast-2011.toml")),
     ("sata-mlc-2011", include_str!("../models/sata-mlc-2011.toml")),
+    ("sata-mlc-hybrid-2011", include_str!("../models/sata-mlc-hybrid-2011.toml")),
     ("sata-eslc-2012", include_str!("../models/sata-eslc-2012.toml")),
     ("nvme-tlc-2018", include_str!("../models/nvme-tlc-2018.toml")),
     ("nvme-tlc-enterprise-2024", include_str!("../models/nvme-tlc-enterprise-2024.toml")),
@@ -15,7 +19,7 @@ pub const MODELS: &[(&str, &str)] = &[
 ];
 
 /// A class of drive, never one real drive.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// Short name, such as `sas-slc-2011`.
@@ -30,10 +34,15 @@ pub struct Model {
     pub nand: String,
     /// Version of the parameters; rises when the model behaves differently.
     pub version: u32,
-    /// What the parameters were fitted to and how well, one line each.
-    pub calibration: Vec<String>,
+    /// Faults to be laid over the drive, as [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR) has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// Where the model is known to differ from drives of its class, one line each.
+    #[serde(default)]
     pub misfits: Vec<String>,
+    /// What the parameters were fitted to and how well.
+    #[serde(default)]
+    pub calibration: Calibration,
     /// Sizes.
     pub geometry: Geometry,
     /// Speeds.
@@ -41,15 +50,39 @@ pub struct Model {
     /// Policy of the drive's own software.
     pub firmware: Firmware,
     /// Flash that is written one bit per cell and folded into the rest later; none without the table.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
+    /// Coarse granules behind a log, the second kind of translation layer; none without the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hybrid: Option<Hybrid>,
     /// Warmth.
     #[serde(default)]
     pub thermal: Thermal,
 }
 
+/// What a model was fitted to and how well; all empty for a model that was fitted to nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// What was measured, on what, and what of it was fitted.
+    #[serde(default)]
+    pub source: String,
+    /// Median error of all cells that the class shall not pass in percent; 0 is no aim.
+    #[serde(default)]
+    pub aim_percent: f64,
+    /// The cells at some scales; the first one was fitted.
+    #[serde(default)]
+    pub scores: Vec<Score>,
+    /// The other measured figures at the scale of the first score.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// What else is to be said, one line each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
 /// Market that a drive is made for, which decides the PTS that applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// PTS-E.
@@ -59,7 +92,7 @@ pub enum Class {
 }
 
 /// Sizes of a drive.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
     /// User capacity in bytes; a scaled drive has it rounded down to a MiB.
@@ -91,7 +124,7 @@ fn rated_erases() -> u32 {
 }
 
 /// Speeds of a drive.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// Sensing a page in us.
@@ -122,6 +155,10 @@ pub struct Timing {
     pub write_latency_us: f64,
     /// How much longer than a read a read-modify-write holds its die in us.
     pub modify_us: f64,
+    /// Whether a write below the map unit ends before the rest of its unit was read, which then happens behind
+    /// it.
+    #[serde(default)]
+    pub modify_behind: bool,
     /// A purge in ms.
     pub purge_ms: f64,
     /// What a read costs that suspends a program instead of waiting for it in us; 0 is no suspension.
@@ -141,7 +178,7 @@ fn program_suspends() -> u32 {
 }
 
 /// Policy of the drive's own software.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
     /// Write buffer in bytes; never less than two program units per die.
@@ -155,6 +192,9 @@ pub struct Firmware {
     /// Which superblock the collector empties next.
     #[serde(default)]
     pub victim_policy: VictimPolicy,
+    /// Share of the superblocks without garbage that a `ring` passes over in percent.
+    #[serde(default)]
+    pub ring_skips_percent: f64,
     /// Oldest superblocks that `windowed` chooses from.
     #[serde(default = "victim_window")]
     pub victim_window: u32,
@@ -164,8 +204,8 @@ fn victim_window() -> u32 {
     256
 }
 
-/// Which superblock the collector empties next; one without garbage is never taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// Which superblock the collector empties next; only a ring takes one without garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VictimPolicy {
     /// The one with the fewest valid map units.
@@ -175,11 +215,14 @@ pub enum VictimPolicy {
     Fifo,
     /// The one with the fewest valid map units of the oldest.
     Windowed,
+    /// The one that was filled first, garbage or not: every block takes its turn, so that all wear alike and
+    /// data that never changes is copied again and again.
+    Ring,
 }
 
 /// Flash that is written one bit per cell: the host's writes go there while there is room, and are folded
 /// into the rest when few programs wait, or in idle time. It is on top of the other flash.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// Size in bytes; at least two superblocks.
@@ -194,8 +237,23 @@ pub struct Cache {
     pub fold_below_programs: u32,
 }
 
+/// A translation layer of coarse granules behind a log of single map units. The log takes writes that are
+/// smaller than a granule while erased flash is left beside the granules and their spare share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hybrid {
+    /// What is written as one, in bytes: a power of two, at least two map units.
+    pub granule_bytes: u32,
+    /// Most bytes of flash that the log takes; 0 is no log.
+    pub log_bytes: u64,
+    /// Serial work of the controller in us for a granule that is read, modified and written.
+    pub modify_us: f64,
+    /// Serial work of the controller in us for a granule that is merged out of the log.
+    pub merge_us: f64,
+}
+
 /// How a drive warms up with its work, and what it does then.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {
     /// Temperature of the drive without work in degrees Celsius.
@@ -270,5 +328,11 @@ impl Model {
         let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(e.to_string()))?;
         model.check()?;
         Ok(model)
+    }
+
+    /// The model as a TOML text that [`from_toml`](Self::from_toml) takes.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a model has only what TOML can say")
     }
 }

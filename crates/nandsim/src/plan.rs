@@ -1,7 +1,8 @@
 //! A model at a scale, in the whole numbers that the running simulator needs.
 
+use crate::hybrid::Granules;
 use crate::map::Divisor;
-use crate::{Model, Scale, VictimPolicy};
+use crate::{Firmware, Model, Scale, VictimPolicy};
 
 /// Superblocks that never hold data for long: the two open ones and the pool that keeps the collector
 /// going. They are on top of the effective over-provisioning.
@@ -40,9 +41,16 @@ pub(crate) struct Plan {
     /// Programs outstanding below which the cache is folded under load.
     pub(crate) fold_below: u32,
     pub(crate) cache_sense_ns: u64,
+    pub(crate) granules: Granules,
     pub(crate) rated_erases: u32,
     /// Oldest superblocks that the collector chooses from; none is all.
     pub(crate) victim_window: Option<u32>,
+    /// Whether superblocks are emptied in turn, garbage or not.
+    pub(crate) ring: bool,
+    /// Of 65,536 superblocks without garbage so many are passed over.
+    pub(crate) ring_skips: u32,
+    /// Free superblocks below which the collector pays for the host's writes.
+    pub(crate) collect_below: u32,
     pub(crate) buffer_slots: u32,
     pub(crate) burst: u32,
     pub(crate) idle_delay_ns: u64,
@@ -53,6 +61,7 @@ pub(crate) struct Plan {
     pub(crate) read_latency_ns: u64,
     pub(crate) write_latency_ns: u64,
     pub(crate) modify_ns: u64,
+    pub(crate) modify_behind: bool,
     pub(crate) link_ns_per_64k: u64,
     pub(crate) link_full_duplex: bool,
     pub(crate) purge_ns: u64,
@@ -84,6 +93,27 @@ fn ns(us: f64) -> u64 {
     (us * 1000.0).round() as u64
 }
 
+fn window(firmware: &Firmware) -> Option<u32> {
+    match firmware.victim_policy {
+        VictimPolicy::Greedy => None,
+        VictimPolicy::Fifo | VictimPolicy::Ring => Some(1),
+        VictimPolicy::Windowed => Some(firmware.victim_window),
+    }
+}
+
+/// `superblock_bytes` is what a superblock stands for on the drive that is not scaled.
+fn granules(model: &Model, superblock_bytes: u64) -> Granules {
+    let Some(hybrid) = &model.hybrid else { return Granules::default() };
+    let geometry = &model.geometry;
+    Granules {
+        shift: (hybrid.granule_bytes / geometry.map_unit_bytes).trailing_zeros(),
+        most_log: (hybrid.log_bytes / superblock_bytes) as u32,
+        kept_slots: (65_536.0 * (1.0 + geometry.effective_op_percent / 100.0)).ceil() as u64,
+        modify_ns: ns(hybrid.modify_us),
+        merge_ns: ns(hybrid.merge_us),
+    }
+}
+
 impl Plan {
     pub(crate) fn new(model: &Model, scale: Scale) -> Self {
         let (geometry, timing, firmware) = (&model.geometry, &model.timing, &model.firmware);
@@ -107,6 +137,10 @@ impl Plan {
         let superblock_bytes = u64::from(superblock_slots) * u64::from(map_unit);
         let cache = model.cache.as_ref();
         let cache_superblocks = cache.map_or(0, |c| (c.bytes / n / superblock_bytes).max(2) as u32);
+        let ring = firmware.victim_policy == VictimPolicy::Ring;
+        // A granule is taken as a whole, while both open program units wait for their next slots.
+        let granule_slots =
+            model.hybrid.as_ref().map_or(0, |hybrid| hybrid.granule_bytes / map_unit + 2 * unit_slots);
         let buffer = firmware.write_buffer_bytes / n / u64::from(map_unit);
 
         Self {
@@ -127,22 +161,24 @@ impl Plan {
                 .map_or(0, |c| (f64::from(cache_superblocks) * c.fold_from_percent / 100.0) as u32),
             fold_below: cache.map_or(0, |c| c.fold_below_programs),
             cache_sense_ns: cache.map_or(0, |c| ns(c.read_us)),
+            granules: granules(model, n * superblock_bytes),
             rated_erases: geometry.rated_erases,
-            victim_window: match firmware.victim_policy {
-                VictimPolicy::Greedy => None,
-                VictimPolicy::Fifo => Some(1),
-                VictimPolicy::Windowed => Some(firmware.victim_window),
-            },
-            buffer_slots: (buffer as u32).max(2 * row),
+            victim_window: window(firmware),
+            ring,
+            ring_skips: (firmware.ring_skips_percent * 655.36).round() as u32,
+            collect_below: if ring { RESERVE + spare / 2 } else { RESERVE },
+            buffer_slots: (buffer as u32).max(2 * row + granule_slots),
             burst: firmware.collect_burst_map_units,
             idle_delay_ns: ns(firmware.idle_delay_ms * 1000.0) / n,
-            idle_free_superblocks: (f64::from(spare) * firmware.idle_free_percent / 100.0) as u32,
+            idle_free_superblocks: ((f64::from(spare) * firmware.idle_free_percent / 100.0) as u32)
+                .max(if ring { RESERVE + spare / 2 } else { 0 }),
             read_command_ns: ns(timing.read_command_us),
             write_command_ns: ns(timing.write_command_us),
             map_unit_ns: ns(timing.map_unit_us),
             read_latency_ns: ns(timing.read_latency_us),
             write_latency_ns: ns(timing.write_latency_us),
             modify_ns: ns(timing.modify_us),
+            modify_behind: timing.modify_behind,
             link_ns_per_64k: ns(65_536.0 / timing.link_mb_per_s),
             link_full_duplex: timing.link_full_duplex,
             purge_ns: ns(timing.purge_ms * 1000.0) / n,

@@ -82,7 +82,13 @@ impl Ssd {
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { self.now_ns + load.tick_ns };
         while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
-            let over = time > deadline && run.completions >= load.min_completions;
+            let past = time > deadline && run.completions >= load.min_completions;
+            // The host waits for the answer of a command that will fail, with nothing new in between.
+            let waits = past && self.has_failing();
+            if waits {
+                run.threads.iter_mut().for_each(|thread| thread.left_bytes = 0);
+            }
+            let over = past && !waits;
             assert!(over || time.min(gone_ns) != NEVER, "a command in flight that never ends");
             let end = if over { deadline.max(self.now_ns) } else { time };
             let gone = end >= gone_ns;

@@ -8,6 +8,7 @@ use crate::events::{Events, NEVER};
 use crate::faults::Laid;
 use crate::flash::Flash;
 use crate::health::Health;
+use crate::hybrid::Log;
 use crate::lane::Lane;
 use crate::map::{Map, NONE};
 use crate::plan::{Plan, RESERVE};
@@ -26,6 +27,9 @@ pub(crate) enum Use {
     /// Full and in the cache.
     Cache,
     Folding,
+    /// Full and in the log.
+    Log,
+    Merging,
     CacheFree,
 }
 
@@ -43,6 +47,11 @@ pub struct Ssd {
     /// Full superblocks, the oldest first; empty when the collector does not ask for their age.
     pub(crate) sealed: VecDeque<u32>,
     pub(crate) cache: Cache,
+    pub(crate) log: Log,
+    /// Erases of each superblock since the drive was made.
+    pub(crate) wear: Vec<u32>,
+    /// What a ring has saved up to pass over the next superblock without garbage, in 65,536ths.
+    pub(crate) ring_saved: u32,
     /// Copies that the collector owes to the host's writes.
     pub(crate) owed: u32,
     pub(crate) flash: Flash,
@@ -90,6 +99,9 @@ impl Ssd {
             victim: None,
             sealed: VecDeque::new(),
             cache: Cache::new(&plan),
+            log: Log::default(),
+            wear: vec![0; (plan.superblocks + plan.cache_superblocks) as usize],
+            ring_saved: 0,
             owed: 0,
             flash: Flash::new(&plan, seed),
             events: Events::new(plan.dies as usize),
@@ -148,9 +160,9 @@ impl Ssd {
         self.drain_until(ahead_from);
         self.now_ns = ahead_from;
         while self.now_ns < end {
-            while self.flash.outstanding() < 2 * self.plan.dies && (self.collect_ahead() || self.fold_next())
-            {
-            }
+            while self.flash.outstanding() < 2 * self.plan.dies
+                && (self.collect_ahead() || self.fold_next() || self.merge_ahead())
+            {}
             let (time, die) = self.events.next();
             if time > end {
                 break;
@@ -199,6 +211,7 @@ impl Ssd {
         self.map.l2p.iter().for_each(|&slot| add(slot.into()));
         self.map.valid.iter().for_each(|&count| add(count.into()));
         self.free.iter().for_each(|&superblock| add(superblock.into()));
+        self.wear.iter().for_each(|&erases| add(erases.into()));
         (0..self.plan.dies as usize).for_each(|die| add(self.flash.free_ns(die)));
         let victim = self.victim.as_ref().map_or(NONE, |v| v.superblock);
         for word in [
@@ -207,6 +220,8 @@ impl Ssd {
             self.buffer_used.into(),
             self.host.next.into(),
             self.copies.next.into(),
+            self.log.open.next.into(),
+            self.log.busy_ns,
             victim.into(),
             self.owed.into(),
             self.health.nand_written_bytes,

@@ -36,7 +36,7 @@ impl Ssd {
     /// Takes a write: the completion time, or none when it has to wait for the buffer.
     #[inline]
     pub(crate) fn write(&mut self, mut pending: Pending) -> Option<u64> {
-        if !self.blocked.is_empty() || !self.admit(&mut pending) {
+        if !self.blocked.is_empty() || !self.admit_by_kind(&mut pending) {
             self.blocked.push_back(pending);
             return None;
         }
@@ -53,7 +53,7 @@ impl Ssd {
     pub(crate) fn admit_blocked(&mut self) {
         while let Some(mut pending) = self.blocked.pop_front() {
             pending.ready_ns = pending.ready_ns.max(self.now_ns);
-            if !self.admit(&mut pending) {
+            if !self.admit_by_kind(&mut pending) {
                 self.blocked.push_front(pending);
                 return;
             }
@@ -64,6 +64,11 @@ impl Ssd {
             }
             self.events.set(pending.leaf as usize, end);
         }
+    }
+
+    #[inline]
+    fn admit_by_kind(&mut self, pending: &mut Pending) -> bool {
+        if self.plan.granules.shift == 0 { self.admit(pending) } else { self.admit_granules(pending) }
     }
 
     /// Takes as many map units as the buffer has room for; whether that was all.
@@ -84,7 +89,9 @@ impl Ssd {
                     let sense_ns = self.plan.sense_ns(old) + self.plan.modify_ns;
                     let part = Part { unit: old >> self.plan.unit_shift, slots: 1, sense_ns };
                     ready_ns = self.flash.read(self.plan.die_of(old), start_ns, part);
-                    pending.ready_ns = pending.ready_ns.max(ready_ns);
+                    if !self.plan.modify_behind {
+                        pending.ready_ns = pending.ready_ns.max(ready_ns);
+                    }
                 }
                 self.place(unit, ready_ns);
             }
@@ -94,16 +101,16 @@ impl Ssd {
         true
     }
 
-    /// Whether `slot` belongs to the program unit that is still being filled by the host: a write to it
+    /// Whether `slot` belongs to a program unit that is still being filled by the host: a write to it
     /// merges, a read of it is a hit.
     #[inline]
     pub(crate) fn in_buffer(&self, slot: u32) -> bool {
-        slot.wrapping_sub(self.host.next - self.host.filled) < self.host.filled
+        slot.wrapping_sub(self.host.next - self.host.filled) < self.host.filled || self.log.in_buffer(slot)
     }
 
     /// Puts one map unit into the host's open superblock.
     #[inline]
-    fn place(&mut self, unit: u32, ready_ns: u64) {
+    pub(crate) fn place(&mut self, unit: u32, ready_ns: u64) {
         // A full unit stays until the next slot is needed: small sequential writes merge into it.
         if self.host.filled >> self.plan.unit_shift != 0 {
             self.seal_host_unit();
@@ -151,9 +158,7 @@ impl Ssd {
             return;
         }
         // The last free superblock belongs to the collector, or it could never free another.
-        while self.free.len() < 2 {
-            self.collect_now();
-        }
+        self.make_room();
         self.seal(self.host);
         self.host = self.open_next();
     }

@@ -60,7 +60,7 @@ pub enum Command {
     Info(Info),
     /// Purge a target by itself: everything on it is lost
     Purge(Purge),
-    /// List the models of simulated drives, or show one with what it was fitted to
+    /// List the models of simulated drives, show one with what it was fitted to, or fit one to a run
     #[command(subcommand)]
     Sim(Sim),
     /// Put a load on a target, in fio's words or by a fio job file; reads need no confirmation
@@ -172,7 +172,29 @@ pub struct Asked {
     #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
     pub numa_cpu_nodes: Option<String>,
     #[command(flatten)]
+    pub sim_faults: SimFaults,
+    #[command(flatten)]
     pub changes: Changes,
+}
+
+/// What goes wrong with a simulated drive.
+#[derive(Debug, Args, Default)]
+pub struct SimFaults {
+    /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
+    /// throttle:after=1min,for=30s,rate=50MB/s or removal:after=5min; can be repeated, and takes the place of
+    /// the faults that a model file has
+    #[arg(long, value_name = "FAULT")]
+    pub sim_fault: Vec<String>,
+    /// Simulated drives: inject nothing, also when the model file has faults
+    #[arg(long, conflicts_with = "sim_fault")]
+    pub no_sim_faults: bool,
+}
+
+impl SimFaults {
+    /// The faults in place of those of the model, if any were chosen.
+    pub fn chosen(&self) -> Option<Vec<String>> {
+        (self.no_sim_faults || !self.sim_fault.is_empty()).then(|| self.sim_fault.clone())
+    }
 }
 
 /// Settings that an operator may change; what departs from the profile is printed on every page.
@@ -326,9 +348,35 @@ pub enum Sim {
     List,
     /// Show one model: what it is, how well it fits, where it does not
     Show {
-        /// Model
+        /// Model, or FILE.toml
         model: String,
+        /// Print the model as a TOML text to start a model of your own from
+        #[arg(long)]
+        toml: bool,
     },
+    /// Fit a model to the IOPS test of a run and write it as a TOML file
+    Fit(SimFit),
+}
+
+#[derive(Debug, Args)]
+pub struct SimFit {
+    /// The run, with an IOPS test
+    pub run: String,
+    /// Model or FILE.toml to start from [default: the built-in one that is least off]
+    #[arg(long, value_name = "MODEL")]
+    pub from: Option<String>,
+    /// File to write [default: fit-RUN.toml]
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Trials
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub steps: u32,
+    /// Scale of the simulated drive [default: so that it has about 2.5 GB]
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
+    /// Seed of the trials
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

@@ -48,6 +48,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         scale: asked.scale.clone(),
         sim_seed: asked.seed,
         placement: placement_of(asked),
+        sim_faults: asked.sim_faults.chosen(),
         ..OpenOptions::default()
     };
     let drive = drive::open(&asked.target, &open)?;

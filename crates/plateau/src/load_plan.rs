@@ -158,6 +158,7 @@ impl Need {
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
             scale: options.scale.clone().filter(|_| simulated),
             sim_seed: options.seed,
+            sim_faults: options.sim_faults.chosen().filter(|_| simulated),
             engine: self.engine,
             placement: placement
                 .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))

@@ -16,6 +16,8 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
         let divisor = sim.scale_divisor;
         all.push(format!("scale 1/{divisor}: capacity and cell time divided by {divisor}"));
     }
+    let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults);
+    all.extend(faults.map(|fault| format!("injected fault {fault}")));
     for text in outcomes.iter().flat_map(|outcome| &outcome.modified) {
         if !all.contains(text) {
             all.push(text.clone());

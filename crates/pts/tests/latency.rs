@@ -132,7 +132,8 @@ fn nothing_done_is_not_steady() {
 
 /// The drive of every test as a simulated one at a scale.
 fn simulated(scale_divisor: u32) -> TargetFacts {
-    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1 };
+    let simulated =
+        SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1, faults: Vec::new() };
     TargetFacts { simulated: Some(simulated), ..target(512) }
 }
 

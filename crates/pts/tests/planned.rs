@@ -88,7 +88,13 @@ fn a_round_of_throughput_writes_a_minute_of_the_speed() {
 
 #[test]
 fn a_scaled_drive_takes_a_scaled_time() {
-    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 16, seed: 1 };
+    let simulated = SimulatedFacts {
+        model: "m".into(),
+        model_version: 1,
+        scale_divisor: 16,
+        seed: 1,
+        faults: Vec::new(),
+    };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
     // The largest cells of IOPS are longer than their scaled minute: so many I/Os are in flight.

@@ -179,7 +179,13 @@ fn xsr_keeps_finished_groups() {
 
 #[test]
 fn a_scaled_drive_has_no_maxima_over_time() {
-    let simulated = SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 64, seed: 1 };
+    let simulated = SimulatedFacts {
+        model: "m".into(),
+        model_version: 1,
+        scale_divisor: 64,
+        seed: 1,
+        faults: Vec::new(),
+    };
     let scaled = TargetFacts { simulated: Some(simulated), ..target(512) };
     let bench = || Fake::new(|_, _| 1_000);
     let outcome = run_on("xsr", "pts-e-2.0", &scaled, &mut bench());

@@ -139,6 +139,9 @@ pub struct SimulatedFacts {
     pub scale_divisor: u32,
     /// Seed of the drive.
     pub seed: u64,
+    /// Faults that were injected, as they were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// The machine, where the kernel tells.

@@ -1,19 +1,35 @@
 //! What the keys of a model allow.
 
-use super::{Cache, Geometry, Model, ModelError, Thermal, Timing};
+use crate::{Faults, Scale};
+
+use super::{Cache, Calibration, Geometry, Hybrid, Model, ModelError, Thermal, Timing};
 
 impl Model {
-    pub(super) fn check(&self) -> Result<(), ModelError> {
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
+        self.calibration.check()?;
         self.geometry.check()?;
+        let faults = Faults::from_texts(&self.faults, self.geometry.capacity_bytes, Scale::FULL);
+        faults.map_err(|e| wrong("faults", format!("'{}'", e.fault), e.problem))?;
         self.timing.check()?;
         let firmware = &self.firmware;
         whole("firmware.collect_burst_map_units", firmware.collect_burst_map_units.into(), 1, 1 << 20)?;
         whole("firmware.write_buffer_bytes", firmware.write_buffer_bytes, 0, 1 << 40)?;
         number("firmware.idle_delay_ms", firmware.idle_delay_ms, 0.0, 1e9)?;
         whole("firmware.victim_window", firmware.victim_window.into(), 1, 1 << 20)?;
+        number("firmware.ring_skips_percent", firmware.ring_skips_percent, 0.0, 100.0)?;
         number("firmware.idle_free_percent", firmware.idle_free_percent, 0.0, 100.0)?;
         self.cache.as_ref().map_or(Ok(()), |cache| cache.check(self.geometry.capacity_bytes))?;
+        self.hybrid.as_ref().map_or(Ok(()), |hybrid| hybrid.check(&self.geometry))?;
+        if self.hybrid.is_some() && self.cache.is_some() {
+            return Err(wrong("hybrid", "a table", "without [cache]: a drive has one of the two".to_owned()));
+        }
         self.thermal.check()
+    }
+}
+
+impl Calibration {
+    fn check(&self) -> Result<(), ModelError> {
+        number("calibration.aim_percent", self.aim_percent, 0.0, 1000.0)
     }
 }
 
@@ -80,6 +96,15 @@ impl Cache {
         number("cache.read_us", self.read_us, 0.1, 1e6)?;
         number("cache.fold_from_percent", self.fold_from_percent, 0.0, 100.0)?;
         whole("cache.fold_below_programs", self.fold_below_programs.into(), 0, 1 << 20)
+    }
+}
+
+impl Hybrid {
+    fn check(&self, geometry: &Geometry) -> Result<(), ModelError> {
+        power("hybrid.granule_bytes", self.granule_bytes, 2 * geometry.map_unit_bytes, 1 << 22)?;
+        whole("hybrid.log_bytes", self.log_bytes, 0, geometry.capacity_bytes)?;
+        number("hybrid.modify_us", self.modify_us, 0.0, 1e6)?;
+        number("hybrid.merge_us", self.merge_us, 0.0, 1e6)
     }
 }
 

@@ -16,8 +16,6 @@ pub fn small_model(mib: u64, op_percent: f64, superblocks: u32) -> Model {
         interface = "none"
         nand = "SLC"
         version = 1
-        calibration = []
-        misfits = []
         [geometry]
         capacity_bytes = {capacity}
         logical_block_bytes = 512

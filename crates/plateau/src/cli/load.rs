@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::SimFaults;
+
 /// How the result is printed, in fio's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
@@ -30,6 +32,8 @@ pub struct Load {
     /// Seed of every offset, mix and buffer, and of a simulated drive
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    #[command(flatten)]
+    pub sim_faults: SimFaults,
     /// Processors for the threads of the load, such as 0-3,8; all: do not pin [default: a core each, near the
     /// device, while one is left]
     #[arg(

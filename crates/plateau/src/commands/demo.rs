@@ -1,6 +1,6 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use crate::cli::{Asked, Changes, Cli, Demo, Handling, Run};
+use crate::cli::{Asked, Changes, Cli, Demo, Handling, Run, SimFaults};
 use crate::conduct;
 use crate::failure::Done;
 
@@ -14,6 +14,7 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         seed: options.seed,
         cpus_allowed: None,
         numa_cpu_nodes: None,
+        sim_faults: SimFaults::default(),
         changes: Changes::default(),
     };
     let run = Run { asked, erase: None, handling: Handling::default() };

@@ -70,6 +70,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
         placement: file.placement.clone(),
+        sim_faults: sim.map(|sim| sim.faults.clone()),
+        sim_resumed: true,
         ..OpenOptions::default()
     };
     let drive = drive::open(&file.target.path, &open)?;

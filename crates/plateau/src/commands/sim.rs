@@ -1,22 +1,35 @@
-//! `plateau sim list`, `plateau sim show MODEL`.
+//! `plateau sim list`, `plateau sim show MODEL`, `plateau sim fit RUN`.
 
-use nandsim::{Class, MODELS, Model};
+mod fit;
+
+use nandsim::fit::Score;
+use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
-use stdx::units::amount_base10;
+use stdx::units::{amount_base10, grouped};
 
 use crate::cli::{Cli, Sim};
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
+/// The held-out error shall be at most so many times the fitted one.
+const HELD_OUT_LIMIT: f64 = 1.5;
+
 pub fn run(cli: &Cli, action: &Sim) -> Done {
     match action {
         Sim::List => list(cli),
-        Sim::Show { model } => show(cli, model),
+        Sim::Show { model, toml } => show(cli, model, *toml),
+        Sim::Fit(options) => fit::run(cli, options),
     }
 }
 
+/// A built-in model, or that of a file with `.toml` behind its name.
 fn named(name: &str) -> Done<Model> {
-    Model::named(name).map_err(|error| Failure::new(Exit::Usage, error))
+    if !name.ends_with(".toml") {
+        return Model::named(name).map_err(|error| Failure::new(Exit::Usage, error));
+    }
+    let text = std::fs::read_to_string(name)
+        .map_err(|e| Failure::text(Exit::Usage, format!("{name}: cannot read the model: {e}")))?;
+    Model::from_toml(&text).map_err(|e| Failure::text(Exit::Usage, format!("{name}: {e}")))
 }
 
 fn list(cli: &Cli) -> Done {
@@ -26,22 +39,30 @@ fn list(cli: &Cli) -> Done {
     }
     let line = |model: &Model| {
         let capacity = amount_base10(model.geometry.capacity_bytes);
-        format!("{:<26} {:>9}  {:<11} {}\n", model.name, capacity, class(model), model.description)
+        let error = model.calibration.scores.first();
+        let error = error.map_or("not calibrated".to_owned(), |s| format!("error {} %", s.median_percent));
+        format!(
+            "{:<26} {:>9}  {:<11} {error:<15} {}\n",
+            model.name,
+            capacity,
+            class(model),
+            model.description
+        )
     };
     printer::print(&models.iter().map(line).collect::<String>())
 }
 
-fn show(cli: &Cli, name: &str) -> Done {
+fn show(cli: &Cli, name: &str, toml: bool) -> Done {
     let model = named(name)?;
     if cli.json {
         return printer::print_json(&document(&model));
     }
-    let paragraph = |heading: &str, lines: &[String]| {
-        let lines: String = lines.iter().map(|line| format!("  * {line}\n")).collect();
-        format!("\n{heading}\n{lines}")
-    };
+    if toml {
+        return printer::print(&model.to_toml());
+    }
     printer::print(&format!(
-        "{}, version {}: {}\n{}, {} NAND, {}, {}\n{}{}",
+        "{}, version {}: {}\n{}, {} NAND, {}, {}\n\nHow it was calibrated\n{}\nWhere it is known to differ from \
+         real drives\n{}",
         model.name,
         model.version,
         model.description,
@@ -49,9 +70,82 @@ fn show(cli: &Cli, name: &str) -> Done {
         model.nand,
         model.interface,
         amount_base10(model.geometry.capacity_bytes),
-        paragraph("How it was calibrated", &model.calibration),
-        paragraph("Where it is known to differ from real drives", &model.misfits)
+        calibration(&model.calibration),
+        points(&model.misfits),
     ))
+}
+
+fn points(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  * {line}\n")).collect()
+}
+
+/// What the model was held against, with the aims and whether they are met.
+fn calibration(known: &Calibration) -> String {
+    let mut out = String::new();
+    if !known.source.is_empty() {
+        out.push_str(&format!("  {}\n", known.source));
+    }
+    if let Some(score) = known.scores.first() {
+        if known.aim_percent > 0.0 {
+            let met = verdict(score.median_percent <= known.aim_percent);
+            out.push_str(&format!(
+                "  aim: median error of all cells at most {} %: {met} with {} %\n",
+                known.aim_percent, score.median_percent
+            ));
+        }
+        out.push_str(&format!("  {}\n\n{}", held_out(score), scores(&known.scores)));
+    }
+    if !known.figures.is_empty() {
+        out.push_str(&format!("\n  {:<36} {:>10} {:>10} {:>6}\n", "figure", "measured", "simulated", "off"));
+    }
+    for figure in &known.figures {
+        let text = |value: f64| grouped(value, if value < 10.0 { 3 } else { 0 });
+        out.push_str(&format!(
+            "  {:<36} {:>10} {:>10} {:>+5.0}%\n",
+            format!("{}, {}", figure.name, figure.unit),
+            text(figure.measured),
+            text(figure.simulated),
+            100.0 * (figure.simulated / figure.measured - 1.0)
+        ));
+    }
+    if !known.notes.is_empty() && !out.is_empty() {
+        out.push('\n');
+    }
+    out + &points(&known.notes)
+}
+
+fn held_out(score: &Score) -> String {
+    format!(
+        "hold-out: the mixes that were not fitted are off {:.1} times as much as the fitted ones (at most {HELD_OUT_LIMIT}: {})",
+        score.held_out_ratio(),
+        verdict(score.held_out_ratio() <= HELD_OUT_LIMIT)
+    )
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "met" } else { "MISSED" }
+}
+
+fn scores(scores: &[Score]) -> String {
+    let mut out = format!(
+        "  {:>6} {:>14} {:>15} {:>10} {:>12} {:>13} {:>13}\n",
+        "scale", "fitted mixes", "held-out mixes", "all cells", "9 of 10", "within 15 %", "within 30 %"
+    );
+    for score in scores {
+        let percent = |value: f64| format!("{value:.1} %");
+        let of = |cells: u32| format!("{cells} of {}", score.cells);
+        out.push_str(&format!(
+            "  {:>6} {:>14} {:>15} {:>10} {:>12} {:>13} {:>13}\n",
+            format!("1/{}", score.scale_divisor),
+            percent(score.fitted_percent),
+            percent(score.held_out_percent),
+            percent(score.median_percent),
+            percent(score.p90_percent),
+            of(score.within_15),
+            of(score.within_30)
+        ));
+    }
+    out
 }
 
 fn class(model: &Model) -> &'static str {
@@ -70,6 +164,7 @@ fn document(model: &Model) -> Value {
         "interface": model.interface,
         "nand": model.nand,
         "capacity_bytes": model.geometry.capacity_bytes,
+        "faults": model.faults,
         "calibration": model.calibration,
         "misfits": model.misfits,
     })

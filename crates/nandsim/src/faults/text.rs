@@ -1,0 +1,217 @@
+//! Faults as people write them: `media:at=25%,length=1MiB`, `removal:after=2min`.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::Range;
+
+use stdx::units::{SECOND_NS, parse_size};
+
+use super::{Faults, LostCommands, MediaFault, SlowTime};
+use crate::Scale;
+
+/// What can be written, for help texts.
+pub const FAULT_GRAMMAR: &str = "\
+media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a part that cannot be read or written
+timeout:after=TIME[,commands=N][,wait=TIME]                       commands that are never answered
+throttle:after=TIME,for=TIME,rate=SIZE                            a time with so many bytes per second at most
+removal:after=TIME                                                the drive vanishes
+PLACE and SIZE are bytes or percent of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
+
+/// A fault that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("fault '{fault}': {problem}")]
+pub struct FaultError {
+    /// The text.
+    pub fault: String,
+    /// The key and what it allows.
+    pub problem: String,
+}
+
+/// The keys of one fault; each is taken once.
+struct Keys<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Keys<'a> {
+    fn of(text: &'a str) -> Result<Self, String> {
+        let mut keys = BTreeMap::new();
+        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
+            let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no KEY=VALUE"))?;
+            if keys.insert(key.trim(), value.trim()).is_some() {
+                return Err(format!("{key} is there twice"));
+            }
+        }
+        Ok(Self(keys))
+    }
+
+    fn take<T, E: Display>(
+        &mut self,
+        key: &str,
+        default: Option<T>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, String> {
+        match (self.0.remove(key), default) {
+            (Some(value), _) => parse(value).map_err(|e| format!("{key} = {value}: {e}")),
+            (None, Some(default)) => Ok(default),
+            (None, None) => Err(format!("{key} is missing")),
+        }
+    }
+
+    fn end(self) -> Result<(), String> {
+        self.0.keys().next().map_or(Ok(()), |key| Err(format!("unknown key {key}")))
+    }
+}
+
+/// Nanoseconds from `500ms`, `30s`, `2min`, `1h`.
+fn time_ns(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit_ns = match unit.trim() {
+        "ms" => SECOND_NS / 1000,
+        "s" => SECOND_NS,
+        "min" => 60 * SECOND_NS,
+        "h" => 3600 * SECOND_NS,
+        _ => return Err("write a whole number with ms, s, min or h".into()),
+    };
+    let number: u64 = number.parse().map_err(|_| "write a whole number with ms, s, min or h".to_owned())?;
+    number.checked_mul(unit_ns).ok_or_else(|| "too long".into())
+}
+
+/// Bytes from a size or a percentage of the capacity.
+fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
+    let bytes = match text.strip_suffix('%') {
+        Some(percent) => match percent.trim().parse::<u64>() {
+            Ok(percent) if percent <= 100 => (u128::from(capacity_bytes) * u128::from(percent) / 100) as u64,
+            _ => return Err("write 0% to 100%".into()),
+        },
+        None if text == "0" => 0,
+        None => parse_size(text)?,
+    };
+    if bytes <= capacity_bytes { Ok(bytes) } else { Err(format!("the drive has {capacity_bytes} bytes")) }
+}
+
+impl Faults {
+    /// The faults that `texts` describe, for a drive of so many bytes. Times at which something happens are
+    /// those of the drive that is not scaled; how long one command is tried or waited for is as written.
+    ///
+    /// # Errors
+    /// Names the fault, the key and what it allows.
+    pub fn from_texts<T: AsRef<str>>(
+        texts: &[T],
+        capacity_bytes: u64,
+        scale: Scale,
+    ) -> Result<Self, FaultError> {
+        let mut faults = Self::default();
+        for text in texts.iter().map(AsRef::as_ref) {
+            let wrong = |problem| FaultError { fault: text.to_owned(), problem };
+            faults.add(text, capacity_bytes, u64::from(scale.divisor())).map_err(wrong)?;
+        }
+        Ok(faults)
+    }
+
+    /// The same without what happens once: a drive that was removed has been plugged in again, and commands
+    /// that were lost are lost.
+    #[must_use]
+    pub fn lasting(self) -> Self {
+        Self { removed_at_ns: None, lost: Vec::new(), ..self }
+    }
+
+    fn add(&mut self, text: &str, capacity_bytes: u64, divisor: u64) -> Result<(), String> {
+        let (kind, keys) = text.split_once(':').unwrap_or((text, ""));
+        let mut keys = Keys::of(keys)?;
+        let after = |keys: &mut Keys<'_>| Ok::<_, String>(keys.take("after", None, time_ns)? / divisor);
+        match kind.trim() {
+            "media" => self.media.push(media(&mut keys, capacity_bytes)?),
+            "timeout" => self.lost.push(LostCommands {
+                from_ns: after(&mut keys)?,
+                commands: keys.take("commands", Some(1), str::parse)?,
+                timeout_ns: keys.take("wait", Some(30 * SECOND_NS), time_ns)?,
+            }),
+            "throttle" => {
+                let from_ns = after(&mut keys)?;
+                let long_ns = keys.take("for", None, time_ns)? / divisor;
+                let bytes_per_second =
+                    keys.take("rate", None, |rate| parse_size(rate.trim_end_matches("/s")))?;
+                self.slow
+                    .push(SlowTime { times_ns: from_ns..from_ns.saturating_add(long_ns), bytes_per_second });
+            }
+            "removal" => self.removed_at_ns = Some(after(&mut keys)?),
+            _ => return Err(format!("no such kind; what there is:\n{FAULT_GRAMMAR}")),
+        }
+        keys.end()
+    }
+}
+
+fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String> {
+    let place = |text: &str| place_bytes(text, capacity_bytes);
+    let start = keys.take("at", None, place)?;
+    let length = keys.take("length", Some(1 << 20), place)?;
+    let bytes: Range<u64> = start..start.saturating_add(length).min(capacity_bytes);
+    if bytes.is_empty() {
+        return Err("at and length leave no byte".into());
+    }
+    let (reads, writes) = keys.take("on", Some((true, true)), |on| match on {
+        "reads" => Ok((true, false)),
+        "writes" => Ok((false, true)),
+        "both" => Ok((true, true)),
+        _ => Err("write reads, writes or both"),
+    })?;
+    Ok(MediaFault { bytes, reads, writes, retry_ns: keys.take("retry", Some(SECOND_NS), time_ns)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    fn faults(texts: &[&str]) -> Result<Faults, String> {
+        let scale = Scale::one_over(4).unwrap();
+        Faults::from_texts(texts, 100 * GB, scale).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn every_kind_can_be_written() {
+        let all = [
+            "media:at=25%,length=1MiB,on=reads,retry=2s",
+            "media:at=10GB",
+            "timeout:after=2min,commands=3,wait=500ms",
+            "throttle:after=1h,for=40s,rate=50MB/s",
+            "removal:after=8s",
+        ];
+        let laid = faults(&all).unwrap();
+        assert_eq!(
+            laid.media[0],
+            MediaFault { bytes: 25 * GB..25 * GB + (1 << 20), reads: true, writes: false, retry_ns: 2 * GB }
+        );
+        assert_eq!(
+            (laid.media[1].bytes.start, laid.media[1].reads, laid.media[1].writes),
+            (10 * GB, true, true)
+        );
+        assert_eq!(laid.lost, [LostCommands { from_ns: 30 * GB, commands: 3, timeout_ns: GB / 2 }]);
+        assert_eq!(laid.slow, [SlowTime { times_ns: 900 * GB..910 * GB, bytes_per_second: 50_000_000 }]);
+        assert_eq!(laid.removed_at_ns, Some(2 * GB));
+        let lasting = laid.clone().lasting();
+        assert!(lasting.lost.is_empty() && lasting.removed_at_ns.is_none());
+        assert_eq!((lasting.media, lasting.slow), (laid.media, laid.slow));
+    }
+
+    #[test]
+    fn errors_name_the_fault_and_the_key() {
+        for (text, part) in [
+            ("fire:after=1s", "no such kind"),
+            ("removal", "after is missing"),
+            ("removal:after=1", "after = 1: write a whole number with ms, s, min or h"),
+            ("removal:after=1s,after=2s", "after is there twice"),
+            ("removal:at=1s", "after is missing"),
+            ("timeout:after=1s,commands=x", "commands = x"),
+            ("media:at=101%", "at = 101%: write 0% to 100%"),
+            ("media:at=1TB", "at = 1TB: the drive has 100000000000 bytes"),
+            ("media:at=100%", "leave no byte"),
+            ("media:at=1%,on=all", "on = all: write reads, writes or both"),
+            ("media:at=1%,size=2", "unknown key size"),
+            ("media:1%", "'1%' is no KEY=VALUE"),
+        ] {
+            let error = faults(&[text]).unwrap_err();
+            assert!(error.contains(part) && error.contains(text), "{text}: {error}");
+        }
+    }
+}

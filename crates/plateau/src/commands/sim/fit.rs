@@ -1,0 +1,270 @@
+//! `plateau sim fit RUN`: a model that does what a measured drive did in the IOPS test.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use nandsim::fit::{
+    ActiveRange, Cell, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Score, Simulated, fit, simulate,
+};
+use nandsim::{Calibration, MODELS, Model, Scale};
+use record::{Event, Note, RunFile, Segment};
+use serde_json::json;
+use stdx::units::{block_size, grouped};
+
+use super::{HELD_OUT_LIMIT, held_out, named, scores};
+use crate::cli::{Cli, SimFit};
+use crate::failure::{Done, Exit, Failure};
+use crate::summary::Summary;
+use crate::{places, printer};
+
+/// Bytes of the simulated drive that a trial is worth: larger ones only take longer.
+const TRIAL_BYTES: u64 = 2_500_000_000;
+/// Rounds of a trial, and of the final score.
+const ROUNDS: (u32, u32) = (4, 6);
+/// Rounds that are averaged when the run was not steady.
+const LAST_ROUNDS: u32 = 5;
+
+pub fn run(cli: &Cli, options: &SimFit) -> Done {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let summary = Summary::of(places::library(cli.library.as_deref())?.find(&options.run)?)?;
+    let file = &summary.run.file;
+    let measured = measured(&summary).map_err(usage)?;
+    let capacity_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
+    let scale = scale(options.scale.as_deref(), capacity_bytes).map_err(usage)?;
+    let path = options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fit-{}.toml", file.id)));
+    if path.exists() {
+        return Err(usage(format!("{} exists; name another file with --output", path.display())));
+    }
+    let start = start(options, file, capacity_bytes, &measured, scale)?;
+    let how = Fit { scale, rounds: ROUNDS.0, steps: options.steps, seed: options.seed };
+    let from = start.name.clone();
+    let mut model = fit(start, &measured, &how, &mut |step, score| {
+        printer::tell_line(&format!(
+            "trial {step} of {}: fitted mixes {:.1} % off, held-out mixes {:.1} %",
+            how.steps, score.fitted_percent, score.held_out_percent
+        ));
+        true
+    });
+    let simulated = simulate(&model, scale, &measured, ROUNDS.1);
+    let score = Score::of(&measured, &simulated.iops, scale.divisor());
+    describe(&mut model, &from, &summary, &measured, &simulated, score);
+    write_new(&path, &model)?;
+    if cli.json {
+        return printer::print_json(&json!({
+            "model": path, "from": from, "score": score, "held_out_ratio": score.held_out_ratio(),
+            "held_out_met": score.held_out_ratio() <= HELD_OUT_LIMIT,
+            "cells": cells(&measured, &simulated).map(|(cell, iops)| json!({
+                "block_bytes": cell.block_bytes, "read_percent": cell.read_percent,
+                "measured_iops": cell.iops, "simulated_iops": iops,
+            })).collect::<Vec<_>>(),
+        }));
+    }
+    printer::print(&format!(
+        "{}\n{}\n{}\n\nmodel     {}\nuse it    plateau run iops sim:{}\n",
+        table(&measured, &simulated),
+        scores(&[score]),
+        held_out(&score),
+        path.display(),
+        path.display()
+    ))
+}
+
+fn scale(asked: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> {
+    match asked {
+        Some(text) => text.parse().map_err(|e| format!("--scale: {e}")),
+        None => {
+            let n = (capacity_bytes / TRIAL_BYTES).clamp(1, Scale::MAX.into()) as u32;
+            Ok(Scale::one_over(n).expect("within the limits"))
+        }
+    }
+}
+
+/// What the run measured in the IOPS test: means over the rounds of its steady state, or over the last ones.
+fn measured(summary: &Summary) -> Result<Measured, String> {
+    let (file, settings) = (&summary.run.file, &summary.run.file.settings);
+    if settings.test_range_percent != 100 {
+        return Err(format!(
+            "run {} touched {} % of the drive; a fit needs a run over all of it",
+            file.id, settings.test_range_percent
+        ));
+    }
+    let outcome = summary.replayed.outcomes.iter().find(|o| o.test == "iops");
+    let outcome = outcome.ok_or_else(|| format!("run {} has no IOPS test; a fit needs one", file.id))?;
+    let steady = outcome.window.first().filter(|_| outcome.converged == Some(true));
+    let rounds = match steady {
+        Some((_, window)) => window.first_round..=window.last_round,
+        None if outcome.rounds > 0 => outcome.rounds.saturating_sub(LAST_ROUNDS - 1).max(1)..=outcome.rounds,
+        None => return Err(format!("the IOPS test of run {} has no whole round", file.id)),
+    };
+    let mut cells: Vec<(Cell, u32)> = Vec::new();
+    for (round, segment) in segments(summary) {
+        let workload = &segment.workload;
+        if !rounds.contains(&round) || segment.iops() <= 0.0 {
+            continue;
+        }
+        let key = (workload.block_bytes, workload.read_percent);
+        match cells.iter_mut().find(|(cell, _)| (cell.block_bytes, cell.read_percent) == key) {
+            Some((cell, count)) => (cell.iops, *count) = (cell.iops + segment.iops(), *count + 1),
+            None => cells.push((Cell { block_bytes: key.0, read_percent: key.1, iops: segment.iops() }, 1)),
+        }
+    }
+    cells.iter_mut().for_each(|(cell, count)| cell.iops /= f64::from(*count));
+    let active_range = settings
+        .active_range_amount_bytes
+        .map(|bytes| ActiveRange { bytes, segments: settings.active_range_segments });
+    Ok(Measured {
+        threads: settings.threads,
+        queue_depth: settings.queue_depth,
+        cell_ns: settings.cell_ns,
+        active_range,
+        cells: cells.into_iter().map(|(cell, _)| cell).collect(),
+        saturation: None,
+        sequential_mb_per_s: None,
+        response_ms: None,
+    })
+}
+
+/// The measured segments of the IOPS test as it was begun last, with their rounds.
+fn segments(summary: &Summary) -> Vec<(u32, &Segment)> {
+    let mut found = Vec::new();
+    let (mut inside, mut round) = (false, 0);
+    for entry in &summary.loaded.entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => {
+                inside = test == "iops";
+                if inside {
+                    found.clear();
+                }
+            }
+            Event::TestEnded { .. } => inside = false,
+            Event::Noted(Note::RoundStarted { round: number, .. }) => round = *number,
+            Event::Measured(segment) if inside => found.push((round, segment)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The model to start from: the one that was named, or the built-in one that is least off.
+fn start(
+    options: &SimFit,
+    file: &RunFile,
+    capacity_bytes: u64,
+    measured: &Measured,
+    scale: Scale,
+) -> Done<Model> {
+    let adapted = |mut model: Model| {
+        model.geometry.capacity_bytes = capacity_bytes;
+        model.geometry.logical_block_bytes = file.target.logical_block_bytes;
+        model.geometry.map_unit_bytes = model.geometry.map_unit_bytes.max(file.target.logical_block_bytes);
+        model.faults = Vec::new();
+        model.cache.iter_mut().for_each(|cache| cache.bytes = cache.bytes.min(capacity_bytes));
+        model.hybrid.iter_mut().for_each(|hybrid| hybrid.log_bytes = hybrid.log_bytes.min(capacity_bytes));
+        model
+    };
+    if let Some(name) = &options.from {
+        let model = adapted(named(name)?);
+        // The capacity is that of the run, so a model of another size may not be possible.
+        return Model::from_toml(&model.to_toml())
+            .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
+    }
+    let mut best: Option<(f64, Model)> = None;
+    for (name, _) in MODELS {
+        let Ok(model) = Model::from_toml(&adapted(named(name)?).to_toml()) else { continue };
+        let simulated = simulate(&model, scale, measured, ROUNDS.0);
+        let error = Score::of(measured, &simulated.iops, scale.divisor()).fitted_percent;
+        printer::tell_line(&format!("as {name}: {error:.1} % off"));
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, model));
+        }
+    }
+    let none =
+        || Failure::text(Exit::Usage, "no model can have the capacity of this run; name one with --from");
+    best.map(|(_, model)| model).ok_or_else(none)
+}
+
+/// Writes into the model what it is now, how well it fits and where it does not.
+fn describe(
+    model: &mut Model,
+    from: &str,
+    summary: &Summary,
+    measured: &Measured,
+    simulated: &Simulated,
+    score: Score,
+) {
+    let file = &summary.run.file;
+    let drive = file.target.model.as_deref().unwrap_or(&file.target.path);
+    model.name = format!("fit-{}", file.id);
+    model.description = format!("Fitted to run {} on {drive}, starting from {from}", file.id);
+    model.version = 1;
+    let mixes = |mixes: &[u8]| mixes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    model.calibration = Calibration {
+        source: format!(
+            "Fitted to the IOPS test of run {} on {drive}: mixes of {} percent reads; {} are held out",
+            file.id,
+            mixes(&FITTED_MIXES),
+            mixes(&HELD_OUT_MIXES)
+        ),
+        aim_percent: 0.0,
+        scores: vec![score],
+        figures: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut worst: Vec<(f64, String)> = cells(measured, simulated)
+        .map(|(cell, iops)| {
+            let share = iops / cell.iops;
+            let block = block_size(cell.block_bytes.into());
+            (
+                share.max(1.0 / share),
+                format!(
+                    "{block} at {} percent reads does {:.0} % of the measured IOPS.",
+                    cell.read_percent,
+                    100.0 * share
+                ),
+            )
+        })
+        .filter(|(off, _)| *off > 1.3)
+        .collect();
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    model.misfits = worst.into_iter().take(10).map(|(_, text)| text).collect();
+    model.misfits.push("Only the IOPS test was fitted: fresh writes, sequential rates and latencies are those of the model it came from or follow from the fit.".into());
+}
+
+fn cells<'a>(measured: &'a Measured, simulated: &'a Simulated) -> impl Iterator<Item = (&'a Cell, f64)> {
+    measured.cells.iter().zip(simulated.iops.iter().copied())
+}
+
+/// Simulated IOPS and what share of the measured they are.
+fn table(measured: &Measured, simulated: &Simulated) -> String {
+    let column = |of: &dyn Fn(&Cell) -> u32| {
+        let mut all: Vec<u32> = measured.cells.iter().map(of).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let mixes = column(&|cell| cell.read_percent.into());
+    let mut out = "simulated IOPS, and their share of the measured in percent\n".to_owned();
+    out.push_str(&format!(
+        "{:>10}{}\n",
+        "reads",
+        mixes.iter().map(|mix| format!("{mix:>17}%")).collect::<String>()
+    ));
+    for block in column(&|cell| cell.block_bytes) {
+        out.push_str(&format!("{:>10}", block_size(block.into())));
+        for mix in &mixes {
+            let found = cells(measured, simulated)
+                .find(|(cell, _)| (cell.block_bytes, u32::from(cell.read_percent)) == (block, *mix));
+            out.push_str(&found.map_or(" ".repeat(18), |(cell, iops)| {
+                format!("{:>12} {:>4.0}%", grouped(iops, 0), 100.0 * iops / cell.iops)
+            }));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn write_new(path: &Path, model: &Model) -> Done {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(model.to_toml().as_bytes()));
+    written.map_err(|e| Failure::text(Exit::Unusable, format!("cannot write {}: {e}", path.display())))
+}
