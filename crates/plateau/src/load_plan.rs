@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drive::{Drive, Engine, OpenOptions};
+use drive::{Drive, Engine, OpenOptions, Polling};
 use record::{Placement, TargetFacts, Workload};
 
 use crate::cli::Load;
@@ -163,9 +163,17 @@ impl Need {
             placement: placement
                 .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
                 .filter(|_| !simulated),
-            ..OpenOptions::default()
+            polling: polling(options),
         };
         Ok(drive::open(&self.filename, &open)?)
+    }
+}
+
+fn polling(options: &Load) -> Polling {
+    match (options.hipri, options.sqthread_poll) {
+        (true, _) => Polling::Completions,
+        (_, true) => Polling::Submissions,
+        _ => Polling::No,
     }
 }
 

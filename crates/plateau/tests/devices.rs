@@ -71,6 +71,10 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(cells[0].iter().all(Option::is_none) && cells[1..].iter().flatten().all(Option::is_some));
     let html = text(document["report"].as_str().unwrap().as_ref());
     assert!(html.contains("n/a (4Kn)"));
+    // What the host can do, and how it drove each cell.
+    assert_eq!(document["ceiling"]["null"].as_array().map(Vec::len), Some(3), "{}", document["ceiling"]);
+    let engines = document["engines"].to_string();
+    assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
 }
 
 /// A zram device, removed when dropped.

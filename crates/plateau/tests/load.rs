@@ -65,6 +65,24 @@ fn reads_need_no_confirmation_and_change_nothing() {
 }
 
 #[test]
+fn polling_says_what_came_of_it() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    for (option, expected) in
+        [("--hipri", "not polled: a file may lie"), ("--sqthread_poll", "submissions polled by the kernel")]
+    {
+        let output = plateau(&["load", path, "--rw", "randread", "--iodepth", "4", "--json", option]);
+        let document = json(&output);
+        let engines = document["jobs"][0]["engines"].to_string();
+        // A kernel may keep its polling thread from those who are not root.
+        assert!(engines.contains(expected) || engines.contains("not polled: "), "{option}: {document}");
+    }
+    let refused = plateau(&["load", "sim:sas-slc-2011", "--scale", "1/64", "--hipri"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
 fn writes_are_armed_like_a_run() {
     let bench = Bench::new("[w]\nfilename=DATA\nrw=write\n");
     let path = bench.data();

@@ -46,6 +46,12 @@ pub struct Load {
     /// The same by NUMA nodes
     #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
     pub numa_cpu_nodes: Option<String>,
+    /// Poll for completions; needs a block device with poll queues, and goes on without where there are none
+    #[arg(long, conflicts_with = "sqthread_poll")]
+    pub hipri: bool,
+    /// Have a thread of the kernel poll for submissions; it takes a processor
+    #[arg(long = "sqthread_poll", alias = "sqthread-poll")]
+    pub sqthread_poll: bool,
     /// How the result is printed
     #[arg(long = "output-format", value_enum, default_value = "normal", value_name = "FORMAT")]
     pub output_format: OutputFormat,

@@ -17,6 +17,10 @@ pub const GROUP: Group = Group {
             run: counted,
         },
         Check { name: "reads need no name and change nothing", run: reads },
+        Check {
+            name: "completions are polled for where the drive has queues for it, and only there",
+            run: polled,
+        },
         Check { name: "half a sector is refused before anything is touched", run: half_a_sector },
     ],
 };
@@ -62,6 +66,23 @@ fn reads(lab: &mut Lab) -> anyhow::Result<()> {
         let before = sectors(lab, &device)?.1;
         lab.guest()?.json(&format!("load {device} --rw randread --bs 4k --runtime 0.3"))?;
         ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written");
+    }
+    Ok(())
+}
+
+fn polled(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_512, NVME_4096, SCSI_512] {
+        let device = lab.guest()?.device(target)?;
+        let name = device.trim_start_matches("/dev/");
+        let can = lab.guest()?.sh(&format!("cat /sys/block/{name}/queue/io_poll"))?.trim() == "1";
+        let expected =
+            if can { "io_uring; completions polled" } else { "not polled: the device has no poll queues" };
+        for depth in [1, 8] {
+            let command =
+                format!("load {device} --rw randread --bs 4k --iodepth {depth} --size 4MiB --hipri");
+            let document = lab.guest()?.json(&command)?.to_string();
+            ensure!(document.contains(expected), "{target:?} at depth {depth}: {document}");
+        }
     }
     Ok(())
 }
