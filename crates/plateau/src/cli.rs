@@ -263,6 +263,9 @@ pub struct Show {
 pub struct Verify {
     /// The run
     pub run: String,
+    /// Also check the signature against this Ed25519 public key (PEM)
+    #[arg(long, value_name = "KEY")]
+    pub verify_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -273,6 +276,9 @@ pub struct Report {
     pub outputs: Outputs,
     #[command(flatten)]
     pub publisher: Publisher,
+    /// Sign the journal with this Ed25519 private key (PEM); the signature is kept in the run's directory
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
 }
 
 /// What whoever publishes the report adds to it.

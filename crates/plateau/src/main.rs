@@ -22,6 +22,7 @@ mod rebuild;
 mod report_file;
 mod session;
 mod settings;
+mod signature;
 mod summary;
 mod write_cache;
 

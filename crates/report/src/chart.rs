@@ -6,6 +6,7 @@
 
 mod canvas;
 mod columns3d;
+mod heat_map;
 mod lines;
 mod marker;
 mod response_times;
@@ -14,6 +15,7 @@ mod ruler;
 use pts::exhibit::Exhibit;
 
 pub use columns3d::{columns3d, columns3d_beside};
+pub use heat_map::{HeatColumn, HeatMap, heat_map};
 pub use lines::{lines, lines_beside};
 pub use response_times::response_times;
 

@@ -5,6 +5,7 @@ use pts::{KeyFigure, Outcome};
 use stdx::units::{amount_base2, amount_base10, grouped};
 
 use crate::Document;
+use crate::conformance::Verdict;
 use crate::document::{Mark, MarkKind, date};
 use crate::markup::shortened;
 
@@ -63,7 +64,16 @@ pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<(Mar
         let label = if mark.kind == MarkKind::Modified { "modified:".into() } else { mark.title };
         (mark.kind, label, text)
     };
-    document.marks(outcome).into_iter().map(strip).collect()
+    let mut strips: Vec<_> = document.marks(outcome).into_iter().map(strip).collect();
+    let verdict = document.verdict(outcome);
+    if verdict == Verdict::DoesNotConform {
+        let told = format!("{} to {}", verdict.words(), document.profile.revision);
+        match strips.first_mut() {
+            Some((_, _, text)) => *text = format!("{text}; {told}"),
+            None => strips.push((MarkKind::NotComplete, "NOT A RESULT OF THE PTS".into(), told)),
+        }
+    }
+    strips
 }
 
 fn in_short(details: &[String]) -> String {

@@ -5,6 +5,8 @@ use pts::{Outcome, Profile};
 use record::{Entry, Event, Loaded, RunFile};
 use stdx::units::span;
 
+use crate::beyond::{self, Beyond};
+use crate::conformance::{self, Conformance, Verdict};
 use crate::publication::Publication;
 
 /// Everything that a report says.
@@ -27,6 +29,8 @@ pub struct Document {
     pub(crate) engines: Vec<String>,
     pub(crate) digest: String,
     pub(crate) publication: Publication,
+    pub(crate) conformance: Vec<Conformance>,
+    pub(crate) beyond: Vec<Beyond>,
 }
 
 /// One time that the run stopped.
@@ -54,7 +58,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         .map(|name| pts::Test::named(name).map(|test| test.title.to_owned()))
         .collect::<Result<_, _>>()?;
     let first_test = loaded.entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
-    Ok(Document {
+    let mut document = Document {
         run: run.clone(),
         profile: Profile::named(&run.profile)?,
         outcomes: replayed.outcomes,
@@ -68,7 +72,12 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         engines: engines(&loaded.entries),
         digest: loaded.digest.to_string(),
         publication: Publication::default(),
-    })
+        conformance: Vec::new(),
+        beyond: Vec::new(),
+    };
+    document.conformance = conformance::statement(&document, &loaded.entries);
+    document.beyond = beyond::beyond(&document, &loaded.entries);
+    Ok(document)
 }
 
 fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
@@ -207,6 +216,19 @@ impl Document {
     #[must_use]
     pub fn published(self, publication: Publication) -> Self {
         Self { publication, ..self }
+    }
+
+    /// How each test stands to the specification, clause by clause.
+    #[must_use]
+    pub fn conformance(&self) -> &[Conformance] {
+        &self.conformance
+    }
+
+    /// The worst verdict of the run, or that of one test.
+    pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
+        let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
+        let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
+        verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
     /// What the profile wants of the drive's cache.

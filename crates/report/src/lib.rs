@@ -10,6 +10,8 @@ pub mod compare;
 pub mod export;
 
 mod answers;
+mod beyond;
+mod conformance;
 mod content;
 mod document;
 mod markup;
@@ -20,6 +22,7 @@ mod pdf;
 mod publication;
 mod text;
 
+pub use conformance::{Clause, Conformance, Verdict};
 pub use document::{Document, fold};
 pub use page::html;
 pub use pdf::pdf;

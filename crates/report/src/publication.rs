@@ -56,7 +56,8 @@ impl Logo {
     }
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// `bytes` in base 64 with padding.
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {

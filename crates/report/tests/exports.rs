@@ -137,6 +137,10 @@ fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
         let wanted = any.iter().find(|s| value.is_null() == (s["type"] == "null")).unwrap();
         return follows(value, wanted, root, place);
     }
+    if let Some(one_of) = schema["oneOf"].as_array() {
+        assert!(one_of.iter().any(|s| s["const"] == *value), "{place}: {value}");
+        return;
+    }
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
         many => many.as_array().unwrap().iter().filter_map(Value::as_str).collect(),

@@ -282,7 +282,7 @@ fn notes_that_do_not_fit_get_sheets_of_their_own() {
 #[test]
 fn names_of_devices_are_text_and_never_markup() {
     let html = &named("restless").html;
-    assert!(!html.contains("<script"));
+    assert_eq!(html.matches("<script").count(), 1, "the report's own");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;A drive"));
 }
 
@@ -290,6 +290,7 @@ fn names_of_devices_are_text_and_never_markup() {
 fn nothing_is_loaded_from_anywhere() {
     for recorded in all() {
         let html = recorded.html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        let html = html.replacen("<script>", "", 1);
         for forbidden in
             ["http:", "https:", "url(", "@import", "<link", "<script", "<img", "<iframe", " src="]
         {

@@ -6,11 +6,14 @@ use serde_json::{Map, json};
 
 use crate::cli::{Cli, Publisher, Report};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, report_file};
+use crate::{places, printer, report_file, signature};
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let run = library.find(&options.run)?;
+    if let Some(key) = &options.sign {
+        signature::sign(&run, &run.load()?.digest.to_string(), key)?;
+    }
     let mut outputs = options.outputs.0.clone();
     if outputs.is_empty() {
         outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));

@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer};
+use crate::{places, printer, signature};
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
     let run = places::library(cli.library.as_deref())?.find(&options.run)?;
     // Reading checks every link of the chain.
     let loaded = run.load()?;
     let digest = loaded.digest.to_string();
+    if let Some(key) = &options.verify_key {
+        signature::check(&run, &digest, key)?;
+    }
     let verified = pts::verify::verify(&run.file, &loaded.entries)
         .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     let count: usize = verified.iter().map(|test| test.differences.len()).sum();
@@ -19,6 +22,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         "run": run.file.id,
         "journal_sha256": digest,
         "records": loaded.entries.len(),
+        "signature_valid": options.verify_key.as_ref().map(|_| true),
         "torn_bytes": loaded.torn.map(|torn| torn.bytes),
         "same": count == 0,
         "tests": verified.iter().map(test_json).collect::<Vec<_>>(),
@@ -26,6 +30,9 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     if !cli.json {
         let mut out = format!("run       {}\n", run.file.id);
         out.push_str(&format!("journal   {} records, unbroken, SHA-256 {digest}\n", loaded.entries.len()));
+        if let Some(key) = &options.verify_key {
+            out.push_str(&format!("signature of {}, valid\n", key.display()));
+        }
         if let Some(torn) = loaded.torn {
             out.push_str(&format!("note      the last record was cut off ({} bytes)\n", torn.bytes));
         }

@@ -171,6 +171,13 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
+    /// Draws a group that a script can find.
+    pub fn grouped(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = write!(self.out, "\n<g class=\"{class}\">");
+        draw(self);
+        self.out.push_str("</g>");
+    }
+
     pub fn finish(mut self) -> String {
         self.out.push_str("\n</svg>\n");
         self.out

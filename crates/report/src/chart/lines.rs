@@ -52,10 +52,12 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
             series.points.iter().filter_map(|p| Some((plot.place(*p)?, name(p)))).collect();
         homeless += series.points.len() - shown.len();
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
-        canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
-        for (at, hint) in shown.iter().step_by(shown.len() / MARKERS + 1) {
-            canvas.hinted(hint, |canvas| marker::draw(canvas, index, *at, 4.2));
-        }
+        canvas.grouped(&format!("series s{index}"), |canvas| {
+            canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
+            for (at, hint) in shown.iter().step_by(shown.len() / MARKERS + 1) {
+                canvas.hinted(hint, |canvas| marker::draw(canvas, index, *at, 4.2));
+            }
+        });
     }
     draw_legend(&mut canvas, lines, &plot, size);
     let nothing = lines.series.iter().all(|s| s.points.is_empty());
@@ -188,9 +190,11 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
         y += row;
     };
     for (index, series) in lines.series.iter().enumerate() {
-        entry(canvas, &series.name, &|canvas, y| {
-            canvas.line((from, y), (to, y), Stroke::solid(colour(index), 2.0));
-            marker::draw(canvas, index, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+        canvas.grouped(&format!("key s{index}"), |canvas| {
+            entry(canvas, &series.name, &|canvas, y| {
+                canvas.line((from, y), (to, y), Stroke::solid(colour(index), 2.0));
+                marker::draw(canvas, index, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+            });
         });
     }
     for Guide { name, role, .. } in &lines.guides {

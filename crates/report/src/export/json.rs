@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Export, Make, Source, csv};
+use crate::Conformance;
 use crate::answers::{Answer, answers, percentile_ns};
 
 /// The format.
@@ -46,6 +47,8 @@ struct Report {
     modified: Vec<String>,
     /// What every page is marked with, strongest first.
     marks: Vec<MarkTold>,
+    /// What the specification wants, what was done, and which records show it, for each test.
+    conformance: Vec<Conformance>,
     tests: Vec<Test>,
     /// Tests that were asked for and not begun, by title.
     not_begun: Vec<String>,
@@ -280,6 +283,7 @@ fn report(source: Source<'_>) -> Report {
         settings: settings(&run.settings),
         modified: document.modified.clone(),
         marks: marks.map(|mark| MarkTold { title: mark.title, details: mark.details }).collect(),
+        conformance: document.conformance.clone(),
         tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
         not_begun: document.not_begun.clone(),
     }

@@ -1,0 +1,87 @@
+//! Who vouches for a run: an Ed25519 signature over the digest of its journal, which covers all of it.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use record::Run;
+use serde_json::{Value, json};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::report_file;
+
+const FILE: &str = "signature.json";
+
+/// What is signed. The digest vouches for every record, and the first record for `run.json`.
+fn message(run: &Run, digest: &str) -> String {
+    format!("plateau signature 1\n{}\n{digest}\n", run.file.id)
+}
+
+fn read(path: &Path) -> Done<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    text.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
+    Failure::text(
+        Exit::Usage,
+        format!("{} is no {kind} Ed25519 key in PEM; make one with `openssl {how}`", path.display()),
+    )
+}
+
+/// Signs `run` with the private key in `key` and keeps the signature beside the journal.
+pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
+    let pem = read(key)?;
+    let signing = SigningKey::from_pkcs8_pem(&pem)
+        .map_err(|_| bad_key(key, "private", "genpkey -algorithm ed25519 -out key.pem"))?;
+    let signature = signing.sign(message(run, digest).as_bytes());
+    let document = json!({
+        "version": 1,
+        "run": run.file.id,
+        "journal_sha256": digest,
+        "public_key": hex(signing.verifying_key().as_bytes()),
+        "signature": hex(&signature.to_bytes()),
+    });
+    report_file::put(&run.dir.join(FILE), format!("{document:#}\n").as_bytes())
+}
+
+/// Checks that `run` is as it was when the holder of `key` signed it.
+pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
+    let pem = read(key)?;
+    let verifying = VerifyingKey::from_public_key_pem(&pem)
+        .map_err(|_| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
+    let path = run.dir.join(FILE);
+    let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        wrong(format!(
+            "run {} has no signature that can be read ({error}); `plateau report RUN --sign KEY` makes one",
+            run.file.id
+        ))
+    })?;
+    let document: Value =
+        serde_json::from_str(&text).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+    let signature =
+        document["signature"].as_str().and_then(bytes).and_then(|bytes| Signature::from_slice(&bytes).ok());
+    let Some(signature) = signature else {
+        return Err(wrong(format!("{} holds no signature", path.display())));
+    };
+    verifying.verify_strict(message(run, digest).as_bytes(), &signature).map_err(|_| {
+        wrong(format!(
+            "the signature of run {} is not that of {} over this journal: another key signed it, or the journal was \
+             changed or went on afterwards",
+            run.file.id,
+            key.display()
+        ))
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits = hex.as_bytes();
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    if digits.len().is_multiple_of(2) { digits.chunks(2).map(pair).collect() } else { None }
+}

@@ -1,0 +1,233 @@
+//! What the specification wants, what was done, and which records of the journal show it.
+//!
+//! A test conforms, is modified (every departure is disclosed), or does not conform: it was not finished, or its
+//! target is no drive. A clause that the journal holds nothing of is told as not recorded and decides nothing.
+
+use pts::Outcome;
+use pts::profile::WriteCache;
+use record::{DataPattern, Entry, Event, Note, TargetKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+use stdx::units::{amount_base10, span};
+
+use crate::answers::{Answer, Phase, answers};
+use crate::document::Document;
+
+/// How a test stands to its specification, worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing that is recorded departs from it.
+    Conforms,
+    /// It departs, and the report says where.
+    Modified,
+    /// It is not a result of the specification.
+    DoesNotConform,
+}
+
+impl Verdict {
+    /// As printed.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms",
+            Self::Modified => "modified",
+            Self::DoesNotConform => "does not conform",
+        }
+    }
+}
+
+/// One demand of the specification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Clause {
+    /// What it is about: `Purge`.
+    pub clause: String,
+    /// What is wanted.
+    pub required: String,
+    /// What was done.
+    pub done: String,
+    /// What follows; null where the journal holds nothing of it.
+    pub verdict: Option<Verdict>,
+    /// Records of the journal that show it: first and last.
+    pub records: Vec<u64>,
+}
+
+/// All clauses of one test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Conformance {
+    /// Name of the test.
+    pub test: String,
+    /// As printed.
+    pub title: String,
+    /// The worst of its clauses.
+    pub verdict: Verdict,
+    /// In the order of a test.
+    pub clauses: Vec<Clause>,
+}
+
+/// The statement of every test that was begun.
+pub(crate) fn statement(document: &Document, entries: &[Entry]) -> Vec<Conformance> {
+    let all = answers(entries);
+    document.outcomes.iter().map(|outcome| of_test(document, entries, &all, outcome)).collect()
+}
+
+fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: &Outcome) -> Conformance {
+    let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
+    let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
+        mine.into_iter().partition(|answer| answer.phase == Phase::Precondition);
+    let mut clauses = vec![target(document), purge(entries, outcome)];
+    clauses.push(preconditioning(document, outcome, &prepared));
+    clauses.push(pattern(&measured));
+    clauses.push(settings(document));
+    clauses.push(cache(document));
+    clauses.push(whole(outcome, &measured));
+    clauses.push(steady(entries, outcome));
+    clauses.push(errors(&measured));
+    let told = |text: &String| clauses.iter().any(|clause| clause.done.contains(text.as_str()));
+    let others: Vec<String> = outcome.modified.iter().filter(|text| !told(text)).cloned().collect();
+    if !others.is_empty() {
+        clauses.push(clause("Other departures", "none", others.join("; "), Some(Verdict::Modified), &[]));
+    }
+    let verdict = clauses.iter().filter_map(|clause| clause.verdict).max().unwrap_or(Verdict::Conforms);
+    Conformance { test: outcome.test.into(), title: outcome.title.into(), verdict, clauses }
+}
+
+fn clause(name: &str, required: &str, done: String, verdict: Option<Verdict>, records: &[u64]) -> Clause {
+    let records = match records {
+        [first, .., last] => vec![*first, *last],
+        few => few.to_vec(),
+    };
+    Clause { clause: name.into(), required: required.into(), done, verdict, records }
+}
+
+fn records(answers: &[&Answer<'_>]) -> Vec<u64> {
+    answers.iter().map(|answer| answer.record).collect()
+}
+
+fn target(document: &Document) -> Clause {
+    let (done, verdict) = match document.run.target.kind {
+        TargetKind::Block => ("block device", Verdict::Conforms),
+        TargetKind::File => ("regular file", Verdict::DoesNotConform),
+        TargetKind::Simulated => ("simulated drive", Verdict::DoesNotConform),
+    };
+    clause("Device under test", "a drive, at block level", done.into(), Some(verdict), &[0])
+}
+
+/// The purge that counts: the last one of the test.
+fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
+    let mut inside = false;
+    let mut found = None;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => inside = test == outcome.test,
+            Event::Purged(purged) if inside => found = Some((entry.seq, purged)),
+            _ => {}
+        }
+    }
+    let required = "a purge that the PTS accepts, right before the test";
+    let Some((record, purged)) = found else {
+        return clause("Purge", required, "none".into(), Some(Verdict::DoesNotConform), &[]);
+    };
+    let (note, verdict) = match purged.pts_purge {
+        true => ("", Verdict::Conforms),
+        false => (" (not a PTS purge)", Verdict::Modified),
+    };
+    clause("Purge", required, format!("{}{note}", purged.method), Some(verdict), &[record])
+}
+
+fn preconditioning(document: &Document, outcome: &Outcome, prepared: &[&Answer<'_>]) -> Clause {
+    let wanted = &outcome.header.workload_independent;
+    let name = "Workload-independent preconditioning";
+    if prepared.is_empty() {
+        let none = ["None", "N/A", ""].contains(&wanted.as_str());
+        let verdict = if none { Verdict::Conforms } else { Verdict::DoesNotConform };
+        return clause(name, if none { "none" } else { wanted }, "none".into(), Some(verdict), &[]);
+    }
+    let standard = document.profile.settings(0);
+    let capacity = document.run.target.capacity_bytes;
+    let needed = u64::from(standard.precondition_capacities) * capacity;
+    let written: u64 = prepared.iter().map(|answer| answer.segment.write.bytes).sum();
+    // A last block that does not fit is no departure.
+    let enough = written + (1 << 20) >= needed;
+    let verdict = if enough { Verdict::Conforms } else { Verdict::Modified };
+    let required = format!("{} x capacity: {}", standard.precondition_capacities, amount_base10(needed));
+    let done = format!("{} of {}", amount_base10(written), prepared[0].segment.workload);
+    clause(name, &required, done, Some(verdict), &records(prepared))
+}
+
+fn pattern(measured: &[&Answer<'_>]) -> Clause {
+    let random = measured.iter().all(|a| a.segment.workload.data_pattern == DataPattern::Random);
+    let (done, verdict) = if random { ("random", Verdict::Conforms) } else { ("zeros", Verdict::Modified) };
+    clause("Data pattern", "random", done.into(), Some(verdict), &records(measured))
+}
+
+fn settings(document: &Document) -> Clause {
+    let departures = pts::deviations(&document.run.settings, document.profile);
+    let required = format!("as {} has them", document.profile.revision);
+    let (done, verdict) = match departures.is_empty() {
+        true => ("as required".to_owned(), Verdict::Conforms),
+        false => (departures.join("; "), Verdict::Modified),
+    };
+    clause("Durations, amounts, range, demand", &required, done, Some(verdict), &[0])
+}
+
+fn cache(document: &Document) -> Clause {
+    let wanted = match document.profile.write_cache {
+        WriteCache::Enabled => "enabled (WCE)",
+        WriteCache::Disabled => "disabled (WCD)",
+    };
+    clause("Write cache", wanted, "not recorded".into(), None, &[])
+}
+
+fn whole(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
+    let required = "the whole test, without a pause between its steps";
+    if let Some(stop) = &outcome.stop {
+        return clause(
+            "Course",
+            required,
+            stop.to_string(),
+            Some(Verdict::DoesNotConform),
+            &records(measured),
+        );
+    }
+    let gaps: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.gap_before.is_some()).collect();
+    if gaps.is_empty() {
+        let done = format!("{} steps without a pause", measured.len());
+        return clause("Course", required, done, Some(Verdict::Conforms), &records(measured));
+    }
+    let total: u64 = gaps.iter().filter_map(|a| a.segment.gap_before).map(|gap| gap.length_ns).sum();
+    let times = if gaps.len() == 1 { "once".to_owned() } else { format!("{} times", gaps.len()) };
+    let done = format!("interrupted {times}, {} in all", span(total));
+    let places: Vec<u64> = gaps.iter().map(|a| a.record).collect();
+    clause("Course", required, done, Some(Verdict::Modified), &places)
+}
+
+fn steady(entries: &[Entry], outcome: &Outcome) -> Clause {
+    let required =
+        "data within 20 % and slope within 10 % of the mean over five rounds, in 25 rounds at most";
+    let mut inside = false;
+    let mut judged = Vec::new();
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => inside = test == outcome.test,
+            Event::Noted(Note::Judged(_)) if inside => judged.push(entry.seq),
+            _ => {}
+        }
+    }
+    let last = judged.split_off(judged.len().saturating_sub(1));
+    let (done, verdict) = match (outcome.converged, &outcome.stop) {
+        (Some(true), _) => (format!("reached in rounds {}", outcome.header.rounds), Some(Verdict::Conforms)),
+        (Some(false), _) => (format!("not reached in {} rounds", outcome.rounds), Some(Verdict::Modified)),
+        (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
+        (None, None) => ("the test ends otherwise".into(), Some(Verdict::Conforms)),
+    };
+    clause("Steady state", required, done, verdict, &last)
+}
+
+fn errors(measured: &[&Answer<'_>]) -> Clause {
+    let failed: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.error_count() > 0).collect();
+    let count: u64 = failed.iter().map(|a| a.segment.error_count()).sum();
+    let verdict = if count == 0 { Verdict::Conforms } else { Verdict::Modified };
+    let places: Vec<u64> = failed.iter().map(|a| a.record).collect();
+    clause("I/O errors", "none", count.to_string(), Some(verdict), &places)
+}

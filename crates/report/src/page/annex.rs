@@ -1,0 +1,124 @@
+//! Behind the bundle, clearly apart from it: the conformance statement, and what the specification does not ask for.
+
+use pts::response::Percentile;
+
+use crate::Document;
+use crate::beyond::Beyond;
+use crate::chart::{self, Size};
+use crate::conformance::{Clause, Conformance, Verdict};
+use crate::content;
+use crate::markup::escape;
+
+/// Response-time percentiles of the annex: name, I/Os beyond in a million.
+const PERCENTILES: [(&str, u32); 5] =
+    [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
+
+/// Everything behind the last page; nothing without a test.
+pub(super) fn annex(document: &Document) -> String {
+    if document.outcomes.is_empty() {
+        return String::new();
+    }
+    let statement: String = document.conformance.iter().map(of_test).collect();
+    let beyond: String = document.beyond.iter().map(|test| beyond(document, test)).collect();
+    format!(
+        "<article class=\"sheet annex\" id=\"page-a\">\n<h2>Annex A: conformance statement</h2>\n\
+         <p>What {} wants, what was done, and the records of the journal that show it. Plateau follows published reports and \
+         implementations of the specification, whose text it could not see in full.</p>\n{statement}</article>\n\
+         <article class=\"sheet annex\" id=\"page-b\">\n<h2>Annex B: beyond the standard</h2>\n\
+         <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}</article>\n",
+        document.profile.revision, document.profile.revision
+    )
+}
+
+fn of_test(conformance: &Conformance) -> String {
+    let rows: String = conformance.clauses.iter().map(row).collect();
+    format!(
+        "<h3>{}: <span class=\"verdict {}\">{}</span></h3>\n<table class=\"clauses\"><thead><tr><th scope=\"col\">Clause</th>\
+         <th scope=\"col\">Required</th><th scope=\"col\">Done</th><th scope=\"col\">Verdict</th>\
+         <th scope=\"col\">Journal records</th></tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        escape(&conformance.title),
+        class(Some(conformance.verdict)),
+        conformance.verdict.words()
+    )
+}
+
+fn class(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Conforms) => "good",
+        Some(Verdict::Modified) => "mod",
+        Some(Verdict::DoesNotConform) => "bad",
+        None => "open",
+    }
+}
+
+fn row(clause: &Clause) -> String {
+    let records = match clause.records.as_slice() {
+        [] => "-".to_owned(),
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+    };
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"verdict {}\">{}</td><td>{records}</td></tr>\n",
+        escape(&clause.clause),
+        escape(&clause.required),
+        escape(&clause.done),
+        class(clause.verdict),
+        clause.verdict.map_or("not recorded", Verdict::words)
+    )
+}
+
+fn beyond(document: &Document, test: &Beyond) -> String {
+    let title = escape(&test.title);
+    let size = Size { width: Size::DEFAULT.width, height: 300.0 };
+    let mut out = format!("<h3>{title}</h3>\n");
+    let course = format!("{}: IOPS over the whole test", test.title);
+    out += &format!("<figure>{}</figure>\n", chart::lines(&test.course, &course, size));
+    let heat = format!("{}: response times over the whole test", test.title);
+    out += &format!("<figure>{}</figure>\n", chart::heat_map(&test.heat, &heat, size));
+    out + &percentiles(document, test)
+}
+
+/// Response times of the measured cells over the window, reads and writes together.
+fn percentiles(document: &Document, test: &Beyond) -> String {
+    if test.cells.is_empty() {
+        return String::new();
+    }
+    let heads: String =
+        PERCENTILES.iter().map(|(name, _)| format!("<th scope=\"col\" class=\"n\">{name}</th>")).collect();
+    let scaled = document.run.scale_divisor() > 1;
+    let ms = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |ms| stdx::units::grouped(ms, 3));
+    let row = |(name, times): &(String, stdx::Histogram)| {
+        let cells: String = PERCENTILES
+            .iter()
+            .map(|(_, beyond_ppm)| Percentile { name: "", beyond_ppm: *beyond_ppm }.of(times))
+            .map(|value| format!("<td class=\"n\">{}</td>", ms(value)))
+            .collect();
+        let largest = times.max().filter(|_| !scaled).map(|ns| ns as f64 / 1e6);
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>{cells}<td class=\"n\">{}</td></tr>\n",
+            escape(name),
+            stdx::units::grouped(times.count() as f64, 0),
+            ms(largest)
+        )
+    };
+    format!(
+        "<table class=\"percentiles\"><caption>Response times in ms; n/a where fewer than ten I/Os lie beyond{}</caption><thead><tr>\
+         <th scope=\"col\">Workload</th><th scope=\"col\" class=\"n\">I/Os</th>{heads}<th scope=\"col\" class=\"n\">Maximum</th></tr></thead>\n\
+         <tbody>{}</tbody></table>\n",
+        if scaled { "; maxima of a scaled drive are not the drive's" } else { "" },
+        test.cells.iter().map(row).collect::<String>()
+    )
+}
+
+/// Links to both annexes for the list of pages.
+pub(super) fn links(document: &Document) -> String {
+    if document.outcomes.is_empty() {
+        return String::new();
+    }
+    let worst = document.conformance.iter().map(|c| c.verdict).max().unwrap_or(Verdict::Conforms);
+    format!(
+        "<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n\
+         <li><a href=\"#page-b\"><span>Beyond the standard</span><b>B</b></a></li>\n",
+        content::or_na(Some(worst.words()))
+    )
+}

@@ -1,0 +1,88 @@
+//! The conformance statement: what makes a test conform, modified, or no result at all, and where that is printed.
+
+mod fixture;
+
+use fixture::Plan;
+use report::{Clause, Conformance, Document, Verdict};
+
+fn document(plan: &Plan) -> (Document, record::Loaded) {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), plan);
+    (report::fold(&run.file, &loaded).unwrap(), loaded)
+}
+
+fn of(plan: &Plan) -> (Conformance, record::Loaded) {
+    let (document, loaded) = document(plan);
+    (document.conformance()[0].clone(), loaded)
+}
+
+fn clause<'c>(conformance: &'c Conformance, name: &str) -> &'c Clause {
+    conformance.clauses.iter().find(|clause| clause.clause == name).unwrap()
+}
+
+#[test]
+fn an_unmodified_run_conforms_and_names_its_records() {
+    let (conformance, loaded) = of(&Plan::default());
+    assert_eq!(conformance.verdict, Verdict::Conforms);
+    let event = |record: u64| &loaded.entries[record as usize].event;
+    let purge = clause(&conformance, "Purge");
+    assert!(matches!(event(purge.records[0]), record::Event::Purged(_)));
+    let prepared = clause(&conformance, "Workload-independent preconditioning");
+    assert!(matches!(event(prepared.records[0]), record::Event::Preconditioned(_)));
+    let steady = clause(&conformance, "Steady state");
+    assert!(matches!(event(steady.records[0]), record::Event::Noted(record::Note::Judged(j)) if j.steady));
+    assert_eq!(clause(&conformance, "Write cache").verdict, None, "a journal does not hold it");
+}
+
+#[test]
+fn every_departure_has_its_clause() {
+    let cases = [
+        (Plan { modified: true, ..Plan::default() }, "Purge", Verdict::Modified),
+        (
+            Plan { modified: true, ..Plan::default() },
+            "Workload-independent preconditioning",
+            Verdict::Modified,
+        ),
+        (Plan { modified: true, ..Plan::default() }, "Durations, amounts, range, demand", Verdict::Modified),
+        (Plan { restless: true, ..Plan::default() }, "Steady state", Verdict::Modified),
+        (Plan { gaps_before_cells: vec![150], ..Plan::default() }, "Course", Verdict::Modified),
+        (Plan { cut_after_cells: Some(70), ..Plan::default() }, "Course", Verdict::DoesNotConform),
+        (Plan { simulated: true, ..Plan::default() }, "Device under test", Verdict::DoesNotConform),
+    ];
+    for (plan, name, verdict) in cases {
+        let (conformance, _) = of(&plan);
+        assert_eq!(clause(&conformance, name).verdict, Some(verdict), "{name}: {conformance:?}");
+        assert!(conformance.verdict >= verdict);
+        let (plain, _) = of(&Plan::default());
+        assert_eq!(clause(&plain, name).verdict, Some(Verdict::Conforms), "{name}");
+    }
+}
+
+#[test]
+fn the_statement_is_in_the_report_and_no_page_hides_a_verdict() {
+    for plan in fixture::plans() {
+        let (document, _) = document(&plan);
+        let html = report::html(&document);
+        let worst = document.conformance().iter().map(|c| c.verdict).max().unwrap();
+        assert!(html.contains(&format!("Conformance: {}", worst.words())), "{}", plan.id);
+        for clause in document.conformance().iter().flat_map(|c| &c.clauses) {
+            assert!(html.contains(&format!("<th scope=\"row\">{}</th>", clause.clause)), "{}", clause.clause);
+        }
+        for (number, sheet) in html.split("<section ").skip(1).enumerate() {
+            let banners = sheet.split("<header").next().unwrap();
+            let told = banners.contains("does not conform to PTS-");
+            assert_eq!(told, worst == Verdict::DoesNotConform, "{}, page {}", plan.id, number + 1);
+            assert_eq!(banners.contains("<p class=\"mark"), worst != Verdict::Conforms, "{}", plan.id);
+        }
+    }
+}
+
+#[test]
+fn percentiles_stop_where_too_few_ios_lie_beyond() {
+    let html = report::html(&document(&Plan::default()).0);
+    let annex = html.split("Annex B").nth(1).unwrap();
+    let row = |name: &str| annex.split("<tr>").find(|row| row.contains(name)).unwrap().to_owned();
+    // 75 I/Os per second for five minutes: 22,000 I/Os are enough for 99.9 %, not for 99.99 %.
+    assert_eq!(row("RND 1024KiB W").matches("n/a").count(), 2);
+    assert_eq!(row("RND 4KiB W").matches("n/a").count(), 0);
+}
