@@ -164,6 +164,7 @@ impl Need {
                 .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
                 .filter(|_| !simulated),
             polling: polling(options),
+            ..OpenOptions::default()
         };
         Ok(drive::open(&self.filename, &open)?)
     }
