@@ -97,9 +97,13 @@ impl Ssd {
             assert!(self.sweep_log(), "garbage is left while space is short");
             return;
         }
-        while self.victim.is_some() {
+        for _ in 0..=self.plan.superblock_slots {
+            if self.victim.is_none() {
+                return;
+            }
             self.copy_next();
         }
+        panic!("a superblock has no valid slot left and is not empty");
     }
 
     /// Collects until the last free superblock, which belongs to the collector, is not the only one.
