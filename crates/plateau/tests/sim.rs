@@ -91,7 +91,7 @@ fn a_throttle_slows_its_time_and_faults_can_be_switched_off() {
     let bench = Bench::new();
     let load = |more: &[&str]| {
         let base = ["load", "sim:sas-slc-2011", "--scale", "1/256", "--rw", "randread", "--runtime", "20"];
-        bench.json(&[&base[..], more].concat())["directions"]["read"]["iops"].as_f64().unwrap()
+        bench.json(&[&base[..], more].concat())["jobs"][0]["read"]["iops"].as_f64().unwrap()
     };
     let free = load(&[]);
     let throttled = load(&["--sim-fault", "throttle:after=0s,for=1h,rate=1MB/s"]);
