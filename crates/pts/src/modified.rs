@@ -155,9 +155,8 @@ impl Incidents {
         } else {
             let text =
                 |(length_ns, before): &_| format!("interrupted for {} before {before}", span(*length_ns));
-            let mut texts: Vec<String> = self.gaps.iter().map(text).collect();
-            texts.dedup();
-            all.extend(texts);
+            // Two that look alike are still two.
+            all.extend(self.gaps.iter().map(text));
         }
         if self.buffered {
             all.push("not direct I/O: the host's cache took part".into());

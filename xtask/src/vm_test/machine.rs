@@ -22,10 +22,12 @@ const KVM_WITHIN: Duration = Duration::from_secs(6);
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
                       nvme.poll_queues=1 nvme_core.io_timeout=10";
 const CONSOLE: &str = "console.log";
+const LOG: &str = "qemu.log";
 
 /// A machine that runs; it is off when this is dropped.
 pub struct Machine {
     child: Child,
+    log: PathBuf,
     pub guest: Guest,
     pub qmp: Qmp,
 }
@@ -58,7 +60,7 @@ impl Machine {
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(File::create(folder.join("qemu.log"))?);
+            .stderr(File::create(folder.join(LOG))?);
         let mut child = command.spawn().context("cannot start QEMU")?;
         let connected = connect(&mut child, &sockets, folder);
         let (line, qmp) = match connected {
@@ -68,15 +70,24 @@ impl Machine {
                 return Err(error);
             }
         };
-        let mut machine = Self { child, guest: Guest::new(line), qmp };
+        let log = folder.join(LOG);
+        let mut machine = Self { child, log, guest: Guest::new(line), qmp };
         machine.guest.wait_until_ready()?;
         Ok(machine)
+    }
+
+    /// What QEMU itself said.
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 }
 
 impl Drop for Machine {
-    /// As when the power fails: nobody is told.
+    /// As when the power fails: nobody is told. One that went off by itself says how.
     fn drop(&mut self) {
+        if let Ok(Some(status)) = self.child.try_wait() {
+            println!("# QEMU had ended by itself: {status}; {}", self.log().trim());
+        }
         stop(&mut self.child);
     }
 }
@@ -110,7 +121,7 @@ fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::
     let [line, qmp] = sockets;
     loop {
         if let Some(status) = child.try_wait()? {
-            let said = std::fs::read_to_string(folder.join("qemu.log")).unwrap_or_default();
+            let said = std::fs::read_to_string(folder.join(LOG)).unwrap_or_default();
             bail!("QEMU ended with {status}: {}", said.trim());
         }
         if let Ok(line) = UnixStream::connect(line) {

@@ -41,9 +41,8 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
         let identity = lab.guest()?.identity(&device)?;
         for (rw, depth) in [("write", 1), ("read", 8), ("randwrite", 4)] {
             let before = sectors(lab, &device)?;
-            let command = format!(
-                "load {device} --rw {rw} --bs 64k --iodepth {depth} --size 4MiB --erase '{identity}'"
-            );
+            let erase = if rw == "read" { String::new() } else { format!("--erase '{identity}'") };
+            let command = format!("load {device} --rw {rw} --bs 64k --iodepth {depth} --size 4MiB {erase}");
             let document = lab.guest()?.json(&command).with_context(|| format!("{target:?}"))?;
             let after = sectors(lab, &device)?;
             let (read, written) = (after.0 - before.0, after.1 - before.1);

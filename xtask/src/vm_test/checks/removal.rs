@@ -38,7 +38,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     let id = guest.sh("ls /runs/library")?;
     let now: usize = guest.sh("grep -c '\"measured\"' /runs/library/*/journal")?.parse()?;
     ensure!(now >= kept, "{kept} cells were finished and {now} are kept");
-    guest.sh("tail -n 1 /runs/library/*/journal | grep -q '\"interrupted\"'")?;
+    guest.sh("tail -n 3 /runs/library/*/journal | grep -q '\"interrupted\"'")?;
     ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
 
     let said = guest.fails(4, &format!("resume {id}"))?;
