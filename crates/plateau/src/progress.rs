@@ -44,7 +44,9 @@ struct Pace {
     round: u32,
     cell: u32,
     cells: u32,
+    /// Of a test that ends with its steady state.
     max_rounds: u32,
+    fixed_rounds: Option<u32>,
     rounds_since_gap: u32,
     cell_wall: Option<Duration>,
     measured: u32,
@@ -215,8 +217,14 @@ fn judgement_lines(judgement: &Judgement, tracked: &mut BTreeMap<String, Vec<(u3
 
 impl Pace {
     fn test_started(&mut self, name: &str, real_cell: Option<Duration>) {
-        let cells = Test::named(name).map_or(0, |test| test.cells_per_round);
-        *self = Self { cells, cell_wall: real_cell, max_rounds: self.max_rounds, ..Self::default() };
+        let test = Test::named(name).ok();
+        *self = Self {
+            cells: test.map_or(0, |test| test.cells_per_round),
+            fixed_rounds: test.and_then(|test| test.fixed_rounds),
+            cell_wall: real_cell,
+            max_rounds: self.max_rounds,
+            ..Self::default()
+        };
     }
 
     fn round_started(&mut self, round: u32, cells: u32) {
@@ -250,7 +258,8 @@ impl Pace {
         }
         let eta = self.eta(rest.unwrap_or_default());
         let (round, cell) = (self.round, self.cell + 1);
-        format!("round {round}/{}  cell {cell}/{}  {workload}  {rate}{eta}", self.max_rounds, self.cells)
+        let rounds = self.fixed_rounds.unwrap_or(self.max_rounds);
+        format!("round {round}/{rounds}  cell {cell}/{}  {workload}  {rate}{eta}", self.cells)
     }
 
     /// From the end of the earliest possible round of decision to the end of the last round.
@@ -258,12 +267,18 @@ impl Pace {
         let Some(cell_wall) = self.cell_wall.filter(|_| self.cells > 0) else { return String::new() };
         let begun = u32::from(self.round > 0);
         let left_in_round = if begun == 0 { 0 } else { self.cells.saturating_sub(self.cell + 1) };
-        let rounds = |wanted: u32| wanted.saturating_sub(self.rounds_since_gap + begun);
+        let behind = self.fixed_rounds.map_or(self.rounds_since_gap + begun, |_| self.round);
+        let rounds = |wanted: u32| wanted.saturating_sub(behind);
         let until = |wanted: u32| {
             rest_of_part + cell_wall * (left_in_round + rounds(wanted).saturating_mul(self.cells))
         };
         let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))
+        match self.fixed_rounds {
+            Some(all) => format!("  ETA {}", text(until(all))),
+            None => {
+                format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod precondition;
 mod profiles;
 mod timeline;
 mod window_pages;
+mod zones;
 
 pub use context::Context;
 pub use modified::{deviations, modifications};

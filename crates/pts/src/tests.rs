@@ -3,6 +3,8 @@
 mod cbw;
 mod dirth;
 mod ecw;
+mod hdd_iops;
+mod hdd_tp;
 mod hir;
 mod iops;
 mod lat;
@@ -31,9 +33,11 @@ pub struct Test {
     pub cells_per_round: u32,
     /// Its course over time is the result, so a gap spoils it: resumed, it begins again at its purge.
     pub timeline: bool,
+    /// Rounds that it always has; none where steady state or something else ends it.
+    pub fixed_rounds: Option<u32>,
 }
 
-/// Every test.
+/// Every test; the last two are those of TKperf for hard disks, and of no specification.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -45,6 +49,8 @@ pub const TESTS: &[Test] = &[
     ecw::TEST,
     cbw::TEST,
     dirth::TEST,
+    hdd_iops::TEST,
+    hdd_tp::TEST,
 ];
 
 impl Test {

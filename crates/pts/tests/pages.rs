@@ -38,8 +38,10 @@ fn list() -> String {
     let mut text = String::new();
     for test in TESTS {
         let mut shown: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+        let listed = |profile| Profile::named(profile).unwrap().listed(test.family).is_some();
+        let in_none = EDITIONS.iter().all(|(profile, _)| !listed(profile));
         for (profile, edition) in EDITIONS {
-            if Profile::named(profile).unwrap().listed(test.family).is_none() {
+            if !listed(profile) && !in_none {
                 continue;
             }
             let pages = pages(test, profile);
@@ -49,7 +51,8 @@ fn list() -> String {
             }
         }
         for (editions, pages) in shown {
-            writeln!(text, "\n`{}` in {}:\n", test.name, editions.join(", ")).unwrap();
+            let place = if in_none { "no version".to_owned() } else { editions.join(", ") };
+            writeln!(text, "\n`{}` in {place}:\n", test.name).unwrap();
             pages.iter().enumerate().for_each(|(i, page)| writeln!(text, "{}. {page}", i + 1).unwrap());
         }
     }

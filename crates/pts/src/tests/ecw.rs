@@ -15,4 +15,5 @@ pub const TEST: Test = Test {
     run: |context, bench| demand::run(&PATTERN, context, bench),
     cells_per_round: CELLS,
     timeline: true,
+    fixed_rounds: None,
 };

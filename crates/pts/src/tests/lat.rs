@@ -31,6 +31,7 @@ pub const TEST: Test = Test {
     run,
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,
     timeline: false,
+    fixed_rounds: None,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

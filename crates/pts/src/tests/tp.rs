@@ -27,6 +27,7 @@ pub const TEST_1024: Test = Test {
     run: |context, bench| run(LARGE, &TEST_1024, context, bench),
     cells_per_round: 2,
     timeline: false,
+    fixed_rounds: None,
 };
 
 /// The Throughput test of 128 KiB blocks.
@@ -38,6 +39,7 @@ pub const TEST_128: Test = Test {
     run: |context, bench| run(SMALL, &TEST_128, context, bench),
     cells_per_round: 2,
     timeline: false,
+    fixed_rounds: None,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

@@ -37,6 +37,7 @@ pub const TEST: Test = Test {
     run,
     cells_per_round: GROUPS.len() as u32,
     timeline: true,
+    fixed_rounds: None,
 };
 
 /// Everything that the test was told, whether it came to its end or not.

@@ -1,0 +1,47 @@
+//! IOPS by zone, as TKperf tests hard disks: random I/O of three mixes and three block sizes in each of 128 zones.
+//! It is of no version of the PTS.
+
+use stdx::units::KIB;
+
+use crate::Test;
+use crate::profile::Cell;
+use crate::zones::{self, Figure, Sweep, ZONES};
+
+/// Mixes outside, block sizes inside, each from large to small.
+const CELLS: [Cell; 9] = [
+    cell(100, 64),
+    cell(100, 16),
+    cell(100, 4),
+    cell(50, 64),
+    cell(50, 16),
+    cell(50, 4),
+    cell(0, 64),
+    cell(0, 16),
+    cell(0, 4),
+];
+
+const SWEEP: Sweep = Sweep {
+    test: &TEST,
+    figure: Figure::Iops,
+    passes: &[&CELLS],
+    recommended: None,
+    outline: "neither purge nor preconditioning; 128 equal zones from the first to the last, in each RND reads, half \
+              reads and writes of 64, 16 and 4 KiB, a cell each",
+    purpose: "show how random I/O of a disk depends on the place",
+};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "hdd-iops",
+    family: "hdd-iops",
+    title: "HDD IOPS by Zone",
+    about: "hard disks: random IOPS in 128 zones, 3 R/W mixes x 3 block sizes, no purge (as TKperf; not PTS)",
+    run: |context, bench| zones::run(&SWEEP, context, bench),
+    cells_per_round: CELLS.len() as u32,
+    timeline: false,
+    fixed_rounds: Some(ZONES),
+};
+
+const fn cell(read_percent: u8, block_kib: u32) -> Cell {
+    Cell { block_bytes: block_kib * KIB as u32, read_percent }
+}

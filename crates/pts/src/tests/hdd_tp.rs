@@ -1,0 +1,38 @@
+//! Throughput by zone, as TKperf tests hard disks: all 128 zones with blocks of 1024 KiB, then all with 4 KiB, in each
+//! sequential reads and then writes. It is of no version of the PTS.
+
+use stdx::units::KIB;
+
+use crate::Test;
+use crate::profile::{Cell, Demand};
+use crate::zones::{self, Figure, Sweep, ZONES};
+
+const LARGE: [Cell; 2] = both_ways(1024 * KIB as u32);
+const SMALL: [Cell; 2] = both_ways(4 * KIB as u32);
+
+const SWEEP: Sweep = Sweep {
+    test: &TEST,
+    figure: Figure::Throughput,
+    passes: &[&LARGE, &SMALL],
+    // Several sequential streams would be seeks to a disk.
+    recommended: Some(Demand { threads: 1, queue_depth: 32 }),
+    outline: "neither purge nor preconditioning; 128 equal zones from the first to the last, in each SEQ reads and \
+              writes of 1024 KiB, a cell each, then the same with 4 KiB",
+    purpose: "show how sequential throughput of a disk depends on the place",
+};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "hdd-tp",
+    family: "hdd-tp",
+    title: "HDD Throughput by Zone",
+    about: "hard disks: sequential reads and writes of 1024 and 4 KiB in 128 zones, no purge (as TKperf; not PTS)",
+    run: |context, bench| zones::run(&SWEEP, context, bench),
+    cells_per_round: LARGE.len() as u32,
+    timeline: false,
+    fixed_rounds: Some(2 * ZONES),
+};
+
+const fn both_ways(block_bytes: u32) -> [Cell; 2] {
+    [Cell { block_bytes, read_percent: 100 }, Cell { block_bytes, read_percent: 0 }]
+}

@@ -1,0 +1,212 @@
+//! What the tests by zone show: lines over the place on the disk, and a table of how far the zones differ.
+
+use stdx::units::{amount_base2, block_size};
+
+use super::{Figure, Sample, Seen, Sweep, ZONES, zone_bytes, zone_of};
+use crate::exhibit::{self, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::outcome::{Phases, TestHeader};
+use crate::profile::{Cell, mix_name};
+use crate::{Context, KeyFigure, Outcome, Stop};
+
+pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+    let sweep = seen.sweep;
+    let mut begun = Outcome::begun(sweep.test, context, None, context.whole_test_range(), stop);
+    begun.modified.push("no purge, no preconditioning and no steady state: a test of hard disks".into());
+    if context.target.rotational != Some(true) {
+        begun.modified.push(format!(
+            "{} is a test of hard disks, and the target is not known to rotate",
+            sweep.test.title
+        ));
+    }
+    seen.incidents.tell(&mut begun.modified);
+    if begun.stop.is_some() {
+        let (done, all) = (seen.finished, sweep.rounds());
+        begun.notes.push(format!("NOT COMPLETE: {done} of {all} zones are finished"));
+    }
+    let demand = sweep.demand(context);
+    Outcome {
+        purpose: sweep.purpose,
+        outline: sweep.outline.into(),
+        rounds: seen.finished,
+        header: TestHeader {
+            purge: "None".into(),
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
+            phases: Phases {
+                stimulus_1: [
+                    sweep.test.title.to_owned(),
+                    listed(sweep, |cell| mix_name(cell.read_percent)),
+                    listed(sweep, |cell| block_size(cell.block_bytes.into())),
+                    demand.to_string(),
+                    format!("{ZONES} zones"),
+                ],
+                ..Phases::default()
+            },
+            ar_amount: "100%".into(),
+            ar_segments: "N/A".into(),
+            ..begun.header
+        },
+        pages: pages(context, seen),
+        key_figures: key_figures(seen),
+        ..begun
+    }
+}
+
+/// Something of all cells, each once.
+fn listed(sweep: &Sweep, of: impl Fn(&Cell) -> String) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for text in cells(sweep).iter().map(of) {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all.join(", ")
+}
+
+/// All cells of all passes, in their order.
+fn cells(sweep: &Sweep) -> Vec<Cell> {
+    sweep.passes.iter().flat_map(|cells| *cells).copied().collect()
+}
+
+fn samples(seen: &Seen, cell: Cell) -> impl Iterator<Item = &Sample> {
+    seen.samples.iter().filter(move |sample| sample.cell == cell)
+}
+
+const fn unit(sweep: &Sweep) -> &'static str {
+    match sweep.figure {
+        Figure::Iops => "IOPS",
+        Figure::Throughput => "MB/s",
+    }
+}
+
+fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+    let sweep = seen.sweep;
+    let value = |sample: &Sample| Some(sample.value);
+    let over = |cells: Vec<Cell>, label: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
+        over_place(context, seen, &cells, label, value)
+    };
+    let page = |title: String, exhibit| Page { remarks: vec![places(context)], ..Page::of(&title, exhibit) };
+    let mut pages = Vec::new();
+    let all = cells(sweep);
+    if sweep.figure == Figure::Iops {
+        for read_percent in [100, 50, 0] {
+            let cells = all.iter().copied().filter(|cell| cell.read_percent == read_percent).collect();
+            let title = format!("IOPS by Zone - R/W Mix {}", mix_name(read_percent));
+            pages.push(page(title, over(cells, "IOPS", &value)));
+        }
+        let cells = all.iter().copied().filter(|cell| cell.block_bytes == 4096).collect();
+        let title = "Average Response Time by Zone - RND/4KiB".into();
+        pages.push(page(title, over(cells, "ms", &|sample| sample.mean_ms)));
+    } else {
+        for cells in sweep.passes {
+            let size = cells.first().map_or_else(String::new, |cell| block_size(cell.block_bytes.into()));
+            pages
+                .push(page(format!("Throughput by Zone - SEQ/{size}"), over(cells.to_vec(), "MB/s", &value)));
+        }
+    }
+    pages.push(page(format!("{} - Tabular Data", sweep.test.title), Exhibit::Table(table(seen))));
+    pages
+}
+
+/// Lines over the middle of each zone.
+fn over_place(
+    context: &Context<'_>,
+    seen: &Seen,
+    cells: &[Cell],
+    label: &str,
+    value: &dyn Fn(&Sample) -> Option<f64>,
+) -> Exhibit {
+    let point = |sample: &Sample| {
+        let zone = zone_of(context, sample.zone);
+        Some(((zone.start_bytes + zone.segment_bytes / 2) as f64 / 1e9, value(sample)?))
+    };
+    let series = |cell: &Cell| Series {
+        name: seen.sweep.name(*cell),
+        points: samples(seen, *cell).filter_map(point).collect(),
+    };
+    Exhibit::Lines(Lines::plain(
+        ("Position on the disk (GB)", Scale::LinearFromZero),
+        (label, Scale::LinearFromZero),
+        cells.iter().map(series).collect(),
+    ))
+}
+
+fn places(context: &Context<'_>) -> String {
+    format!(
+        "{ZONES} zones of {} from the beginning of the Test AR, which is the outer edge of most disks.",
+        amount_base2(zone_bytes(context))
+    )
+}
+
+/// The columns of the table: what a box plot has, and both ends of the disk.
+const COLUMNS: [&str; 7] = ["First Zone", "Last Zone", "Minimum", "25 %", "Median", "75 %", "Maximum"];
+
+fn table(seen: &Seen) -> Table {
+    let row = |cell: Cell| Row { name: seen.sweep.name(cell), cells: row(seen, cell) };
+    Table {
+        heading: format!("{} ({})", seen.sweep.test.title, unit(seen.sweep)),
+        row_heading: "Workload".into(),
+        column_heading: "Over the Zones".into(),
+        columns: COLUMNS.map(str::to_owned).into(),
+        rows: cells(seen.sweep).into_iter().map(row).collect(),
+        decimals: 1,
+    }
+}
+
+fn row(seen: &Seen, cell: Cell) -> Vec<exhibit::Cell> {
+    let limited = samples(seen, cell).any(|sample| sample.host_limited);
+    let shown = |value: Option<f64>| exhibit::Cell::of(value, limited, || "not measured".into());
+    let mut sorted: Vec<f64> = samples(seen, cell).map(|sample| sample.value).collect();
+    sorted.sort_by(f64::total_cmp);
+    let ends = [0, ZONES - 1].map(|zone| shown(at(seen, cell, zone)));
+    let spread = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| shown(quantile(&sorted, share)));
+    ends.into_iter().chain(spread).collect()
+}
+
+fn at(seen: &Seen, cell: Cell, zone: u32) -> Option<f64> {
+    samples(seen, cell).find(|sample| sample.zone == zone).map(|sample| sample.value)
+}
+
+/// Between the two nearest of sorted values by straight line.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let below = place as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * place.fract())
+}
+
+/// Both ends of the disk, of the smallest random or the largest sequential blocks.
+fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+    let block_bytes = match seen.sweep.figure {
+        Figure::Iops => 4096,
+        Figure::Throughput => 1 << 20,
+    };
+    let figure = |read_percent: u8, zone: u32, place: &str| {
+        let cell = Cell { block_bytes, read_percent };
+        KeyFigure {
+            name: format!("{} {place} zone", seen.sweep.name(cell)),
+            value: at(seen, cell, zone),
+            unit: unit(seen.sweep),
+            absent: "n/a",
+            decimals: 1,
+        }
+    };
+    [(100, "first"), (100, "last"), (0, "first"), (0, "last")]
+        .map(|(read, place)| figure(read, if place == "first" { 0 } else { ZONES - 1 }, place))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantile;
+
+    #[test]
+    fn quantiles_lie_between_the_nearest_values() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(
+            [0.0, 0.25, 0.5, 1.0].map(|share| quantile(&sorted, share)),
+            [1.0, 1.75, 3.0, 8.0].map(Some)
+        );
+        assert_eq!((quantile(&[], 0.5), quantile(&[7.0], 0.75)), (None, Some(7.0)));
+    }
+}
