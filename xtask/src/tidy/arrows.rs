@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pts", &["record", "stdx"]),
     ("report", &["pts", "record", "stdx"]),
     ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "report"]),
+    ("fuzz", &["drive", "record", "stdx"]),
     ("xtask", &["drive", "pts", "record", "stdx", "nandsim"]),
 ];
 

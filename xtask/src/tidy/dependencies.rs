@@ -6,8 +6,10 @@ use super::{Check, Complaint, tree::Tree};
 pub const CHECK: Check = Check { name: "dependencies", run, bless: None };
 
 /// Section of a manifest and the folders whose code may be the reason for it.
-const SECTIONS: &[(&str, &[&str])] =
-    &[("dependencies", &["src"]), ("dev-dependencies", &["src", "tests", "examples", "benches"])];
+const SECTIONS: &[(&str, &[&str])] = &[
+    ("dependencies", &["src", "fuzz_targets"]),
+    ("dev-dependencies", &["src", "tests", "examples", "benches"]),
+];
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -117,7 +117,8 @@ impl Pattern {
     fn place(&self, kind: &Kind, from_percent: u32, to_percent: u32) -> Place {
         let (span, align) = (self.span, self.alignment_bytes());
         let cut = |total: u64, percent: u32| (u128::from(total) * u128::from(percent) / 100) as u64;
-        let starts = |bytes: u64| (bytes + align).saturating_sub(kind.block_bytes.into()) / align;
+        let starts =
+            |bytes: u64| bytes.checked_sub(kind.block_bytes.into()).map_or(0, |room| room / align + 1);
         if span.segments == 1 {
             let units = span.segment_bytes / align;
             let (from, to) = (cut(units, from_percent), cut(units, to_percent));
@@ -191,6 +192,14 @@ mod tests {
             assert!(problem.contains(expected), "{problem}");
         }
         assert_eq!(zoned(span, &[(50, 5), (30, 15), (20, 80)]).problem(2), None);
+    }
+
+    #[test]
+    fn the_largest_span_is_possible() {
+        let span = Span::contiguous(0, u64::MAX);
+        let pattern = zoned(span, &[]);
+        assert_eq!(pattern.problem(1), None);
+        assert_eq!(pattern.places(&pattern.kinds[0])[0].positions, u64::MAX / 4096);
     }
 
     #[test]

@@ -1,0 +1,50 @@
+//! Job files of `plateau load`: no text makes the parser panic, and every workload that comes out of one is either
+//! refused or possible.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+// What the parser is made of.
+use {drive as _, record as _, stdx as _};
+
+/// The parser belongs to the binary, so it is compiled in here.
+#[expect(dead_code, reason = "the binary uses more of it")]
+#[path = "../../crates/plateau/src/fio"]
+mod fio {
+    mod file;
+    mod job;
+    mod keys;
+    mod meaning;
+    mod values;
+
+    pub use file::parse;
+    pub use job::Job;
+    pub use keys::set;
+}
+
+const CAPACITIES: [u64; 4] = [0, 4096, 1 << 30, u64::MAX];
+const SECTOR_BYTES: u32 = 512;
+/// A file may have 256 jobs of 1024 clones each; more of the same finds nothing more.
+const JOBS: usize = 4;
+const CLONES: u16 = 8;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(jobs) = fio::parse("fuzz.fio", text) else { return };
+    for (position, job) in (0..).zip(jobs.iter().take(JOBS).filter(|job| job.numjobs <= CLONES)) {
+        for capacity_bytes in CAPACITIES {
+            check(job, position, capacity_bytes);
+        }
+    }
+});
+
+fn check(job: &fio::Job, position: u64, capacity_bytes: u64) {
+    let _ = (job.notes(), job.end_bytes(capacity_bytes));
+    let Ok(streams) = job.streams(capacity_bytes, position, u64::MAX) else { return };
+    assert!(!streams.is_empty(), "a job without a load");
+    for workload in streams.iter().filter(|load| load.validate(capacity_bytes, SECTOR_BYTES).is_ok()) {
+        let range = &workload.range;
+        assert!(range.start_bytes + range.segment_bytes <= capacity_bytes, "a load behind the end of its target");
+        assert_eq!(workload.read_percent < 100, job.writes(), "a load that writes where the job does not");
+    }
+}
