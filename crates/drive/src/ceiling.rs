@@ -85,6 +85,7 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
         name: "nowhere",
         fd: -1,
         buffered: None,
+        generic: None,
         clock: Clock::start(),
         manner: &manner,
         interval_ns,
@@ -223,9 +224,17 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let clock = Clock::wrong_by(factor);
             let interval_ns = load::INTERVAL_NS;
-            let (fd, buffered, beside) = (-1, None, (0, 0));
-            let device =
-                Device { name: "nowhere", fd, buffered, clock, manner: &manner, interval_ns, beside };
+            let (fd, buffered, generic, beside) = (-1, None, None, (0, 0));
+            let device = Device {
+                name: "nowhere",
+                fd,
+                buffered,
+                generic,
+                clock,
+                manner: &manner,
+                interval_ns,
+                beside,
+            };
             let begin = std::time::Instant::now();
             // At a thousandth of its pace this would take a day.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };

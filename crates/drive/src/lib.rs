@@ -117,6 +117,11 @@ fn manner(
             "{target}: only io_uring can poll; choose it or do not poll"
         )));
     }
+    if options.engine == Engine::IoUringCmd && !real.is_nvme() {
+        return Err(DriveError::Invalid(format!(
+            "{target}: io_uring_cmd sends NVMe commands, and it is no NVMe namespace; choose io_uring"
+        )));
+    }
     let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
     let unpolled = impossible.map(|why| format!("not polled: {why}"));
     let polling = if unpolled.is_some() { Polling::No } else { options.polling };
@@ -136,6 +141,9 @@ pub enum Engine {
     Libaio,
     /// `pread` and `pwrite` in one thread per outstanding I/O.
     Threads,
+    /// NVMe commands through io_uring, past the block layer; io_uring where the kernel or the drive does not take
+    /// them, and the segment says why. For NVMe only.
+    IoUringCmd,
 }
 
 /// How a running workload is doing; what happened since the tick before.
@@ -232,6 +240,9 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
         if options.polling != Polling::No {
             return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
         }
+        if options.engine == Engine::IoUringCmd {
+            return Err(DriveError::Invalid(format!("{target}: io_uring_cmd is for NVMe drives")));
+        }
         let (simulated, facts) = Simulated::new(target, model, options)?;
         return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
     }
@@ -300,7 +311,7 @@ impl Drive {
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
-        let held = real.hold()?;
+        let held = real.hold(manner.engine)?;
         if let Real::File(_) = *real {
             // Where a file was just made, this could not be known before.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);

@@ -32,11 +32,14 @@ use crate::clock::{Clock, Vigil};
 use crate::error::{DriveError, reason};
 use crate::placement::Seating;
 use crate::queue::aio::Aio;
+use crate::queue::errand::{NoOp, Transfer};
 use crate::queue::null::Null;
+use crate::queue::passthrough::Command;
 use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 use crate::queue::{Queue, Shape};
 use crate::target::Held;
+use crate::target::generic::Generic;
 use crate::{Engine, Flow, Manner, Outcome, Polling, Tick};
 use conclude::conclude;
 use content::{Checks, Content, Stamped};
@@ -59,6 +62,8 @@ pub(crate) struct Device<'a> {
     pub(crate) name: &'a str,
     pub(crate) fd: RawFd,
     pub(crate) buffered: Option<&'a str>,
+    /// What takes NVMe commands, or why nothing does; none where nobody asked.
+    pub(crate) generic: Option<&'a Result<Generic, String>>,
     pub(crate) clock: Clock,
     pub(crate) manner: &'a Manner,
     /// Length of an interval of the series.
@@ -69,8 +74,8 @@ pub(crate) struct Device<'a> {
 
 impl<'a> Device<'a> {
     pub(crate) fn of(name: &'a str, held: &'a Held, clock: Clock, manner: &'a Manner) -> Self {
-        let (fd, buffered) = (held.fd.as_raw_fd(), held.buffered.as_deref());
-        Self { name, fd, buffered, clock, manner, interval_ns: INTERVAL_NS, beside: (0, 0) }
+        let (fd, buffered, generic) = (held.fd.as_raw_fd(), held.buffered.as_deref(), held.generic.as_ref());
+        Self { name, fd, buffered, generic, clock, manner, interval_ns: INTERVAL_NS, beside: (0, 0) }
     }
 }
 
@@ -168,6 +173,8 @@ struct Ran {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Uring,
+    /// NVMe commands through io_uring.
+    UringCommands,
     Aio,
     Threads,
     /// No kernel: every I/O is done at once.
@@ -182,6 +189,7 @@ impl Way {
         match device.manner.engine {
             Engine::Threads => &[Self::Threads],
             Engine::IoUring => &[Self::Uring],
+            Engine::IoUringCmd => &[Self::UringCommands, Self::Uring],
             Engine::Libaio => &[Self::Aio],
             // Only io_uring polls.
             Engine::Auto if device.manner.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
@@ -196,6 +204,7 @@ impl Way {
     const fn name(self) -> &'static str {
         match self {
             Self::Uring => "io_uring",
+            Self::UringCommands => "io_uring_cmd",
             Self::Aio => "libaio",
             Self::Threads => "threads",
             Self::Null => "null",
@@ -277,8 +286,13 @@ fn attempt_by(
     let threads = workload.threads.saturating_add(device.beside.1);
     let seating = device.manner.places.seat(threads, helpers).map_err(io::Error::other)?;
     match way {
-        Way::Uring => attempt_with(device, workload, seating, on_tick, Uring::<false>::new),
-        Way::NoOpRing => attempt::<_, Fill>(device, workload, seating, on_tick, Uring::<true>::new),
+        Way::Uring => {
+            attempt_with(device, workload, seating, on_tick, |shape| Uring::<Transfer>::new(shape, ()))
+        }
+        Way::UringCommands => attempt_by_commands(device, workload, seating, on_tick),
+        Way::NoOpRing => {
+            attempt::<_, Fill>(device, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
+        }
         Way::Aio => attempt_with(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, None))),
         Way::Threads => {
             attempt_with(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None)))
@@ -287,6 +301,23 @@ fn attempt_by(
             attempt::<_, Fill>(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None)))
         }
     }
+}
+
+/// Past the block layer, and past its cache.
+fn attempt_by_commands(
+    device: &Device<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    let generic = device.generic.ok_or_else(|| io::Error::other("it was not asked for"))?;
+    let generic = generic.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+    let device = Device { fd: generic.raw_fd(), ..*device };
+    let namespace = generic.namespace;
+    let ran =
+        attempt_with(&device, workload, seating, on_tick, |shape| Uring::<Command>::new(shape, namespace));
+    generic.forget_cached();
+    ran
 }
 
 fn attempt_with<Q: Queue>(

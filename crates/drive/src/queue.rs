@@ -6,7 +6,9 @@
 
 pub(crate) mod aio;
 pub(crate) mod buffers;
+pub(crate) mod errand;
 pub(crate) mod null;
+pub(crate) mod passthrough;
 pub(crate) mod ring;
 pub(crate) mod threads;
 pub(crate) mod uring;

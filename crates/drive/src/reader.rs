@@ -8,8 +8,8 @@ use crate::sim::Simulated;
 use crate::target::{Held, Real};
 use crate::{Answer, Flow, Manner, Outcome, Tick, load};
 
-/// A target that may be read. It refuses every workload with a write before anything is done, and the
-/// kernel would refuse the writes of a real target as well.
+/// A target that may be read. It refuses every workload with a write before anything is done, and the kernel, or
+/// for NVMe commands their queue, would refuse the writes of a real target as well.
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Reader {
 
 impl Reader {
     pub(crate) fn of_real(facts: TargetFacts, real: &Real, manner: Manner) -> Result<Self, DriveError> {
-        let inner = Inner::Real { held: real.hold_to_read()?, clock: Clock::start(), manner };
+        let inner = Inner::Real { held: real.hold_to_read(manner.engine)?, clock: Clock::start(), manner };
         Ok(Self { facts, inner, effort: None })
     }
 

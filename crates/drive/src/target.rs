@@ -2,6 +2,7 @@
 
 pub(crate) mod block;
 pub(crate) mod file;
+pub(crate) mod generic;
 
 use std::fs;
 use std::io;
@@ -13,10 +14,10 @@ use record::TargetFacts;
 use rustix::fs::{Access, Mode, OFlags};
 use stdx::units::{MIB, amount_base2};
 
-use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
 use crate::refusal::Refusal;
+use crate::{Engine, OpenOptions};
 
 /// Anything smaller is a mistake, an empty card reader or a loop device without a file.
 const SMALLEST_BYTES: u64 = 16 * MIB;
@@ -27,6 +28,8 @@ pub(crate) struct Held {
     pub(crate) fd: OwnedFd,
     /// Why I/Os go through the page cache, if they do.
     pub(crate) buffered: Option<String>,
+    /// What takes commands past the block layer, or why nothing does; none where nobody asked.
+    pub(crate) generic: Option<Result<generic::Generic, String>>,
 }
 
 /// A real target as it was found.
@@ -108,19 +111,38 @@ impl Real {
         }
     }
 
-    /// Opens it without the right to write.
-    pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
+    /// Whether its commands can be NVMe's own.
+    pub(crate) fn is_nvme(&self) -> bool {
         match self {
-            Self::Block(block) => block.hold_to_read(),
-            Self::File(file) => file.hold_to_read(),
+            Self::Block(block) => block.is_nvme(),
+            Self::File(_) => false,
         }
     }
 
+    /// Opens it without the right to write.
+    pub(crate) fn hold_to_read(&self, engine: Engine) -> Result<Held, DriveError> {
+        let held = match self {
+            Self::Block(block) => block.hold_to_read(),
+            Self::File(file) => file.hold_to_read(),
+        };
+        held.map(|held| self.with_generic(held, engine, false))
+    }
+
     /// Opens it for writing and for itself.
-    pub(crate) fn hold(&self) -> Result<Held, DriveError> {
-        match self {
+    pub(crate) fn hold(&self, engine: Engine) -> Result<Held, DriveError> {
+        let held = match self {
             Self::Block(block) => block.hold(),
             Self::File(file) => file.hold(),
+        };
+        held.map(|held| self.with_generic(held, engine, true))
+    }
+
+    fn with_generic(&self, held: Held, engine: Engine, writable: bool) -> Held {
+        match self {
+            Self::Block(block) if engine == Engine::IoUringCmd => {
+                Held { generic: Some(block.generic(&held, writable)), ..held }
+            }
+            _ => held,
         }
     }
 }
@@ -129,6 +151,11 @@ fn character_device(target: &str) -> String {
     let nvme = target.strip_prefix("/dev/nvme").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
     if nvme {
         format!("it is an NVMe controller; name its namespace, such as {target}n1")
+    } else if let Some(namespace) = target.strip_prefix("/dev/ng") {
+        format!(
+            "it is the generic device of an NVMe namespace; name its block device, /dev/nvme{namespace}, and \
+             --ioengine io_uring_cmd"
+        )
     } else {
         "it is a character device; name a block device or a file".into()
     }
@@ -169,10 +196,11 @@ fn write_permission(path: &Path) -> Option<Refusal> {
 fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     match open(flags | OFlags::DIRECT) {
-        Ok(fd) => Ok(Held { fd, buffered: None }),
+        Ok(fd) => Ok(Held { fd, buffered: None, generic: None }),
         Err(rustix::io::Errno::INVAL) => Ok(Held {
             fd: open(flags)?,
             buffered: Some("buffered: the file system has no direct I/O".into()),
+            generic: None,
         }),
         Err(error) => Err(error),
     }

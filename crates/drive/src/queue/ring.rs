@@ -8,18 +8,19 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use io_uring::squeue::Entry;
-use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, types};
+use io_uring::{
+    Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, cqueue, squeue, types,
+};
 
 use crate::Polling;
 
-/// A ring, used by the thread that made it.
-pub(crate) struct Ring {
+/// A ring of entries of one size, used by the thread that made it.
+pub(crate) struct Ring<S: squeue::EntryMarker + 'static, C: cqueue::EntryMarker + 'static> {
     pub(crate) submitter: ManuallyDrop<Submitter<'static>>,
-    submission: ManuallyDrop<SubmissionQueue<'static>>,
-    pub(crate) completion: ManuallyDrop<CompletionQueue<'static>>,
+    submission: ManuallyDrop<SubmissionQueue<'static, S>>,
+    pub(crate) completion: ManuallyDrop<CompletionQueue<'static, C>>,
     /// Made from a box. The three above point into it, so it is freed behind them.
-    ring: NonNull<IoUring>,
+    ring: NonNull<IoUring<S, C>>,
     /// Entries that the kernel has not taken yet.
     unsubmitted: u32,
     /// A thread of the kernel takes them as soon as they are there.
@@ -41,30 +42,31 @@ struct Argument {
 /// How often an older kernel is asked.
 const NAP: Duration = Duration::from_micros(50);
 
-type Grant = fn(&mut Builder) -> &mut Builder;
+type Grant<S, C> = fn(&mut Builder<S, C>) -> &mut Builder<S, C>;
 
-/// Set-up flags from the newest kernel to the oldest; the first that the kernel takes are used.
-const GRANTS: &[Grant] = &[
-    // Linux 6.6: no second array of indices. Linux 6.1: completions are worked off when we ask for them.
-    |b| b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_no_sqarray(),
-    |b| b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun(),
-    // Linux 5.19: completions interrupt nobody.
-    |b| b.setup_coop_taskrun(),
-    |b| b,
-];
-/// The same where a thread of the kernel submits, which goes together with fewer of them.
-const SUBMITTING_GRANTS: &[Grant] = &[
-    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer().setup_no_sqarray(),
-    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer(),
-    |b| b.setup_sqpoll(SUBMITTER_IDLE_MS),
-];
 /// So long the kernel's thread looks for entries in vain before it goes to sleep.
 const SUBMITTER_IDLE_MS: u32 = 100;
 
-impl Ring {
+impl<S: squeue::EntryMarker + 'static, C: cqueue::EntryMarker + 'static> Ring<S, C> {
+    /// Set-up flags from the newest kernel to the oldest; the first that the kernel takes are used.
+    const GRANTS: &'static [Grant<S, C>] = &[
+        // Linux 6.6: no second array of indices. Linux 6.1: completions are worked off when we ask for them.
+        |b| b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_no_sqarray(),
+        |b| b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun(),
+        // Linux 5.19: completions interrupt nobody.
+        |b| b.setup_coop_taskrun(),
+        |b| b,
+    ];
+    /// The same where a thread of the kernel submits, which goes together with fewer of them.
+    const SUBMITTING_GRANTS: &'static [Grant<S, C>] = &[
+        |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer().setup_no_sqarray(),
+        |b| b.setup_sqpoll(SUBMITTER_IDLE_MS).setup_single_issuer(),
+        |b| b.setup_sqpoll(SUBMITTER_IDLE_MS),
+    ];
+
     /// A ring of at least so many entries. Must be called by the thread that uses it.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
-        let ring = granted(entries, polling)?;
+        let ring = Self::granted(entries, polling)?;
         // Who polls for completions would do so without looking at the time.
         let timed = ring.params().is_feature_ext_arg() && polling != Polling::Completions;
         let ring = NonNull::from(Box::leak(Box::new(ring)));
@@ -89,7 +91,7 @@ impl Ring {
     /// # Safety
     /// What the entry names stays valid until its completion is taken.
     #[inline]
-    pub(crate) unsafe fn push(&mut self, entry: &Entry) {
+    pub(crate) unsafe fn push(&mut self, entry: &S) {
         // SAFETY: the caller's promise is passed on.
         if unsafe { self.submission.push(entry) }.is_err() {
             // What the kernel has taken since the last look is free again.
@@ -182,26 +184,26 @@ impl Ring {
         self.completion.sync();
         self.completion.len()
     }
-}
 
-fn granted(entries: u32, polling: Polling) -> io::Result<IoUring> {
-    let mut last = io::Error::from_raw_os_error(libc::EINVAL);
-    let grants = if polling == Polling::Submissions { SUBMITTING_GRANTS } else { GRANTS };
-    for grant in grants {
-        let mut builder = IoUring::builder();
-        grant(&mut builder);
-        if polling == Polling::Completions {
-            builder.setup_iopoll();
+    fn granted(entries: u32, polling: Polling) -> io::Result<IoUring<S, C>> {
+        let mut last = io::Error::from_raw_os_error(libc::EINVAL);
+        let grants = if polling == Polling::Submissions { Self::SUBMITTING_GRANTS } else { Self::GRANTS };
+        for grant in grants {
+            let mut builder = IoUring::<S, C>::builder();
+            grant(&mut builder);
+            if polling == Polling::Completions {
+                builder.setup_iopoll();
+            }
+            match builder.build(entries) {
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => last = error,
+                other => return other,
+            }
         }
-        match builder.build(entries) {
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => last = error,
-            other => return other,
-        }
+        Err(last)
     }
-    Err(last)
 }
 
-impl Drop for Ring {
+impl<S: squeue::EntryMarker + 'static, C: cqueue::EntryMarker + 'static> Drop for Ring<S, C> {
     fn drop(&mut self) {
         // The kernel takes a closed ring apart some time later, and a device that is held exclusively would
         // stay so until then. Nothing can be done if these fail.

@@ -3,11 +3,12 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
-use io_uring::squeue::Entry;
-use io_uring::{opcode, types};
+use io_uring::cqueue::EntryMarker as _;
+use io_uring::squeue::EntryMarker as _;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::errand::Errand;
 use super::ring::Ring;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
 use crate::Polling;
@@ -15,13 +16,12 @@ use crate::Polling;
 /// Waits in a row that found everything done, after which a target counts as one that is done at once.
 const AT_ONCE_WAITS: u32 = 8;
 
-/// One ring with its buffers, used by one thread. With `NO_OP` its I/Os pass through the kernel and reach
-/// no target.
-pub(crate) struct Uring<const NO_OP: bool> {
-    ring: Ring,
+/// One ring with its buffers, used by one thread.
+pub(crate) struct Uring<E: Errand> {
+    ring: Ring<E::Submission, E::Completion>,
+    errand: E,
     buffers: ManuallyDrop<Buffers>,
     shape: Shape,
-    registered: bool,
     slots: Vec<InFlight>,
     /// Pushed but not yet stamped and submitted.
     pushed: Vec<Slot>,
@@ -40,29 +40,34 @@ struct InFlight {
     started_ns: u64,
 }
 
-impl<const NO_OP: bool> Uring<NO_OP> {
+impl<E: Errand> Uring<E> {
     /// Sets up a ring. The second value says what the kernel did not grant, if anything.
     ///
     /// Must be called by the thread that uses it (`IORING_SETUP_SINGLE_ISSUER`).
-    pub(crate) fn new(shape: Shape) -> io::Result<(Self, Option<String>)> {
-        if NO_OP || shape.polling == Polling::No {
-            return Self::with(shape, Polling::No);
+    pub(crate) fn new(shape: Shape, target: E::Target) -> io::Result<(Self, Option<String>)> {
+        if !E::REACHES_TARGET || shape.polling == Polling::No {
+            return Self::tried(shape, target, Polling::No);
         }
-        let polled = Self::with(shape, shape.polling).and_then(|(mut queue, note)| {
-            queue.probe()?;
-            Ok((queue, note))
-        });
-        match polled {
+        match Self::tried(shape, target, shape.polling) {
             Ok(made) => Ok(made),
             Err(error) => {
-                let (queue, note) = Self::with(shape, Polling::No)?;
+                let (queue, note) = Self::tried(shape, target, Polling::No)?;
                 let why = format!("not polled: {}", crate::error::reason(&error));
                 Ok((queue, Some(note.map_or(why.clone(), |note| format!("{why}; {note}")))))
             }
         }
     }
 
-    /// Reads the first block once: whether a target can be polled shows at its first I/O.
+    /// One that works: where that shows at the first I/O only, it does one.
+    fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
+        let (mut queue, note) = Self::with(shape, target, polling)?;
+        if E::NEEDS_A_TRIAL || polling != Polling::No {
+            queue.probe()?;
+        }
+        Ok((queue, note))
+    }
+
+    /// Reads the first block once.
     fn probe(&mut self) -> io::Result<()> {
         self.push(0, Access { read: true, block_bytes: self.shape.block_bytes, offset_bytes: 0 });
         loop {
@@ -77,23 +82,16 @@ impl<const NO_OP: bool> Uring<NO_OP> {
         }
     }
 
-    fn with(shape: Shape, polling: Polling) -> io::Result<(Self, Option<String>)> {
+    fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
         let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling)?;
-        let mut note = None;
-        if !NO_OP {
-            ring.submitter.register_files(&[shape.fd])?;
-            // SAFETY: the vectors point into `buffers`, which outlives every I/O: drop waits for them.
-            note = unsafe { ring.submitter.register_buffers(&buffers.vectors(shape.depth)) }
-                .err()
-                .map(|e| format!("unregistered buffers: {}", crate::error::reason(&e)));
-        }
+        let (errand, note) = E::new(&ring.submitter, &shape, &buffers, target)?;
         let depth = usize::from(shape.depth);
         let queue = Self {
             ring,
+            errand,
             buffers: ManuallyDrop::new(buffers),
             shape,
-            registered: note.is_none(),
             slots: vec![InFlight::default(); depth],
             pushed: Vec::with_capacity(depth),
             in_flight: 0,
@@ -117,21 +115,6 @@ impl<const NO_OP: bool> Uring<NO_OP> {
         self.pushed.clear();
     }
 
-    #[inline]
-    fn entry(&self, slot: Slot, access: Access) -> Entry {
-        if NO_OP {
-            return opcode::Nop::new().build();
-        }
-        let (file, buffer) = (types::Fixed(0), self.buffers.at(slot));
-        let Access { read, block_bytes: length, offset_bytes } = access;
-        match (self.registered, read) {
-            (true, true) => opcode::ReadFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
-            (true, false) => opcode::WriteFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
-            (false, true) => opcode::Read::new(file, buffer, length).offset(offset_bytes).build(),
-            (false, false) => opcode::Write::new(file, buffer, length).offset(offset_bytes).build(),
-        }
-    }
-
     /// Notes whether the last call left anything in the target.
     #[inline]
     fn learn(&mut self) {
@@ -140,7 +123,7 @@ impl<const NO_OP: bool> Uring<NO_OP> {
     }
 }
 
-impl<const NO_OP: bool> Queue for Uring<NO_OP> {
+impl<E: Errand> Queue for Uring<E> {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(!self.slots[usize::from(slot)].busy, "the kernel owns this buffer");
         // SAFETY: the slice is `block_bytes` long and initialised (mmap gives zeros); the slot is idle, so
@@ -155,7 +138,8 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         assert!(!state.busy, "one I/O per slot");
         state.busy = true;
         state.length_bytes = access.block_bytes;
-        let entry = self.entry(slot, access).user_data(u64::from(slot));
+        let mut entry = self.errand.entry(slot, self.buffers.at(slot), access);
+        entry.set_user_data(u64::from(slot));
         // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open
         // for the whole run, and drop waits for every I/O before it frees the buffers.
         unsafe { self.ring.push(&entry) };
@@ -217,8 +201,7 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
         let state = &mut self.slots[usize::from(slot)];
         state.busy = false;
         self.in_flight -= 1;
-        let result =
-            if NO_OP && entry.result() == 0 { state.length_bytes.cast_signed() } else { entry.result() };
+        let result = E::result(&entry, state.length_bytes);
         Some(Completion { slot, result, started_ns: state.started_ns, done_ns: self.seen_ns })
     }
 
@@ -235,7 +218,7 @@ impl<const NO_OP: bool> Queue for Uring<NO_OP> {
     }
 }
 
-impl<const NO_OP: bool> Drop for Uring<NO_OP> {
+impl<E: Errand> Drop for Uring<E> {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.wait().is_err() {

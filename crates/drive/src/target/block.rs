@@ -10,6 +10,7 @@ use record::{TargetFacts, TargetKind};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::generic::Generic;
 use super::{Held, check_capacity, hint, open_direct, write_permission};
 use crate::admin::{Fault, kernel::Kernel};
 use crate::capability::{self, Capabilities, Other, Protocol};
@@ -29,7 +30,7 @@ pub(crate) struct Block {
     /// The node without symbolic links, so that it cannot come to mean another one unnoticed.
     node: PathBuf,
     number: DeviceNumber,
-    roots: Roots,
+    pub(super) roots: Roots,
 }
 
 impl Block {
@@ -67,6 +68,17 @@ impl Block {
 
     pub(crate) fn numa_node(&self) -> Option<u32> {
         SysDevice::find(&self.roots, self.number).ok()?.numa_node()
+    }
+
+    pub(crate) fn is_nvme(&self) -> bool {
+        SysDevice::find(&self.roots, self.number).is_ok_and(|sys| sys.kname.starts_with("nvme"))
+    }
+
+    /// Its generic character device; the text says why there is none.
+    pub(crate) fn generic(&self, held: &Held, writable: bool) -> Result<Generic, String> {
+        SysDevice::find(&self.roots, self.number)
+            .and_then(|sys| Generic::of(self, held, &sys, writable))
+            .map_err(|error| reason(&error))
     }
 
     pub(crate) fn can_be_polled(&self) -> bool {
