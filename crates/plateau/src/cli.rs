@@ -134,9 +134,34 @@ pub enum WriteCacheChoice {
 pub struct Plan {
     #[command(flatten)]
     pub asked: Asked,
-    /// Sequential write speed to reckon with [default: 500MB/s; for a simulated drive what its model allows]
+    #[command(flatten)]
+    pub assumptions: Assumptions,
+}
+
+/// Speeds to reckon with. What is not given is taken from earlier runs of the drive, from a probe of a simulated
+/// drive's model, or from what is usual for the interface.
+#[derive(Debug, Clone, Args, Default, PartialEq)]
+pub struct Assumptions {
+    /// Sequential writes, such as 500MB/s
     #[arg(long, value_name = "RATE")]
     pub assume_write: Option<String>,
+    /// Sequential reads, such as 550MB/s
+    #[arg(long, value_name = "RATE")]
+    pub assume_read: Option<String>,
+    /// Random 4 KiB writes of a full drive
+    #[arg(long, value_name = "IOPS", value_parser = positive)]
+    pub assume_random_write: Option<f64>,
+    /// Random 4 KiB reads
+    #[arg(long, value_name = "IOPS", value_parser = positive)]
+    pub assume_random_read: Option<f64>,
+    /// Response time of one I/O at a time
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    pub assume_latency: Option<f64>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "a number above 0 is needed".to_owned())
 }
 
 /// Which tests, on what, how.

@@ -23,6 +23,7 @@ mod report_file;
 mod session;
 mod settings;
 mod signature;
+mod speeds;
 mod summary;
 mod write_cache;
 

@@ -1,32 +1,19 @@
 //! A test without a drive: how long it takes and how much it writes, by the code of the test itself on a drive
-//! that is assumed.
-//!
-//! The assumption is one number, the sequential write speed. Random I/O of a block size B moves data at
-//! B / (B + 16 KiB) of it, and one I/O takes at least 0.1 ms and its transfer. Reads are as fast as writes.
+//! that is assumed ([`Assumed`]).
 
-use record::{Access, Direction, Note, Purged, Segment, Series, Until, Workload};
+use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
 use stdx::histogram::slot_of;
-use stdx::units::{KIB, SECOND_NS};
+use stdx::units::SECOND_NS;
 
+use crate::assumed::{Assumed, State};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
-/// What a random I/O costs besides its own bytes, as bytes of sequential writes.
-const RANDOM_OVERHEAD_BYTES: f64 = 16.0 * KIB as f64;
-/// What one I/O takes at least, besides its transfer.
-const RESPONSE_SECONDS: f64 = 100e-6;
 /// I/Os per outstanding one that a scaled simulated drive completes at least, so that its cells do not end
 /// before they have begun.
 const IOS_PER_OUTSTANDING: u32 = 20;
 /// Rounds that are faster and slower by this in turn are never steady.
 const SWING: f64 = 0.15;
-
-/// What is assumed of the drive.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Assumed {
-    /// Sequential writes in bytes per second.
-    pub write_bytes_per_second: f64,
-}
 
 /// What a test costs a drive. The purge takes a time that nobody knows before, so it is left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +47,7 @@ pub struct Estimate {
 ///
 /// # Errors
 /// When a workload of the test is impossible on the target.
-pub fn estimate(context: &Context<'_>, test: &'static Test, assumed: Assumed) -> Result<Estimate, String> {
+pub fn estimate(context: &Context<'_>, test: &'static Test, assumed: &Assumed) -> Result<Estimate, String> {
     let cost = |swing: f64| {
         let mut dry = Dry::of(context, assumed, swing);
         let outcome = (test.run)(context, &mut dry);
@@ -94,35 +81,50 @@ impl Cost {
     }
 }
 
-impl Assumed {
-    /// Bytes per second of a workload, reads and writes together.
-    #[must_use]
-    pub fn bytes_per_second(&self, workload: &Workload) -> f64 {
-        let block = workload.mean_block_bytes();
-        match workload.access {
-            Access::Sequential => self.write_bytes_per_second,
-            Access::Random => {
-                let busy = self.write_bytes_per_second * block / (block + RANDOM_OVERHEAD_BYTES);
-                let response_seconds = RESPONSE_SECONDS + block / self.write_bytes_per_second;
-                busy.min(f64::from(workload.outstanding()) * block / response_seconds)
-            }
-        }
-    }
-}
-
 struct Dry<'a> {
     context: &'a Context<'a>,
-    assumed: Assumed,
+    assumed: &'a Assumed,
     swing: f64,
     /// Loads that the current round still has, and how fast they are.
     left_in_round: u32,
     pace: f64,
     cost: Cost,
+    /// Full by sequential writes before random ones.
+    preconditioned: bool,
+    /// Bytes that the drive still takes at the rate of a fresh one.
+    fresh_bytes: f64,
+}
+
+/// How a load goes: at one rate up to so many bytes, and at another one behind them.
+struct Course {
+    first: f64,
+    first_bytes: f64,
+    then: f64,
+}
+
+impl Course {
+    fn seconds(&self, bytes: f64) -> f64 {
+        bytes.min(self.first_bytes) / self.first + (bytes - self.first_bytes).max(0.0) / self.then
+    }
+
+    fn bytes(&self, seconds: f64) -> f64 {
+        let turn = self.first_bytes / self.first;
+        seconds.min(turn) * self.first + (seconds - turn).max(0.0) * self.then
+    }
 }
 
 impl<'a> Dry<'a> {
-    fn of(context: &'a Context<'a>, assumed: Assumed, swing: f64) -> Self {
-        Self { context, assumed, swing, left_in_round: 0, pace: 1.0, cost: Cost::default() }
+    fn of(context: &'a Context<'a>, assumed: &'a Assumed, swing: f64) -> Self {
+        Self {
+            context,
+            assumed,
+            swing,
+            left_in_round: 0,
+            pace: 1.0,
+            cost: Cost::default(),
+            preconditioned: false,
+            fresh_bytes: 0.0,
+        }
     }
 
     /// A scaled simulated drive divides all times.
@@ -130,39 +132,59 @@ impl<'a> Dry<'a> {
         length_ns / u64::from(self.context.scale_divisor())
     }
 
-    /// Length of a load that is to take `length_ns`.
-    fn load_ns(&self, workload: &Workload, rate: f64, length_ns: u64) -> u64 {
-        let length_ns = self.on_the_clock(length_ns);
-        if self.context.scale_divisor() == 1 {
-            return length_ns;
+    fn course(&self, workload: &Workload) -> Course {
+        let full = if self.preconditioned { State::Preconditioned } else { State::Saturated };
+        let rate = |state| self.assumed.bytes_per_second(workload, state);
+        let writes = 1.0 - f64::from(workload.read_percent.min(100)) / 100.0;
+        let first_bytes = match () {
+            () if self.preconditioned || self.fresh_bytes <= 0.0 => 0.0,
+            () if writes <= 0.0 => f64::INFINITY,
+            () => self.fresh_bytes / writes,
+        };
+        Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
+    }
+
+    /// Bytes and length of a load.
+    fn extent(&self, workload: &Workload) -> (u64, u64) {
+        let course = self.course(workload);
+        let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
+        match workload.until {
+            Until::AmountBytes(bytes) => (bytes, ns(course.seconds(bytes as f64))),
+            Until::DurationNs(length_ns) => {
+                let asked_ns = self.on_the_clock(length_ns);
+                let least_ios = f64::from(IOS_PER_OUTSTANDING * workload.outstanding());
+                let least_ns = match self.context.scale_divisor() {
+                    1 => 0,
+                    _ => ns(course.seconds(least_ios * workload.mean_block_bytes())),
+                };
+                let length_ns = asked_ns.max(least_ns);
+                (course.bytes(length_ns as f64 / SECOND_NS as f64) as u64, length_ns)
+            }
         }
-        let least_bytes =
-            f64::from(IOS_PER_OUTSTANDING * workload.outstanding()) * workload.mean_block_bytes();
-        length_ns.max((least_bytes / rate * SECOND_NS as f64) as u64)
     }
 
     fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         let target = self.context.target;
         let checked = workload.validate(target.capacity_bytes, target.logical_block_bytes);
         checked.map_err(|error| Stop::Failed(error.to_string()))?;
-        let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
-        let rate = self.assumed.bytes_per_second(workload) * pace;
-        let (bytes, length_ns) = match workload.until {
-            Until::AmountBytes(bytes) => (bytes, (bytes as f64 / rate * SECOND_NS as f64) as u64),
-            Until::DurationNs(length_ns) => {
-                let length_ns = self.load_ns(workload, rate, length_ns);
-                ((rate * length_ns as f64 / SECOND_NS as f64) as u64, length_ns)
-            }
-        };
+        let (bytes, length_ns) = self.extent(workload);
         let written = bytes / 100 * u64::from(100 - workload.read_percent.min(100));
+        self.fresh_bytes = (self.fresh_bytes - written as f64).max(0.0);
         match workload.until {
-            Until::AmountBytes(bytes) => self.cost.precondition_bytes += bytes,
+            Until::AmountBytes(bytes) => {
+                self.cost.precondition_bytes += bytes;
+                self.preconditioned = true;
+            }
             Until::DurationNs(_) => self.cost.cell_bytes += written,
         }
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        let response_ns = f64::from(workload.outstanding()) * workload.mean_block_bytes() / rate * 1e9;
+        // The swing keeps rounds from being steady; it costs nothing.
+        let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
+        let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);
+        let ios = (bytes as f64 / workload.mean_block_bytes()).max(1.0);
+        let response_ns = f64::from(workload.outstanding()) * length_ns as f64 / ios;
         Ok(Segment {
             workload: workload.clone(),
             start_ns,
@@ -191,6 +213,8 @@ fn direction(bytes: u64, workload: &Workload, response_ns: f64) -> Direction {
 impl Bench for Dry<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         self.cost.steps += 1;
+        self.preconditioned = false;
+        self.fresh_bytes = self.assumed.saturation.fills * self.context.target.capacity_bytes as f64;
         let now_ns = self.cost.duration_ns;
         Ok(Purged {
             method: "not done".into(),
@@ -213,7 +237,10 @@ impl Bench for Dry<'_> {
 
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
         self.cost.steps += 1;
-        self.cost.duration_ns += self.on_the_clock(length_ns);
+        let length_ns = self.on_the_clock(length_ns);
+        self.cost.duration_ns += length_ns;
+        let won = self.assumed.saturation.idle_gain_bytes_per_second * length_ns as f64 / SECOND_NS as f64;
+        self.fresh_bytes += won;
         Ok(())
     }
 

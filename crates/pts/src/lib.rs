@@ -6,11 +6,13 @@
 //! same verdicts and exhibits.
 #![forbid(unsafe_code)]
 
+pub mod assumed;
 pub mod dry;
 pub mod exhibit;
 pub mod explain;
 pub mod forecast;
 pub mod harmonic;
+pub mod probe;
 pub mod profile;
 pub mod range;
 pub mod replay;

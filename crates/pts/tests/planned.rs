@@ -2,7 +2,8 @@
 
 mod support;
 
-use pts::dry::{Assumed, Estimate, estimate};
+use pts::assumed::Assumed;
+use pts::dry::{Estimate, estimate};
 use pts::{Context, Profile, TESTS, Test};
 use record::{Settings, SimulatedFacts, TargetFacts};
 use stdx::units::SECOND_NS;
@@ -22,7 +23,10 @@ fn of_target(test: &str, profile: &str, target: &TargetFacts) -> Estimate {
     let profile = Profile::named(profile).unwrap();
     let settings: Settings = profile.settings(1);
     let context = Context { profile, settings: &settings, target };
-    estimate(&context, Test::named(test).unwrap(), Assumed { write_bytes_per_second: SPEED }).unwrap()
+    // Saturated from the first minute on: no round is lost on a fresh drive.
+    let mut assumed = Assumed::usual(SPEED, SPEED);
+    assumed.saturation.fills = 0.0;
+    estimate(&context, Test::named(test).unwrap(), &assumed).unwrap()
 }
 
 fn minutes(ns: u64) -> f64 {
@@ -113,7 +117,7 @@ fn an_impossible_workload_is_told() {
     let settings = Settings { threads: 64, ..profile.settings(1) };
     let small = TargetFacts { capacity_bytes: 1 << 20, ..support::target(512) };
     let context = Context { profile, settings: &settings, target: &small };
-    let assumed = Assumed { write_bytes_per_second: SPEED };
-    let problem = estimate(&context, Test::named("iops").unwrap(), assumed).unwrap_err();
+    let assumed = Assumed::usual(SPEED, SPEED);
+    let problem = estimate(&context, Test::named("iops").unwrap(), &assumed).unwrap_err();
     assert!(problem.contains("threads need"), "{problem}");
 }

@@ -1,83 +1,46 @@
 //! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is looked at, not touched.
 
 use drive::Drive;
-use nandsim::Model;
-use pts::dry::{Assumed, Cost, Estimate, estimate};
+use pts::assumed::Assumed;
+use pts::dry::{Cost, Estimate, estimate};
 use pts::{Context, Profile, Test};
-use record::{RunFile, TargetFacts};
+use record::RunFile;
 use serde_json::{Value, json};
-use stdx::units::{amount_base10, grouped, parse_size, span};
+use stdx::units::{amount_base10, grouped, span};
 
 use crate::cli::{Cli, Plan};
 use crate::failure::{Done, Exit, Failure};
-use crate::{conduct, printer, summary};
-
-/// What is assumed of a drive that nobody said anything about.
-const USUAL_BYTES_PER_SECOND: f64 = 500e6;
+use crate::speeds::{self, Known};
+use crate::{conduct, places, printer, summary};
 
 /// Everything that is printed.
 struct Planned {
     file: RunFile,
     refusals: Vec<String>,
     needs_erase: bool,
-    assumed: Assumed,
-    /// Where the assumption is from.
-    source: &'static str,
+    known: Known,
     estimates: Vec<Estimate>,
     modified: Vec<String>,
 }
 
 pub fn run(cli: &Cli, options: &Plan) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let typed = options.assume_write.as_deref().map(rate).transpose().map_err(usage)?;
     let (file, drive) = conduct::prepare(&options.asked)?;
-    let (speed, source) = match (typed, modelled(&file.target)) {
-        (Some(typed), _) => (typed, "as given"),
-        (None, Some(modelled)) => (modelled, "what the model's flash and link allow"),
-        (None, None) => (USUAL_BYTES_PER_SECOND, "--assume-write takes another one"),
-    };
-    let planned = plan(file, &drive, Assumed { write_bytes_per_second: speed }, source).map_err(usage)?;
+    let library = places::library(cli.library.as_deref())?;
+    let known = speeds::of(&file, &options.assumptions, &library)?;
+    let planned = plan(file, &drive, known).map_err(usage)?;
     if cli.json { printer::print_json(&document(&planned)) } else { printer::print(&text(&planned)) }
 }
 
-fn plan(file: RunFile, drive: &Drive, assumed: Assumed, source: &'static str) -> Result<Planned, String> {
+fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     let context = Context::of(&file)?;
-    let tests = file.tests.iter().map(|name| estimate(&context, Test::named(name)?, assumed));
+    let tests = file.tests.iter().map(|name| estimate(&context, Test::named(name)?, &known.assumed));
     let estimates = tests.collect::<Result<Vec<_>, String>>()?;
     let outcomes: Vec<_> = estimates.iter().map(|estimate| estimate.outcome.clone()).collect();
     let modified = pts::modifications(&file, context.profile, &outcomes);
     let refusals = drive.refusals().iter().map(ToString::to_string).collect();
     let needs_erase = drive.needs_erase_confirmation();
-    Ok(Planned { file, refusals, needs_erase, assumed, source, estimates, modified })
-}
-
-/// Bytes per second from text such as `500MB/s`.
-fn rate(text: &str) -> Result<f64, String> {
-    let amount = text.trim().strip_suffix("/s").unwrap_or(text);
-    let bytes = parse_size(amount).map_err(|problem| format!("--assume-write: {problem}"))?;
-    match bytes {
-        1_000_000.. => Ok(bytes as f64),
-        _ => Err(format!("--assume-write {text}: at least 1MB/s is possible, such as 500MB/s")),
-    }
-}
-
-/// What the slowest of cells, channels, link and controller of a simulated drive lets through; its caches and
-/// its heat are left out.
-fn modelled(target: &TargetFacts) -> Option<f64> {
-    let model = Model::named(&target.simulated.as_ref()?.model).ok()?;
-    let (geometry, timing) = (&model.geometry, &model.timing);
-    let unit_bytes = f64::from(geometry.program_unit_bytes);
-    let held_us = if timing.die_held_through_transfer { unit_bytes / timing.channel_mb_per_s } else { 0.0 };
-    let channels = f64::from(geometry.channels);
-    let dies = channels * f64::from(geometry.dies_per_channel);
-    // Bytes per microsecond are MB/s.
-    let limits = [
-        dies * unit_bytes / (timing.program_us + held_us),
-        channels * timing.channel_mb_per_s,
-        timing.link_mb_per_s,
-        f64::from(geometry.map_unit_bytes) / timing.map_unit_us.max(1e-3),
-    ];
-    limits.into_iter().min_by(f64::total_cmp).map(|megabytes| megabytes * 1e6)
+    Ok(Planned { file, refusals, needs_erase, known, estimates, modified })
 }
 
 impl Planned {
@@ -109,15 +72,8 @@ fn text(planned: &Planned) -> String {
     line("profile", profile);
     let modified = planned.modified.join("; ");
     line("modified", if modified.is_empty() { "no" } else { &modified });
-    line(
-        "assumed",
-        &format!(
-            "sequential writes at {} MB/s ({}); random I/O of B bytes at B / (B + 16 KiB) of it, 0.1 ms at least; \
-             the time of a purge is left out",
-            grouped(planned.assumed.write_bytes_per_second / 1e6, 0),
-            planned.source
-        ),
-    );
+    assumptions(&planned.known.assumed).iter().for_each(|text| line("assumed", text));
+    line("", &format!("{}; the time of a purge is left out", planned.known.source));
     if planned.file.scale_divisor() > 1 {
         line("note", "times are those of the drive's own scaled clock");
     }
@@ -136,6 +92,30 @@ fn text(planned: &Planned) -> String {
         row(["all", &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
     }
     out
+}
+
+/// The speeds in words.
+fn assumptions(assumed: &Assumed) -> [String; 3] {
+    let (figures, megabytes) = (assumed.figures(), |rate: f64| grouped(rate / 1e6, 0));
+    [
+        format!(
+            "sequential writes {} MB/s, reads {} MB/s",
+            megabytes(figures.sequential_write),
+            megabytes(figures.sequential_read)
+        ),
+        format!(
+            "random 4 KiB writes {} IOPS ({} when fresh, for {:.2} drive fills), reads {} IOPS",
+            grouped(figures.random_write_iops, 0),
+            grouped(figures.fresh_write_iops, 0),
+            assumed.saturation.fills,
+            grouped(figures.random_read_iops, 0)
+        ),
+        format!(
+            "one at a time: writes {:.3} ms, reads {:.3} ms",
+            assumed.alone.write_seconds * 1e3,
+            assumed.alone.read_seconds * 1e3
+        ),
+    ]
 }
 
 fn cells(planned: &Planned, shortest: Cost, longest: Cost) -> [String; 5] {
@@ -171,7 +151,8 @@ fn document(planned: &Planned) -> Value {
         "profile": file.profile,
         "settings": file.settings,
         "modified": planned.modified,
-        "assumed_write_bytes_per_second": planned.assumed.write_bytes_per_second,
+        "assumed": assumed_json(&planned.known.assumed),
+        "source": planned.known.source,
         "tests": planned.estimates.iter().map(|estimate| json!({
             "test": estimate.test.name,
             "outline": estimate.outcome.outline,
@@ -180,5 +161,20 @@ fn document(planned: &Planned) -> Value {
         })).collect::<Vec<_>>(),
         "shortest": cost(planned.total(|estimate| estimate.shortest)),
         "longest": cost(planned.total(|estimate| estimate.longest)),
+    })
+}
+
+fn assumed_json(assumed: &Assumed) -> Value {
+    let figures = assumed.figures();
+    json!({
+        "sequential_write_bytes_per_second": figures.sequential_write,
+        "sequential_read_bytes_per_second": figures.sequential_read,
+        "random_4k_write_iops": figures.random_write_iops,
+        "random_4k_read_iops": figures.random_read_iops,
+        "fresh_4k_write_iops": figures.fresh_write_iops,
+        "fresh_fills": assumed.saturation.fills,
+        "idle_gain_bytes_per_second": assumed.saturation.idle_gain_bytes_per_second,
+        "alone_write_ms": assumed.alone.write_seconds * 1e3,
+        "alone_read_ms": assumed.alone.read_seconds * 1e3,
     })
 }

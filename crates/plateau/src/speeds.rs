@@ -1,0 +1,201 @@
+//! The speeds that an estimate reckons with, and where they are from: what is usual, what was measured of the same
+//! drive or of its model, what was typed; each goes before the one named earlier.
+
+use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
+use nandsim::Model;
+use pts::assumed::{Assumed, Observed};
+use pts::{Bench, Context, Stop, Test};
+use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, Workload};
+use stdx::units::parse_size;
+
+use crate::cli::Assumptions;
+use crate::failure::{Done, Exit, Failure};
+
+/// A probe is done on a drive of about this capacity: it takes a second or two.
+const PROBE_BYTES: u64 = 1_000_000_000;
+/// The latest so many runs of a drive count.
+const EARLIER_RUNS: usize = 5;
+
+/// Speeds and where they are from.
+pub struct Known {
+    pub assumed: Assumed,
+    pub source: String,
+}
+
+/// The speeds of the target of `file`.
+///
+/// # Errors
+/// When something impossible was typed, or a probe failed.
+pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let write = typed.assume_write.as_deref().map(|text| rate("--assume-write", text)).transpose();
+    let read = typed.assume_read.as_deref().map(|text| rate("--assume-read", text)).transpose();
+    let (write, read) = (write.map_err(usage)?, read.map_err(usage)?);
+    let (mut known, sequential) = usual(file, write, read);
+    if let Some(seen) = measured(file, library)? {
+        known = Known { assumed: seen.0.applied_to(known.assumed), source: seen.1 };
+    }
+    let Known { mut assumed, source } = known;
+    // What was typed goes before what was measured.
+    assumed.sequential.write = write.unwrap_or(assumed.sequential.write);
+    assumed.sequential.read = read.unwrap_or(assumed.sequential.read);
+    let mut assumed = assumed.with_random_iops(typed.assume_random_write, typed.assume_random_read);
+    if let Some(ms) = typed.assume_latency {
+        (assumed.alone.write_seconds, assumed.alone.read_seconds) = (ms / 1e3, ms / 1e3);
+    }
+    let source = match *typed == Assumptions::default() {
+        true => source,
+        false if sequential => "as given".to_owned(),
+        false => format!("as given; the rest {source}"),
+    };
+    Ok(Known { assumed, source })
+}
+
+/// What is usual, and whether that follows from a sequential speed that was typed.
+fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool) {
+    if let Some(speed) = write.or(read) {
+        let assumed = Assumed::usual(write.unwrap_or(speed), read.unwrap_or(speed));
+        return (Known { assumed, source: "usual at this speed".into() }, true);
+    }
+    if let Some(speed) = modelled(&file.target) {
+        let source = "what the model's flash and link allow".to_owned();
+        return (Known { assumed: Assumed::usual(speed, speed), source }, false);
+    }
+    let (assumed, interface) = Assumed::usual_for(file.target.interface.as_deref());
+    (
+        Known {
+            assumed,
+            source: format!("usual for {interface}; --assume-write and others take better ones"),
+        },
+        false,
+    )
+}
+
+/// What was measured of the drive before, or is measured of its model now.
+fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)>> {
+    if file.target.simulated.is_some() {
+        return probe(file).map(Some);
+    }
+    Ok(earlier(file, library))
+}
+
+/// Runs of the same drive, from the oldest to the newest.
+fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
+    let same = |run: &&Run| {
+        let (was, is) = (&run.file.target, &file.target);
+        (was.kind, &was.identity, was.capacity_bytes) == (is.kind, &is.identity, is.capacity_bytes)
+            && (was.serial.is_some() || was.path == is.path)
+    };
+    let (runs, _) = library.list().ok()?;
+    let mut latest: Vec<(String, Vec<Event>)> = Vec::new();
+    for run in runs.iter().filter(same).take(EARLIER_RUNS) {
+        let Ok(loaded) = run.load() else { continue };
+        let events: Vec<Event> = loaded.entries.into_iter().map(|entry| entry.event).collect();
+        if !Observed::of(&file.target, &events).is_empty() {
+            latest.push((run.file.id.clone(), events));
+        }
+    }
+    let observed = Observed::of(&file.target, latest.iter().rev().flat_map(|(_, events)| events));
+    let ids: Vec<&str> = latest.iter().map(|(id, _)| id.as_str()).collect();
+    (!ids.is_empty()).then(|| (observed, format!("as measured in {}", ids.join(", "))))
+}
+
+/// Bytes per second from text such as `500MB/s`.
+fn rate(option: &str, text: &str) -> Result<f64, String> {
+    let amount = text.trim().strip_suffix("/s").unwrap_or(text);
+    let bytes = parse_size(amount).map_err(|problem| format!("{option}: {problem}"))?;
+    match bytes {
+        1_000_000.. => Ok(bytes as f64),
+        _ => Err(format!("{option} {text}: at least 1MB/s is possible, such as 500MB/s")),
+    }
+}
+
+/// What the slowest of cells, channels, link and controller of a simulated drive lets through; its caches and
+/// its heat are left out.
+fn modelled(target: &TargetFacts) -> Option<f64> {
+    let model = Model::named(&target.simulated.as_ref()?.model).ok()?;
+    let (geometry, timing) = (&model.geometry, &model.timing);
+    let unit_bytes = f64::from(geometry.program_unit_bytes);
+    let held_us = if timing.die_held_through_transfer { unit_bytes / timing.channel_mb_per_s } else { 0.0 };
+    let channels = f64::from(geometry.channels);
+    let dies = channels * f64::from(geometry.dies_per_channel);
+    // Bytes per microsecond are MB/s.
+    let limits = [
+        dies * unit_bytes / (timing.program_us + held_us),
+        channels * timing.channel_mb_per_s,
+        timing.link_mb_per_s,
+        f64::from(geometry.map_unit_bytes) / timing.map_unit_us.max(1e-3),
+    ];
+    limits.into_iter().min_by(f64::total_cmp).map(|megabytes| megabytes * 1e6)
+}
+
+/// A short load of every kind that the tests of `file` have, on a small drive of the same model.
+fn probe(file: &RunFile) -> Done<(Observed, String)> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let sim = file.target.simulated.as_ref().ok_or_else(|| usage("only models are probed".into()))?;
+    let whole_bytes = file.target.capacity_bytes * u64::from(sim.scale_divisor);
+    let wanted = (whole_bytes / PROBE_BYTES).clamp(1, u64::from(nandsim::Scale::MAX)) as u32;
+    let open = OpenOptions {
+        scale: Some(format!("1/{}", wanted.max(sim.scale_divisor))),
+        sim_seed: sim.seed,
+        sim_faults: Some(Vec::new()),
+        ..OpenOptions::default()
+    };
+    let mut bench = Probing { armed: drive::open(&file.target.path, &open)?.arm(None)?, events: Vec::new() };
+    let target = bench.armed.facts().clone();
+    let small = RunFile { target: target.clone(), ..file.clone() };
+    let context = Context::of(&small).map_err(usage)?;
+    let tests: Vec<&Test> =
+        file.tests.iter().map(|name| Test::named(name)).collect::<Result<_, _>>().map_err(usage)?;
+    pts::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
+    let observed = Observed::of(&target, &bench.events);
+    Ok((
+        observed,
+        format!("a probe of the model at scale 1/{}", target.simulated.map_or(1, |sim| sim.scale_divisor)),
+    ))
+}
+
+/// A simulated drive that answers, and keeps its answers.
+struct Probing {
+    armed: Armed,
+    events: Vec<Event>,
+}
+
+impl Probing {
+    fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let failed = |error: drive::DriveError| Stop::Failed(error.to_string());
+        match self.armed.run(workload, &mut |_| Flow::Continue).map_err(failed)? {
+            Driven::Finished(segment) => {
+                self.events.push(Event::Measured(segment.clone()));
+                Ok(segment)
+            }
+            Driven::Stopped => Err(Stop::Failed("the probe stopped although nobody asked it to".into())),
+        }
+    }
+}
+
+impl Bench for Probing {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        let purged = self.armed.purge().map_err(|error| Stop::Failed(error.to_string()))?;
+        self.events.push(Event::Purged(purged.clone()));
+        Ok(purged)
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.answer(workload)
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.answer(workload)
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))?;
+        self.events.push(Event::Idled { length_ns });
+        Ok(())
+    }
+
+    fn note(&mut self, _: Note) -> Result<(), Stop> {
+        Ok(())
+    }
+}
