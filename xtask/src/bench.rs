@@ -1,5 +1,5 @@
 //! `cargo xtask bench engine [--t-io-uring PATH]`: what the load engine costs, beside fio and fio's own
-//! benchmark of io_uring.
+//! benchmark of io_uring. `cargo xtask bench report`: what reports of real-size runs cost.
 //!
 //! Everything is measured in pairs that alternate, at least five of them, and medians are compared: the
 //! host is shared, and what disturbs one tool must disturb the other. The figure is processor time of the
@@ -7,6 +7,7 @@
 
 mod cases;
 mod memory;
+mod report;
 mod rivals;
 mod targets;
 
@@ -21,7 +22,7 @@ use serde_json::json;
 /// Pairs per comparison.
 const PAIRS: usize = 5;
 
-const USAGE: &str = "usage: cargo xtask bench engine [--t-io-uring PATH]";
+const USAGE: &str = "usage: cargo xtask bench engine [--t-io-uring PATH] | report";
 
 /// One line of the table.
 struct Row {
@@ -47,6 +48,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let t_io_uring = match arguments {
         [what] if what == "engine" => None,
         [what, flag, path] if what == "engine" && flag == "--t-io-uring" => Some(path.clone()),
+        [what] if what == "report" => return reports(root),
         _ => bail!(USAGE),
     };
     if cfg!(debug_assertions) {
@@ -60,6 +62,14 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let rows = cases::measure(&rivals, &folder)?;
     print(&rows);
     keep(&folder.join("engine.jsonl"), &rivals, &rows)
+}
+
+/// Measures the binary, which is built with optimisation whatever this program is.
+fn reports(root: &Path) -> anyhow::Result<()> {
+    let folder = root.join("target/bench");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    print(&report::rows(root, &folder)?);
+    Ok(())
 }
 
 /// A debug build of the engine says nothing, so the optimised one takes over.
@@ -79,7 +89,7 @@ fn print(rows: &[Row]) {
         println!("{:<44} {:>26} {:>30}  {verdict}", row.what, row.target, row.measured);
     }
     let met = rows.iter().filter(|row| row.is_met()).count();
-    println!("{met} of {} targets met, medians of {PAIRS} alternated pairs", rows.len());
+    println!("{met} of {} targets met, medians of {PAIRS} runs or alternated pairs", rows.len());
 }
 
 /// Appends the table to what earlier runs left.

@@ -32,7 +32,11 @@ const COMMANDS: &[Command] = &[
         about: "the toy test of CONTRIBUTING.md, done in a copy",
         run: newcomer::run,
     },
-    Command { name: "bench", about: "engine: what the load engine costs, beside fio", run: bench::run },
+    Command {
+        name: "bench",
+        about: "engine: what the load engine costs, beside fio; report: what reports cost",
+        run: bench::run,
+    },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
     Command {
         name: "vm-inside",

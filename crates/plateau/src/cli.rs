@@ -54,6 +54,10 @@ pub enum Command {
     Report(Report),
     /// Hold runs against each other: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
+    /// Take results of another tool into the library: TKperf, fio, published figures
+    Import(Import),
+    /// List the example runs: published figures of real drives; --install puts them into the library
+    Examples(Examples),
     /// List the block devices of this host, and whether each can be tested
     List,
     /// Say what a target is, what must be typed to erase it, and what forbids it
@@ -337,12 +341,42 @@ pub struct Compare {
     /// Write the comparison as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the same as a PDF
+    #[arg(long, value_name = "FILE")]
+    pub pdf: Option<PathBuf>,
     /// Write every figure of every run as a table
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Print every figure, not only those of the summary pages
     #[arg(long)]
     pub all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Result file; it is copied into the run's directory
+    pub file: PathBuf,
+    /// Format of the file [default: the one that recognises it]
+    #[arg(long, value_name = "NAME", value_parser = formats())]
+    pub format: Option<String>,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        ::import::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about)),
+    )
+}
+
+#[derive(Debug, Args)]
+pub struct Examples {
+    /// Put them into the library, all or those that are named
+    #[arg(long, value_name = "NAME", num_args = 0.., value_parser = examples())]
+    pub install: Option<Vec<String>>,
+}
+
+fn examples() -> PossibleValuesParser {
+    let names = ::import::examples::EXAMPLES.iter();
+    PossibleValuesParser::new(names.map(|example| PossibleValue::new(example.name).help(example.about)))
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,8 @@
 mod compare;
 mod completions;
 mod demo;
+mod examples;
+mod import;
 mod info;
 mod list;
 mod load;
@@ -33,6 +35,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
+        Command::Import(options) => import::run(cli, options),
+        Command::Examples(options) => examples::run(cli, options),
         Command::List => list::run(cli),
         Command::Purge(options) => purge::run(cli, options),
         Command::Info(options) => info::run(cli, options),

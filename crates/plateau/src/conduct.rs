@@ -65,6 +65,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         target: drive.facts().clone(),
         ceiling: None,
         placement: placement_of(asked),
+        origin: None,
     };
     settings::check_range(&file, &asked.changes).map_err(usage)?;
     preflight::check(&file)?;
@@ -159,7 +160,7 @@ pub fn watch_interrupts() -> Done<Arc<AtomicBool>> {
 }
 
 /// Short random beginning, so that a few letters name a run; then what it is.
-fn new_id(test: &str, target: &str) -> String {
+pub fn new_id(test: &str, target: &str) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
     let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);

@@ -41,12 +41,19 @@ impl Summary {
             line("host", &host_limits(ceiling));
         }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
-        let profile = Profile::named(&file.profile).map_or(file.profile.as_str(), |p| p.revision);
+        let profile = profile(file);
+        if let Some(origin) = &file.origin {
+            line("origin", &told_origin(origin));
+            origin.remarks.iter().for_each(|remark| line("note", remark));
+        }
         for outcome in &self.replayed.outcomes {
             let header = &outcome.header;
             line(
                 "test",
-                &format!("{}, {profile}, TC {} QD {}", outcome.title, header.threads, header.queue_depth),
+                &match (header.threads, header.queue_depth) {
+                    (0, 0) => format!("{}, {profile}", outcome.title),
+                    (threads, depth) => format!("{}, {profile}, TC {threads} QD {depth}", outcome.title),
+                },
             );
             line("verdict", &verdict(outcome));
             if outcome.converged != Some(true) {
@@ -84,6 +91,7 @@ impl Summary {
             "ceiling": file.ceiling,
             "engines": ways(&self.loaded.entries),
             "settings": file.settings,
+            "origin": file.origin,
             "modified": self.replayed.modified,
             "health": health::over(&self.loaded.entries),
             "journal_sha256": self.loaded.digest.to_string(),
@@ -112,6 +120,14 @@ impl Summary {
 /// The device in a line.
 pub fn target(file: &RunFile) -> String {
     let target = &file.target;
+    if let Some(origin) = &file.origin {
+        let model = target.model.as_deref().unwrap_or(&target.path);
+        let capacity = match target.capacity_bytes {
+            0 => "capacity not told".to_owned(),
+            bytes => amount_base10(bytes),
+        };
+        return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
+    }
     if let Some(sim) = &target.simulated {
         return format!(
             "SIMULATED {} (model version {}, scale 1/{}, seed {}), {}",
@@ -130,6 +146,21 @@ pub fn target(file: &RunFile) -> String {
         target.identity,
         amount_base10(target.capacity_bytes)
     )
+}
+
+/// What stands where a run of the PTS has its version.
+pub fn profile(file: &RunFile) -> &str {
+    match &file.origin {
+        Some(_) => "imported, not PTS",
+        None => Profile::named(&file.profile).map_or(file.profile.as_str(), |p| p.revision),
+    }
+}
+
+fn told_origin(origin: &record::Origin) -> String {
+    let date = origin.date.as_deref().map(|date| format!(", {date}")).unwrap_or_default();
+    let (how, typed) =
+        if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
+    format!("{how} of {}{typed} ({}{date}); not measured by Plateau", origin.tool, origin.file)
 }
 
 /// What the host can do at most, in a line.
@@ -159,6 +190,8 @@ fn ways(entries: &[Entry]) -> Vec<String> {
 fn verdict(outcome: &Outcome) -> String {
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
+        // Told by the source of an imported run, without the values.
+        (Some(true), None) => format!("steady state in rounds {}, as told", outcome.header.rounds),
         (Some(_), _) => format!("steady state NOT reached in {} rounds", outcome.rounds),
         (None, _) if outcome.stop.is_none() => "complete; this test asks for no steady state".to_owned(),
         (None, _) => format!(

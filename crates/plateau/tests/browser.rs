@@ -58,6 +58,7 @@ fn shows_every_page_without_a_complaint_or_a_request() {
     }
     assert!(dom.contains("Page 8 of 8") && dom.matches("<svg").count() >= 5);
     assert!(dom.contains("Light / dark</button>") && dom.contains("data-tip="), "the script ran");
+    assert!(dom.contains("class=\"scale\""), "a curve can be shown on the other scale");
     assert!(dom.contains("Annex A: conformance statement") && dom.contains("Annex B: beyond the standard"));
     assert_eq!(complaints, "", "the page forbids itself every request: one would be complained about");
 

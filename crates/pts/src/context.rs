@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// When the run's profile is not known to this build.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
-        Ok(Self { profile: Profile::named(&run.profile)?, settings: &run.settings, target: &run.target })
+        Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
     }
 
     /// How much smaller a scaled simulated drive and its minutes are; 1 for everything real.

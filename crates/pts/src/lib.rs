@@ -26,6 +26,7 @@ mod composite;
 mod context;
 mod demand;
 mod host_limit;
+mod imported;
 mod modified;
 mod outcome;
 mod precondition;

@@ -1,6 +1,6 @@
 //! A profile: one version of the specification for one class of drive, as data.
 
-use record::Settings;
+use record::{RunFile, Settings};
 use stdx::units::block_size;
 
 pub use crate::profiles::PROFILES;
@@ -130,6 +130,20 @@ impl Profile {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
             format!("no profile '{name}'; there are {}", known.join(", "))
         })
+    }
+
+    /// The profile of a run; imported runs have one of their own, which is none of the specification.
+    ///
+    /// # Errors
+    /// When the run's profile is not known to this build.
+    pub fn of(run: &RunFile) -> Result<&'static Self, String> {
+        if run.origin.is_some() { Ok(&crate::imported::PROFILE) } else { Self::named(&run.profile) }
+    }
+
+    /// Settings of an imported run: placeholders, for what it had is told test by test.
+    #[must_use]
+    pub const fn imported_settings() -> Settings {
+        crate::imported::PROFILE.settings(0)
     }
 
     /// How this version lists the tests of `family`; none where it has no such test.

@@ -128,6 +128,9 @@ pub struct Replayed {
 /// # Errors
 /// When the profile or a test is unknown here, or the journal answers other questions than are asked now.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
+    if let Some(origin) = &run.origin {
+        return crate::imported::replay(run, origin, entries);
+    }
     let context = Context::of(run)?;
     let begun = |name: &String| {
         entries.iter().any(|e| matches!(&e.event, Event::TestStarted { test } if test == name))

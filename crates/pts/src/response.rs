@@ -53,8 +53,12 @@ impl Percentile {
     /// Its value in ms; none with too few I/Os to know it.
     #[must_use]
     pub fn of(self, histogram: &Histogram) -> Option<f64> {
-        let needed = (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm));
-        if histogram.count() < needed { None } else { self.estimate(histogram) }
+        if self.is_known_from(histogram.count()) { self.estimate(histogram) } else { None }
+    }
+
+    /// Whether enough of `ios` I/Os lie beyond it.
+    pub(crate) fn is_known_from(self, ios: u64) -> bool {
+        ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
 
     fn estimate(self, histogram: &Histogram) -> Option<f64> {
@@ -82,10 +86,16 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>
         return page;
     };
     let histogram = merged([segment]);
-    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(segment, &histogram, context)));
-    page.remarks.extend(context.maxima_note());
-    page.exhibits.push(Exhibit::Table(table(&histogram)));
-    if FIVE_NINES.of(&histogram).is_none() {
+    let mut page = told(title, caption(segment, &histogram, context), &histogram);
+    page.remarks.splice(0..0, context.maxima_note());
+    page
+}
+
+/// The page of a histogram by itself.
+pub(crate) fn told(title: &str, caption: String, histogram: &Histogram) -> Page {
+    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
+    page.exhibits.push(Exhibit::Table(table(histogram)));
+    if FIVE_NINES.of(histogram).is_none() {
         page.remarks.push(format!(
             "n/a: fewer than {IOS_BEYOND} of the {} I/Os lie beyond this percentile.",
             grouped(histogram.count() as f64, 0)
@@ -94,20 +104,23 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>
     page
 }
 
-fn exhibit(segment: &Segment, histogram: &Histogram, context: &Context<'_>) -> ResponseTimes {
+fn caption(segment: &Segment, histogram: &Histogram, context: &Context<'_>) -> String {
     let workload = &segment.workload;
     let maximum = match histogram.max() {
         Some(_) if !context.has_maxima() => SCALED.to_owned(),
         Some(ns) => format!("{} ms", grouped(ns as f64 / 1e6, 3)),
         None => "n/a".to_owned(),
     };
-    let caption = format!(
+    format!(
         "{workload}, TC {} QD {}: {} IOPS, {} MB/s, MRT {maximum}",
         workload.threads,
         workload.queue_depth,
         grouped(segment.iops(), 1),
         grouped(segment.megabytes_per_second(), 1)
-    );
+    )
+}
+
+fn exhibit(caption: String, histogram: &Histogram) -> ResponseTimes {
     let mut markers = vec![("ART".to_owned(), histogram.mean().map(|ns| ns / 1e6))];
     let marked = MARKED.map(|index| PERCENTILES[index]);
     markers.extend(marked.map(|percentile| (format!("{} %", percentile.name), percentile.of(histogram))));

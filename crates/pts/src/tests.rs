@@ -14,6 +14,8 @@ mod xsr;
 
 use stdx::units::kib;
 
+pub(crate) use wsat::saturation_figures;
+
 use crate::{Bench, Context, Outcome, Profile};
 
 /// One test of the specification.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Segment;
+use crate::{ImportedTest, Segment};
 
 /// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
+    /// A test as another tool or a publication tells it; only in imported runs.
+    Imported(ImportedTest),
     /// The test said something about itself.
     Noted(Note),
     /// The run stopped before its end; what was finished stays.

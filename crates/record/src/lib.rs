@@ -8,6 +8,7 @@
 mod event;
 mod histogram_wire;
 mod host;
+mod imported;
 mod journal;
 mod library;
 mod run_file;
@@ -16,6 +17,7 @@ mod workload;
 
 pub use event::{Entry, Event, Health, Judgement, Note, Purged, VariableJudgement};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
+pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Ceiling;
+use crate::{Ceiling, Origin};
 
 /// Version of `run.json` that this build writes.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -37,6 +37,9 @@ pub struct RunFile {
     /// Where the operator wants the threads of the load, in fio's words; by the engine's choice when none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// Set for runs that Plateau did not measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// Processors for the threads of the load, as they were asked for.
@@ -88,6 +91,8 @@ pub enum TargetKind {
     File,
     /// A simulated drive.
     Simulated,
+    /// A drive that Plateau never saw: its run is imported.
+    Imported,
 }
 
 /// The device under test as it was found.

@@ -3,10 +3,12 @@
 //! The first run is what the others are held against. All figures come from the journals; nothing here says
 //! which run is the better one without the spread of both.
 
+mod content;
 mod export;
 mod figures;
 mod noise;
 mod page;
+mod pdf;
 mod threshold;
 mod warnings;
 
@@ -18,6 +20,7 @@ pub use export::{csv, json, text};
 pub use figures::Figure;
 pub use noise::{Difference, Finding};
 pub use page::html;
+pub use pdf::pdf;
 pub use threshold::{Holds, Threshold};
 
 /// Fewest and most runs of a comparison.

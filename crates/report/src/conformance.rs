@@ -109,6 +109,7 @@ fn target(document: &Document) -> Clause {
         TargetKind::Block => ("block device", Verdict::Conforms),
         TargetKind::File => ("regular file", Verdict::DoesNotConform),
         TargetKind::Simulated => ("simulated drive", Verdict::DoesNotConform),
+        TargetKind::Imported => ("imported", Verdict::DoesNotConform),
     };
     clause("Device under test", "a drive, at block level", done.into(), Some(verdict), &[0])
 }

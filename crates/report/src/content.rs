@@ -1,6 +1,7 @@
 //! What stands on the pages, as plain text: written once, laid out as HTML and as PDF.
 
-use pts::profile::Edition;
+mod header;
+
 use pts::{KeyFigure, Outcome};
 use stdx::units::{amount_base2, amount_base10, grouped};
 
@@ -9,29 +10,48 @@ use crate::conformance::Verdict;
 use crate::document::{Mark, MarkKind, date};
 use crate::markup::shortened;
 
+pub(crate) use header::{Column, header};
+
 /// The line that every page of the PTS has.
-pub(crate) const SPECIFICATION: &str =
-    "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)";
+const SPECIFICATION: &str = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)";
+/// The same in short, for summary pages.
+const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Specification (PTS)";
+/// What stands there on the pages of an imported run.
+const IMPORTED: &str = "Figures of another tool or publication, imported by Plateau";
+
+/// The line on top of a report page.
+pub(crate) fn specification(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION }
+}
+
+/// The line on top of a summary page.
+pub(crate) fn specification_short(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION_SHORT }
+}
+
+/// What stands over the clauses: the series of the specification.
+pub(crate) fn series(document: &Document) -> &'static str {
+    match document.run.origin {
+        Some(_) => "PTS",
+        None => document.profile.revision.split(' ').next().unwrap_or_default(),
+    }
+}
+
+/// A test with its clause, where it has one: `8.0 IOPS`.
+pub(crate) fn numbered(outcome: &Outcome) -> String {
+    match outcome.clause {
+        "n/a" => outcome.title.to_owned(),
+        clause => format!("{clause} {}", outcome.title),
+    }
+}
+
 /// Title of the first page.
-pub(crate) const SUMMARY_KIND: &str = "SNIA SSS PTS Summary Report";
+pub(crate) fn summary_kind(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { "Imported Results Summary" } else { "SNIA SSS PTS Summary Report" }
+}
 
 /// A label and its value.
 pub(crate) type Fact = (&'static str, String);
-
-/// Facts below a heading, in groups that may have one, too.
-pub(crate) struct Column {
-    pub heading: &'static str,
-    pub groups: Vec<(Option<&'static str>, Vec<Fact>)>,
-}
-
-/// The header of a report page.
-pub(crate) struct Header {
-    pub dates: [Fact; 2],
-    pub title: String,
-    pub page: String,
-    pub device: Vec<Fact>,
-    pub columns: Vec<Column>,
-}
 
 /// A fact that may be missing; a page has no empty box.
 pub(crate) fn or_na(fact: Option<&str>) -> String {
@@ -50,8 +70,9 @@ pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> 
 
 /// Title of the whole document.
 pub(crate) fn document_title(document: &Document) -> String {
-    let mark = if document.run.target.simulated.is_some() { "SIMULATED - " } else { "" };
-    format!("{mark}{} - {} report", model(document), document.profile.revision)
+    let mark = document.watermark().map(|word| format!("{word} - ")).unwrap_or_default();
+    let by = document.run.origin.as_ref().map_or(document.profile.revision, |origin| origin.tool.as_str());
+    format!("{mark}{} - {by} report", model(document))
 }
 
 /// Characters of a long list that a banner names, or the plot below gets too little room.
@@ -66,6 +87,7 @@ pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<(Mar
     };
     let mut strips: Vec<_> = document.marks(outcome).into_iter().map(strip).collect();
     let verdict = document.verdict(outcome);
+    // Imported runs have no statement, and their mark says what they are.
     if verdict == Verdict::DoesNotConform {
         let told = format!("{} to {}", verdict.words(), document.profile.revision);
         match strips.first_mut() {
@@ -120,7 +142,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
         format!("{} - {}", outcome.title, h.requirement),
         h.purge.clone(),
         h.data_pattern.clone(),
-        format!("TC {} QD {}", h.threads, h.queue_depth),
+        demand(h),
         h.pc_ar.clone(),
         h.test_ar.clone(),
         h.ar_amount.clone(),
@@ -130,6 +152,50 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
         h.convergence.clone(),
     ]
     .map(|cell| or_na(Some(&cell)))
+}
+
+/// Threads and queue depth; an imported test may not tell them.
+fn demand(header: &pts::TestHeader) -> String {
+    match (header.threads, header.queue_depth) {
+        (0, 0) => "n/a".into(),
+        (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
+    }
+}
+
+fn number(value: u16) -> String {
+    if value == 0 { "n/a".into() } else { value.to_string() }
+}
+
+/// Capacity as printed; imported runs may not tell it.
+pub(crate) fn capacity(document: &Document) -> String {
+    match document.run.target.capacity_bytes {
+        0 => "n/a".into(),
+        bytes => amount_base10(bytes),
+    }
+}
+
+fn exact_capacity(document: &Document) -> String {
+    match document.run.target.capacity_bytes {
+        0 => "n/a".into(),
+        bytes => format!("{} ({} B)", amount_base10(bytes), grouped(bytes as f64, 0)),
+    }
+}
+
+/// Sector sizes in bytes; imported runs do not tell them.
+fn sectors(document: &Document) -> String {
+    let target = &document.run.target;
+    match target.logical_block_bytes {
+        0 => "n/a".into(),
+        logical => format!("{logical} B / {} B physical", target.physical_block_bytes),
+    }
+}
+
+/// What measured: name and version.
+pub(crate) fn tool(document: &Document) -> String {
+    let run = &document.run;
+    run.origin
+        .as_ref()
+        .map_or_else(|| format!("Plateau {}", run.plateau_version), |origin| origin.tool.clone())
 }
 
 /// The four blocks of the first page.
@@ -147,20 +213,10 @@ fn device(document: &Document) -> Vec<Fact> {
     vec![
         ("SERIAL NO.", or_na(target.serial.as_deref())),
         ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
-        (
-            "USER CAPACITY",
-            format!(
-                "{} ({} B)",
-                amount_base10(target.capacity_bytes),
-                grouped(target.capacity_bytes as f64, 0)
-            ),
-        ),
+        ("USER CAPACITY", exact_capacity(document)),
         ("DEVICE INTERFACE", or_na(target.interface.as_deref())),
         ("NAND TYPE", or_na(target.nand.as_deref())),
-        (
-            "SECTOR SIZE",
-            format!("{} B / {} B physical", target.logical_block_bytes, target.physical_block_bytes),
-        ),
+        ("SECTOR SIZE", sectors(document)),
     ]
 }
 
@@ -194,6 +250,16 @@ fn platform(document: &Document) -> Vec<Fact> {
 
 fn software(document: &Document) -> Vec<Fact> {
     let run = &document.run;
+    if let Some(origin) = &run.origin {
+        return vec![
+            ("SYS OS", or_na(system(document).as_deref())),
+            ("SW TOOL", origin.tool.clone()),
+            ("FORMAT", origin.format.clone()),
+            ("FILE", shortened(&origin.file, 40)),
+            ("IMPORTED BY", format!("Plateau {}", run.plateau_version)),
+            ("PROFILE", "none: not a run of the PTS".to_owned()),
+        ];
+    }
     vec![
         ("SYS OS", or_na(system(document).as_deref())),
         ("SW TOOL", "Plateau".to_owned()),
@@ -206,9 +272,11 @@ fn software(document: &Document) -> Vec<Fact> {
 
 fn dates(document: &Document) -> Vec<Fact> {
     let publication = &document.publication;
+    let (begin, end) = document.dates_of(None);
+    let imported = document.run.origin.is_some();
     vec![
-        ("REPORT", date(document.report_run_date)),
-        ("TEST RUN", format!("{} to {}", date(document.test_run_date), date(document.report_run_date))),
+        (if imported { "IMPORTED" } else { "REPORT" }, date(document.report_run_date)),
+        ("TEST RUN", if imported { begin } else { format!("{begin} to {end}") }),
         ("TEST SPONSOR", or_na(publication.sponsor.as_deref())),
         ("AUDITOR", or_na(publication.auditor.as_deref())),
     ]
@@ -220,7 +288,7 @@ pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     [
         ("Run", run.id.clone()),
         ("Command", or_na(Some(&run.command.join(" ")))),
-        ("Seed", run.settings.seed.to_string()),
+        ("Seed", run.origin.as_ref().map_or_else(|| run.settings.seed.to_string(), |_| "n/a".into())),
         ("Journal SHA-256", document.digest.clone()),
     ]
 }
@@ -275,200 +343,4 @@ pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
         ]
     };
     outcome.window.iter().map(row).collect()
-}
-
-/// The header of page `index` of `outcome`, in the style of the edition.
-pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> Header {
-    if document.profile.edition == Edition::V1_0 {
-        header_1_0(document, outcome, index)
-    } else {
-        header_2_0(document, outcome, index)
-    }
-}
-
-fn page_of(outcome: &Outcome, index: usize) -> String {
-    format!("Page {} of {}", index + 1, outcome.pages.len())
-}
-
-fn test_platform(document: &Document) -> String {
-    let run = &document.run;
-    let machine = match &run.target.simulated {
-        Some(_) => "simulated".to_owned(),
-        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
-    };
-    format!("{machine}; Plateau {}", run.plateau_version)
-}
-
-/// PTS 1.0, every field of it.
-fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
-    let target = &document.run.target;
-    Header {
-        dates: [
-            ("Test Run Date", date(document.test_run_date)),
-            ("Report Run Date", date(document.report_run_date)),
-        ],
-        title: title_line(document, outcome, "Report Page"),
-        page: page_of(outcome, index),
-        device: vec![
-            ("VENDOR", or_na(target.vendor.as_deref())),
-            ("SSD MODEL NO", model(document).to_owned()),
-            ("TEST SPONSOR", or_na(document.publication.sponsor.as_deref())),
-        ],
-        columns: columns_1_0(document, outcome),
-    }
-}
-
-fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
-    let (target, head) = (&document.run.target, &outcome.header);
-    let text = |text: &str| or_na(Some(text));
-    let column = |heading, groups| Column { heading, groups };
-    vec![
-        column(
-            "Device",
-            vec![(
-                None,
-                vec![
-                    ("Serial No.", or_na(target.serial.as_deref())),
-                    ("Firmware Rev", or_na(target.firmware.as_deref())),
-                    ("Capacity", amount_base10(target.capacity_bytes)),
-                    ("NAND Type", or_na(target.nand.as_deref())),
-                    ("Device I/F", or_na(target.interface.as_deref())),
-                    ("Test Platform", test_platform(document)),
-                ],
-            )],
-        ),
-        column(
-            "DUT Preparation",
-            vec![
-                (None, vec![("Purge", text(&head.purge))]),
-                (
-                    Some("Pre-Conditioning"),
-                    vec![
-                        ("Workload Independent", text(&head.workload_independent)),
-                        ("Workload Dep.", text(&head.workload_dependent)),
-                    ],
-                ),
-            ],
-        ),
-        column(
-            "Test Loop Parameters",
-            vec![
-                (Some("REQUIRED"), vec![("Data Pattern", text(&head.data_pattern))]),
-                (
-                    Some("Tester's Choice"),
-                    vec![
-                        ("OIO/Thread (QD)", head.queue_depth.to_string()),
-                        ("Thread Count (TC)", head.threads.to_string()),
-                    ],
-                ),
-            ],
-        ),
-        column(
-            "Steady State",
-            vec![(
-                None,
-                vec![
-                    ("Convergence", text(&head.convergence)),
-                    ("Rounds", text(&head.rounds)),
-                    ("PC AR", text(&head.pc_ar)),
-                    ("Test AR", text(&head.test_ar)),
-                    ("AR AMOUNT", text(&head.ar_amount)),
-                    ("AR Segments", text(&head.ar_segments)),
-                ],
-            )],
-        ),
-    ]
-}
-
-/// PTS-E 1.1 and PTS 2.0: four columns of ten rows.
-fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
-    let target = &document.run.target;
-    let column = |heading, items| Column { heading, groups: vec![(None, items)] };
-    Header {
-        dates: [
-            ("Test Run Date Start", date(document.test_run_date)),
-            ("Test Run Date Finish", date(document.report_run_date)),
-        ],
-        title: title_line(document, outcome, "Report Page"),
-        page: page_of(outcome, index),
-        device: vec![
-            ("Vendor", or_na(target.vendor.as_deref())),
-            ("SSD Model", model(document).to_owned()),
-            ("Tested By", or_na(document.publication.sponsor.as_deref())),
-        ],
-        columns: vec![
-            column("Test Platform", platform_2_0(document)),
-            column(
-                "Device Under Test",
-                vec![
-                    ("Mfgr", or_na(target.vendor.as_deref())),
-                    ("Model No.", model(document).to_owned()),
-                    ("S/N", or_na(target.serial.as_deref())),
-                    ("Firmware ver", or_na(target.firmware.as_deref())),
-                    ("Capacity", amount_base10(target.capacity_bytes)),
-                    ("Interface", or_na(target.interface.as_deref())),
-                    ("NAND Type", or_na(target.nand.as_deref())),
-                    ("PCIe NVM", or_na(document.run.host.pcie_link.as_deref())),
-                    ("Purge Method", or_na(Some(&outcome.header.purge))),
-                    ("Write Cache", document.write_cache()),
-                ],
-            ),
-            column("Set Up Parameters", set_up_2_0(outcome)),
-            column("Test Parameters", parameters_2_0(outcome)),
-        ],
-    }
-}
-
-fn platform_2_0(document: &Document) -> Vec<Fact> {
-    let (run, host) = (&document.run, &document.run.host);
-    let machine =
-        if run.target.simulated.is_some() { "simulated".into() } else { or_na(host.board.as_deref()) };
-    vec![
-        ("Ref Test Platform", machine),
-        ("Motherboard", or_na(host.board.as_deref())),
-        ("CPU", or_na(cpu(document).as_deref())),
-        ("Memory", or_na(host.memory_bytes.map(amount_base2).as_deref())),
-        ("Operating System", or_na(system(document).as_deref())),
-        ("Test SW", "Plateau".into()),
-        ("Test SW ver", run.plateau_version.clone()),
-        ("Test SN.", run.id.clone()),
-        ("HBA", "n/a".into()),
-        ("PCIe", or_na(host.pcie_link.as_deref())),
-    ]
-}
-
-fn set_up_2_0(outcome: &Outcome) -> Vec<Fact> {
-    let (head, phases) = (&outcome.header, &outcome.header.phases);
-    let [first, first_demand, duration] = phases.pre_condition_1.clone();
-    let [second, second_demand, rounds] = phases.pre_condition_2.clone();
-    vec![
-        ("Data Pattern", head.data_pattern.clone()),
-        ("AR", head.pc_ar.clone()),
-        ("AR Segments", head.ar_segments.clone()),
-        ("Pre Condition 1", first),
-        ("TOIO - TC/QD", first_demand),
-        ("Duration", duration),
-        ("Pre Condition 2", second),
-        ("TOIO - TC/QD", second_demand),
-        ("SS Rounds", rounds),
-        ("Notes", if outcome.notes.is_empty() { "None".into() } else { "see summary page".into() }),
-    ]
-}
-
-fn parameters_2_0(outcome: &Outcome) -> Vec<Fact> {
-    let (head, phases) = (&outcome.header, &outcome.header.phases);
-    let [first, mix, blocks, first_demand, steady] = phases.stimulus_1.clone();
-    let [second, second_demand, second_steady] = phases.stimulus_2.clone();
-    vec![
-        ("Data Pattern", head.data_pattern.clone()),
-        ("AR & Amount", format!("{} & {}", head.test_ar, head.ar_amount)),
-        ("Test Stimulus 1", first),
-        ("RW Mix", mix),
-        ("Block Sizes", blocks),
-        ("TOIO - TC/QD", first_demand),
-        ("Steady State", steady),
-        ("Test Stimulus 2", second),
-        ("TOIO - TC/QD", second_demand),
-        ("Steady State", second_steady),
-    ]
 }

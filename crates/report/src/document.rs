@@ -24,6 +24,10 @@ pub struct Document {
     /// Bytes of an unfinished last record that was left out.
     pub(crate) torn_bytes: Option<u64>,
     pub(crate) test_run_date: Option<jiff::Timestamp>,
+    /// Begin and end of each test by name; the end is that of its last record.
+    pub(crate) test_dates: Vec<(String, jiff::Timestamp, jiff::Timestamp)>,
+    /// When each imported test was run, as its source says it, by name.
+    pub(crate) told_dates: Vec<(String, String)>,
     pub(crate) report_run_date: Option<jiff::Timestamp>,
     /// How the load was driven, each way once, in order of appearance.
     pub(crate) engines: Vec<String>,
@@ -51,8 +55,8 @@ pub(crate) struct Interruption {
 /// When the profile or a test is unknown here, or the journal does not fit this version of a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let replayed = pts::replay(run, &loaded.entries)?;
-    let not_begun = run
-        .tests
+    let own: &[String] = if run.origin.is_some() { &[] } else { &run.tests };
+    let not_begun = own
         .iter()
         .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
         .map(|name| pts::Test::named(name).map(|test| test.title.to_owned()))
@@ -60,7 +64,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let first_test = loaded.entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
     let mut document = Document {
         run: run.clone(),
-        profile: Profile::named(&run.profile)?,
+        profile: Profile::of(run)?,
         outcomes: replayed.outcomes,
         not_begun,
         modified: replayed.modified,
@@ -68,6 +72,8 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         closed: loaded.entries.iter().any(|e| e.event == Event::Closed),
         torn_bytes: loaded.torn.map(|torn| torn.bytes),
         test_run_date: first_test.map(|e| e.wall),
+        test_dates: test_dates(&loaded.entries),
+        told_dates: told_dates(run, &loaded.entries),
         report_run_date: loaded.entries.last().map(|e| e.wall),
         engines: engines(&loaded.entries),
         digest: loaded.digest.to_string(),
@@ -75,9 +81,51 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         conformance: Vec::new(),
         beyond: Vec::new(),
     };
-    document.conformance = conformance::statement(&document, &loaded.entries);
-    document.beyond = beyond::beyond(&document, &loaded.entries);
+    // Nothing of the specification binds what another tool did, and no I/O of it is there.
+    if run.origin.is_none() {
+        document.conformance = conformance::statement(&document, &loaded.entries);
+        document.beyond = beyond::beyond(&document, &loaded.entries);
+    }
     Ok(document)
+}
+
+fn test_dates(entries: &[Entry]) -> Vec<(String, jiff::Timestamp, jiff::Timestamp)> {
+    let mut all: Vec<(String, jiff::Timestamp, jiff::Timestamp)> = Vec::new();
+    let mut open = false;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } => {
+                all.push((test.clone(), entry.wall, entry.wall));
+                open = true;
+            }
+            // It began again at its purge: what counts began here.
+            Event::Restarted { test } => {
+                if let Some(dates) = all.iter_mut().find(|(name, ..)| name == test) {
+                    (dates.1, dates.2) = (entry.wall, entry.wall);
+                }
+                open = true;
+            }
+            event => {
+                if let Some(dates) = all.last_mut().filter(|_| open) {
+                    dates.2 = entry.wall;
+                }
+                open = open && !matches!(event, Event::TestEnded { .. });
+            }
+        }
+    }
+    all
+}
+
+fn told_dates(run: &RunFile, entries: &[Entry]) -> Vec<(String, String)> {
+    let Some(origin) = &run.origin else { return Vec::new() };
+    let of = |entry: &Entry| match &entry.event {
+        Event::Imported(test) => {
+            let date = test.date.clone().or_else(|| origin.date.clone());
+            Some((test.test.clone(), date.unwrap_or_else(|| "n/a".into())))
+        }
+        _ => None,
+    };
+    entries.iter().filter_map(of).collect()
 }
 
 fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
@@ -156,6 +204,7 @@ pub(crate) struct Mark {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkKind {
+    Imported,
     Simulated,
     NotAchieved,
     NotComplete,
@@ -170,6 +219,15 @@ impl Document {
         let mut mark = |kind, title: &str, details: Vec<String>| {
             marks.push(Mark { kind, title: title.to_owned(), details });
         };
+        if let Some(origin) = &self.run.origin {
+            let (how, typed) =
+                if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
+            let text = format!(
+                "not measured by Plateau and not a run of the PTS: {how} of {}{typed} ({})",
+                origin.tool, origin.file
+            );
+            mark(MarkKind::Imported, "IMPORTED", vec![text]);
+        }
         if let Some(sim) = &self.run.target.simulated {
             let text = format!(
                 "not a real device: model {} version {}, scale 1/{}, seed {}",
@@ -229,6 +287,29 @@ impl Document {
         let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
         let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
         verdicts.max().unwrap_or(Verdict::Conforms)
+    }
+
+    /// A word that stands across the exhibits of runs that are no measurements of a drive by Plateau.
+    pub(crate) fn watermark(&self) -> Option<&'static str> {
+        let simulated = self.run.target.simulated.as_ref().map(|_| "SIMULATED");
+        simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
+    }
+
+    /// Begin and end of a test as printed, or of the whole run.
+    pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
+        let name = outcome.map(|outcome| outcome.test);
+        if let Some(origin) = &self.run.origin {
+            let told = self.told_dates.iter().find(|(test, _)| Some(test.as_str()) == name);
+            let run = || origin.date.clone().unwrap_or_else(|| "n/a".into());
+            let told = told.map_or_else(run, |(_, date)| date.clone());
+            return (told.clone(), told);
+        }
+        let of_test = self.test_dates.iter().find(|(test, ..)| Some(test.as_str()) == name);
+        let (begin, end) = match of_test {
+            Some((_, begin, end)) => (Some(*begin), Some(*end)),
+            None => (self.test_run_date, self.report_run_date),
+        };
+        (date(begin), date(end))
     }
 
     /// What the profile wants of the drive's cache.

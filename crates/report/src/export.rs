@@ -73,6 +73,18 @@ pub const EXPORTS: &[Export] = &[
     tkperf::EXPORT,
 ];
 
+/// Refuses imported runs, of which there are figures and no I/Os.
+pub(crate) fn measured_here(source: Source<'_>, name: &str) -> Result<(), String> {
+    match &source.document.run.origin {
+        None => Ok(()),
+        Some(origin) => Err(format!(
+            "--{name} needs the I/Os of a run, and this one is imported ({} of {}); --csv, --json-file and --xlsx have \
+             its figures, and its own file is in its directory",
+            origin.file, origin.tool
+        )),
+    }
+}
+
 /// A file name out of `text`: small letters, digits and dashes.
 pub(crate) fn slug(text: &str) -> String {
     let mut out = String::new();

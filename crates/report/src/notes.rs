@@ -28,31 +28,24 @@ fn height(comments: &[String]) -> f64 {
     lines as f64 * LINE_PIXELS + ROW_PIXELS
 }
 
-/// `rows` on as many sheets as they need: the first sheet has `first` pixels for them, others `further`.
-fn paginate(rows: Vec<NoteRow>, first: f64, further: f64) -> Vec<Vec<NoteRow>> {
-    let mut sheets = vec![Vec::new()];
-    let mut room = first;
+/// `rows` that have room in `room` pixels, and the others: no sheet runs over.
+fn split(rows: Vec<NoteRow>, mut room: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
+    let (mut first, mut further): (Vec<NoteRow>, Vec<NoteRow>) = (Vec::new(), Vec::new());
     for mut row in rows {
-        while height(&row.comments) > room {
-            let fitting = (1..row.comments.len()).rev().find(|n| height(&row.comments[..*n]) <= room);
-            // A single comment larger than a whole sheet has to run over.
-            if fitting.is_none() && room >= further {
-                break;
-            }
-            if let (Some(fitting), Some(sheet)) = (fitting, sheets.last_mut()) {
-                let rest = row.comments.split_off(fitting);
-                sheet.push(row.clone());
-                row.comments = rest;
-            }
-            sheets.push(Vec::new());
-            room = further;
+        if further.is_empty() && height(&row.comments) <= room {
+            room -= height(&row.comments);
+            first.push(row);
+            continue;
         }
-        room -= height(&row.comments);
-        if let Some(sheet) = sheets.last_mut() {
-            sheet.push(row);
+        let fits = |n: &usize| further.is_empty() && height(&row.comments[..*n]) <= room;
+        if let Some(fitting) = (1..row.comments.len()).rev().find(fits) {
+            let rest = row.comments.split_off(fitting);
+            first.push(row.clone());
+            row.comments = rest;
         }
+        further.push(row);
     }
-    sheets
+    (first, further)
 }
 
 /// The first few of `comments`, and where the others are: page 1 has them all.
@@ -65,15 +58,14 @@ fn first_few(comments: &[String]) -> Vec<String> {
     few
 }
 
-/// Pixels that a sheet has for special notes when it has nothing but them, and next to one test and no mark.
-const ROOM_ALONE: f64 = 540.0;
+/// Pixels that the first sheet has for special notes next to one test and no mark.
 const ROOM_BESIDE: f64 = 255.0;
 
-/// The special notes of the run, sheet by sheet.
-pub(crate) fn sheets_of_notes(document: &Document) -> Vec<Vec<NoteRow>> {
+/// The special notes of the run: those of the first page, and those that go on in an annex.
+pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let marks = document.marks(None).len() as f64 * 27.0;
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
-    paginate(all_notes(document), (ROOM_BESIDE - marks - tests).max(0.0), ROOM_ALONE - marks)
+    split(all_notes(document), (ROOM_BESIDE - marks - tests).max(0.0))
 }
 
 fn all_notes(document: &Document) -> Vec<NoteRow> {
@@ -84,6 +76,12 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
             _ => mark.details,
         };
         rows.push(NoteRow { item: "Run".into(), notation: mark.title, comments });
+    }
+    if let Some(origin) = &document.run.origin
+        && !origin.remarks.is_empty()
+    {
+        let comments = origin.remarks.clone();
+        rows.push(NoteRow { item: "Source".into(), notation: "NOTE".into(), comments });
     }
     for note in &document.publication.notes {
         rows.push(NoteRow { item: "Sponsor".into(), notation: "NOTE".into(), comments: vec![note.clone()] });
@@ -126,21 +124,16 @@ mod tests {
     }
 
     #[test]
-    fn sheets_hold_all_comments_in_order() {
+    fn no_comment_is_lost_and_the_first_sheet_does_not_run_over() {
         for count in [1, 2, 7, 40, 300] {
-            for first in [0.0, 30.0, 200.0] {
-                let sheets = paginate(vec![row_of(count), row_of(3)], first, 400.0);
-                let all: Vec<&String> = sheets.iter().flatten().flat_map(|row| &row.comments).collect();
+            for room in [0.0, 30.0, 200.0] {
+                let (first, further) = split(vec![row_of(count), row_of(3)], room);
+                let all: Vec<&String> = first.iter().chain(&further).flat_map(|row| &row.comments).collect();
                 let expected = [row_of(count).comments, row_of(3).comments].concat();
                 assert_eq!(all, expected.iter().collect::<Vec<_>>());
-                for sheet in &sheets[1..] {
-                    assert!(!sheet.is_empty());
-                    assert!(sheet.iter().map(|row| height(&row.comments)).sum::<f64>() <= 400.0);
-                }
+                assert!(first.iter().map(|row| height(&row.comments)).sum::<f64>() <= room);
             }
         }
-        assert_eq!(paginate(Vec::new(), 0.0, 1.0).len(), 1);
-        let endless = NoteRow { comments: vec!["x".repeat(1_000_000)], ..row_of(0) };
-        assert_eq!(paginate(vec![endless], 100.0, 400.0).len(), 2);
+        assert_eq!(split(Vec::new(), 0.0), (Vec::new(), Vec::new()));
     }
 }

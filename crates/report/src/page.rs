@@ -7,6 +7,8 @@ mod notes;
 mod summary;
 mod test_summary;
 
+pub(crate) use annex::{PERCENTILES, STATEMENT_REMARK};
+
 use crate::Document;
 use crate::content;
 use crate::markup::escape;
@@ -26,22 +28,18 @@ pub fn html(document: &Document) -> String {
         let place = Place { number: index + 1, total: all.len() };
         sheets.push_str(&match kind {
             PageKind::Summary { notes, continued } => summary::page(document, notes, *continued, place),
-            PageKind::Notes { notes, continued } => summary::notes_page(document, notes, *continued, place),
             PageKind::TestSummary(outcome) => test_summary::page(document, outcome, place),
             PageKind::Exhibits(outcome, index) => exhibits::page(document, outcome, *index, place),
         });
         contents.push_str(&match kind {
             PageKind::Summary { .. } => link(place.number, "Summary of all tests", false),
-            PageKind::Notes { .. } => String::new(),
-            PageKind::TestSummary(outcome) => {
-                link(place.number, &format!("{} {}", outcome.clause, outcome.title), false)
-            }
+            PageKind::TestSummary(outcome) => link(place.number, &content::numbered(outcome), false),
             PageKind::Exhibits(outcome, index) => link(place.number, &outcome.pages[*index].title, true),
         });
     }
     sheets.push_str(&annex::annex(document));
     contents.push_str(&annex::links(document));
-    let simulated = document.run.target.simulated.is_some();
+    let marked = document.watermark().map(|word| format!(" class=\"{}\"", word.to_ascii_lowercase()));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{}'\">\n\
@@ -50,7 +48,7 @@ pub fn html(document: &Document) -> String {
          <body{}>\n<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{contents}</ol></nav>\n<main>\n{sheets}</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         fingerprint(SCRIPT),
         escape(&content::document_title(document)),
-        if simulated { " class=\"simulated\"" } else { "" },
+        marked.unwrap_or_default(),
     )
 }
 

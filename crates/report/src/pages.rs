@@ -3,7 +3,7 @@
 use pts::Outcome;
 
 use crate::Document;
-use crate::notes::{NoteRow, sheets_of_notes};
+use crate::notes::{NoteRow, notes_of_run};
 
 /// Where a page stands in the bundle.
 #[derive(Debug, Clone, Copy)]
@@ -15,10 +15,8 @@ pub(crate) struct Place {
 /// A page and what it needs to know.
 #[derive(Debug, Clone)]
 pub(crate) enum PageKind<'a> {
-    /// All tests; `continued` when its notes go on on the next sheet.
+    /// All tests; `continued` when its notes go on in an annex, so that the pages keep their numbers.
     Summary { notes: Vec<NoteRow>, continued: bool },
-    /// Special notes that did not fit on the sheet before.
-    Notes { notes: Vec<NoteRow>, continued: bool },
     /// The summary of one test.
     TestSummary(&'a Outcome),
     /// A report page of a test, by index.
@@ -27,16 +25,8 @@ pub(crate) enum PageKind<'a> {
 
 /// The pages of `document`.
 pub(crate) fn pages(document: &Document) -> Vec<PageKind<'_>> {
-    let sheets = sheets_of_notes(document);
-    let last = sheets.len() - 1;
-    let mut all: Vec<PageKind<'_>> = sheets
-        .into_iter()
-        .enumerate()
-        .map(|(index, notes)| match index {
-            0 => PageKind::Summary { notes, continued: last > 0 },
-            _ => PageKind::Notes { notes, continued: index < last },
-        })
-        .collect();
+    let (notes, further) = notes_of_run(document);
+    let mut all = vec![PageKind::Summary { notes, continued: !further.is_empty() }];
     for outcome in &document.outcomes {
         all.push(PageKind::TestSummary(outcome));
         all.extend((0..outcome.pages.len()).map(|index| PageKind::Exhibits(outcome, index)));

@@ -3,7 +3,9 @@
 //! The pages are those of the HTML report, in the same order and with the same numbers; charts are the same
 //! pictures. Lengths are in CSS pixels, 96 to the inch.
 
+mod annex;
 mod body;
+mod flow;
 mod grid;
 mod letters;
 mod sheet;
@@ -15,10 +17,12 @@ use krilla::geom::{Point, Transform};
 use krilla::metadata::{DateTime, Metadata};
 use krilla::outline::{Outline, OutlineNode};
 use krilla::page::PageSettings;
+use krilla::tagging::TagTree;
 
 use crate::Document;
 use crate::content;
 use crate::pages::{PageKind, Place, pages};
+pub(crate) use flow::Block;
 use letters::Letters;
 use sheet::Sheet;
 
@@ -38,24 +42,53 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let letters = Letters::load()?;
     let mut pdf = Pdf::new();
     let mut bookmarks: Vec<Bookmark> = Vec::new();
+    let mut meaning = TagTree::new().with_lang(Some("en".into()));
     let pages = pages(document);
     for (index, kind) in pages.iter().enumerate() {
         let place = Place { number: index + 1, total: pages.len() };
         bookmark(&mut bookmarks, kind, index);
-        let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
-        let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
-        let mut page = pdf.start_page_with(settings);
-        let mut surface = page.surface();
-        surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));
-        let mut sheet = Sheet::new(&mut surface, &letters);
-        draw(&mut sheet, document, kind, place)?;
-        surface.pop();
-        surface.finish();
-        page.finish();
+        on_page(&mut pdf, &letters, &mut meaning, |sheet| draw(sheet, document, kind, place))?;
     }
+    annex::draw(&mut pdf, document, &letters, &mut meaning, &mut bookmarks)?;
+    pdf.set_tag_tree(meaning);
     pdf.set_outline(outline(bookmarks));
     pdf.set_metadata(metadata(document));
     pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
+}
+
+/// Several blocks below each other on as many pages as they need: a document of its own.
+pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
+    let letters = Letters::load()?;
+    let mut pdf = Pdf::new();
+    let (mut meaning, mut bookmarks) = (TagTree::new().with_lang(Some("en".into())), Vec::new());
+    let around = flow::Around { footer, numbered: "Page", first_page: 0 };
+    flow::draw(&mut pdf, &letters, &mut meaning, &mut bookmarks, blocks, &around)?;
+    pdf.set_tag_tree(meaning);
+    pdf.set_outline(outline(bookmarks));
+    let metadata = Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into());
+    pdf.set_metadata(metadata);
+    pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
+}
+
+/// One page: its drawing, and what it means.
+fn on_page(
+    pdf: &mut Pdf,
+    letters: &Letters,
+    meaning: &mut TagTree,
+    draw: impl FnOnce(&mut Sheet<'_, '_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
+    let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
+    let mut page = pdf.start_page_with(settings);
+    let mut surface = page.surface();
+    surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));
+    let mut sheet = Sheet::new(&mut surface, letters);
+    draw(&mut sheet)?;
+    meaning.push(sheet.meaning());
+    surface.pop();
+    surface.finish();
+    page.finish();
+    Ok(())
 }
 
 fn draw(
@@ -66,9 +99,6 @@ fn draw(
 ) -> Result<(), String> {
     match kind {
         PageKind::Summary { notes, continued } => summary::first(sheet, document, notes, *continued, place),
-        PageKind::Notes { notes, continued } => {
-            summary::notes_page(sheet, document, notes, *continued, place)
-        }
         PageKind::TestSummary(outcome) => summary::of_test(sheet, document, outcome, place),
         PageKind::Exhibits(outcome, index) => return body::page(sheet, document, outcome, *index, place),
     }
@@ -79,12 +109,7 @@ fn bookmark(all: &mut Vec<Bookmark>, kind: &PageKind<'_>, page: usize) {
     match kind {
         PageKind::Summary { .. } => all.push(("Summary of all tests".into(), page, Vec::new())),
         PageKind::TestSummary(outcome) => {
-            all.push((format!("{} {}", outcome.clause, outcome.title), page, Vec::new()));
-        }
-        PageKind::Notes { .. } => {
-            if let Some((_, _, inner)) = all.last_mut() {
-                inner.push(("Special notes, continued".into(), page));
-            }
+            all.push((content::numbered(outcome), page, Vec::new()));
         }
         PageKind::Exhibits(outcome, index) => {
             if let Some((_, _, inner)) = all.last_mut() {

@@ -12,9 +12,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("nandsim", &["stdx"]),
     ("drive", &["record", "stdx", "nandsim"]),
     ("pts", &["record", "stdx"]),
+    ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx"]),
-    ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "report"]),
-    ("fuzz", &["drive", "record", "stdx"]),
+    ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "import", "report"]),
+    ("fuzz", &["drive", "import", "record", "stdx"]),
     ("xtask", &["drive", "pts", "record", "stdx", "nandsim"]),
 ];
 

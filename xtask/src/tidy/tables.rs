@@ -61,6 +61,22 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/import/src/formats",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/import/src/formats.rs",
+        table: Some("FORMATS"),
+        entry: module,
+    },
+    Listed {
+        folder: "crates/import/examples-data",
+        extension: "toml",
+        helpers: &[],
+        file: "crates/import/src/examples.rs",
+        table: Some("EXAMPLES"),
+        entry: example,
+    },
+    Listed {
         folder: "crates/plateau/src/commands",
         extension: "rs",
         helpers: &[],
@@ -100,6 +116,10 @@ fn module(stem: &str) -> String {
 
 fn model(stem: &str) -> String {
     format!("models/{stem}.toml")
+}
+
+fn example(stem: &str) -> String {
+    format!("examples-data/{stem}.toml")
 }
 
 fn run(tree: &Tree) -> Vec<Complaint> {

@@ -23,6 +23,10 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     if let Some(path) = &options.html {
         report_file::put(path, report::compare::html(&comparison).as_bytes())?;
     }
+    if let Some(path) = &options.pdf {
+        let bytes = report::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
+        report_file::put(path, &bytes)?;
+    }
     if let Some(path) = &options.csv {
         report_file::put(path, report::compare::csv(&comparison).as_bytes())?;
     }
@@ -30,6 +34,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     document["fail_if"] =
         held.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
     document["html"] = json!(options.html);
+    document["pdf"] = json!(options.pdf);
     document["csv"] = json!(options.csv);
     if !cli.json {
         printer::print(&report::compare::text(&comparison, options.all))?;

@@ -13,6 +13,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
+    if stored.file.origin.is_some() {
+        let text = format!("run {id} is imported: there is nothing to go on with; import its file again");
+        return Err(Failure::text(Exit::Usage, text).of_run(&id));
+    }
     let (mut journal, loaded) = stored.reopen()?;
     if loaded.entries.iter().any(|e| matches!(e.event, Event::Closed)) {
         drop(journal);

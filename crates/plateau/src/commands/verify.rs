@@ -1,6 +1,7 @@
 //! `plateau verify RUN`: the journal again, chain and judgements.
 
 use pts::verify::Verified;
+use record::{Digest, Origin, Run};
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Verify};
@@ -14,6 +15,9 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     let digest = loaded.digest.to_string();
     if let Some(key) = &options.verify_key {
         signature::check(&run, &digest, key)?;
+    }
+    if let Some(origin) = &run.file.origin {
+        return imported(cli, &run, origin, &digest, loaded.entries.len());
     }
     let verified = pts::verify::verify(&run.file, &loaded.entries)
         .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
@@ -52,6 +56,26 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         env!("CARGO_PKG_VERSION")
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
+}
+
+/// An imported run has no judgement of its own: its journal and its file are checked.
+fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize) -> Done {
+    let path = run.dir.join(super::import::KEPT);
+    let same = std::fs::read(&path).is_ok_and(|bytes| Digest::of(&bytes).to_string() == origin.sha256);
+    if !same {
+        let text = format!("{} is missing or is not the file that was imported", path.display());
+        return Err(Failure::text(Exit::Run, text).of_run(&run.file.id));
+    }
+    if cli.json {
+        return printer::print_json(&json!({
+            "run": run.file.id, "journal_sha256": digest, "records": records, "same": true,
+            "imported_file_sha256": origin.sha256, "tests": [],
+        }));
+    }
+    printer::print(&format!(
+        "run       {}\njournal   {records} records, unbroken, SHA-256 {digest}\nimported  {} of {}: its file is unchanged\n",
+        run.file.id, origin.file, origin.tool
+    ))
 }
 
 fn text(test: &Verified) -> String {

@@ -124,6 +124,16 @@ impl Seen {
     }
 }
 
+/// FOB and steady IOPS of a curve that was measured elsewhere, at so many minutes a sample.
+pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
+    // The figures are defined by the minute: samples that are shorter are counted several to one.
+    let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
+    let by_minute: Vec<f64> =
+        iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
+    let figures = figures::Figures::of(&by_minute, None);
+    (figures.fresh, figures.steady)
+}
+
 fn has_histogram(context: &Context<'_>) -> bool {
     context.profile.edition >= Edition::V2_0
 }

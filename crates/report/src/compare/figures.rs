@@ -1,7 +1,7 @@
 //! The figures of a run that can be compared, each with the values it is the mean of.
 
 use pts::{KeyFigure, Outcome};
-use record::{Access, Entry, Segment, Workload};
+use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::units::block_size;
 
 use super::noise::Better;
@@ -63,7 +63,14 @@ pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
 
 fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Figure> {
     let family = pts::Test::named(outcome.test).map_or(outcome.test, |test| test.family);
-    let mut all = of_loop(document, outcome, family, entries);
+    let told = entries.iter().find_map(|entry| match &entry.event {
+        Event::Imported(test) if test.test == outcome.test => Some(test),
+        _ => None,
+    });
+    let mut all = match told {
+        Some(test) => of_readings(outcome, family, test),
+        None => of_loop(document, outcome, family, entries),
+    };
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
         // The figure of a summary page is that of a workload of the loop where one has its value.
@@ -132,18 +139,90 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     figures
 }
 
+/// A value of a workload that another tool measured.
+type Told = (&'static str, &'static str, Better, fn(&Reading) -> Option<f64>);
+
+const TOLD: [Told; 4] = [
+    ("", "IOPS", Better::More, |r| r.iops),
+    ("", "MB/s", Better::More, |r| r.bytes_per_second.map(|rate| rate / 1e6)),
+    ("", "ms", Better::Less, |r| r.latency_mean_ns.map(|ns| ns / 1e6)),
+    (".max", "ms", Better::Less, |r| r.latency_max_ns.map(|ns| ns / 1e6)),
+];
+
+/// The same of an imported test: the rounds of its window where they are told, else the mean that is.
+fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
+    let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
+    let (first, last) = test.window.unwrap_or((1, u32::MAX));
+    let counts = |r: &&Reading| r.round.is_none_or(|round| (first..=last).contains(&round));
+    let is_mean = |r: &Reading| {
+        test.readings.iter().any(|other| {
+            other.round.is_none()
+                && (other.access, other.read_percent, other.block_bytes)
+                    == (r.access, r.read_percent, r.block_bytes)
+        })
+    };
+    let mut figures: Vec<Figure> = Vec::new();
+    for reading in test.readings.iter().filter(counts) {
+        // Rounds are better than their mean, but only the mean is told of most workloads.
+        if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
+            continue;
+        }
+        for (suffix, wanted, better, of) in TOLD.iter().filter(|(_, told, ..)| *told == unit) {
+            let Some(value) = of(reading) else { continue };
+            let key = format!("{family}.{}{suffix}", told_code(reading));
+            let what =
+                if *wanted == "ms" { if suffix.is_empty() { " average" } else { " maximum" } } else { "" };
+            match figures.iter_mut().find(|figure| figure.key == key) {
+                Some(figure) => figure.values.push(value),
+                None => figures.push(Figure {
+                    key,
+                    name: format!("{} {}{what}", title(outcome), told_name(reading)),
+                    unit: wanted,
+                    values: vec![value],
+                    selected: false,
+                    better: *better,
+                }),
+            }
+        }
+    }
+    figures
+}
+
+fn told_code(reading: &Reading) -> String {
+    match &reading.name {
+        Some(name) => crate::export::slug(name),
+        None => short(reading.access, reading.block_bytes, reading.read_percent, ""),
+    }
+}
+
+fn told_name(reading: &Reading) -> String {
+    let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
+    let mix = match reading.read_percent {
+        0 => "W".to_owned(),
+        100 => "R".to_owned(),
+        read => format!("{read}/{}", 100 - read),
+    };
+    let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))
+}
+
 /// A workload in short: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
 fn code(workload: &Workload, one_depth: bool) -> String {
-    let access = if workload.access == Access::Random { "rnd" } else { "seq" };
-    let size = block_size(workload.block_bytes.into()).replace("KiB", "k").replace(' ', "").to_lowercase();
-    let mix = match workload.read_percent {
+    let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
+    let depth = depth(workload, one_depth, ".").to_lowercase();
+    let short = short(workload.access, workload.block_bytes, workload.read_percent, kinds);
+    format!("{short}{}", depth.replace(' ', ""))
+}
+
+fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &str) -> String {
+    let access = if access == Access::Random { "rnd" } else { "seq" };
+    let size = block_size(block_bytes.into()).replace("KiB", "k").replace(' ', "").to_lowercase();
+    let mix = match read_percent {
         0 => "w".to_owned(),
         100 => "r".to_owned(),
         read => read.to_string(),
     };
-    let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
-    let depth = depth(workload, one_depth, ".").to_lowercase();
-    format!("{access}{kinds}{size}.{mix}{}", depth.replace(' ', ""))
+    format!("{access}{kinds}{size}.{mix}")
 }
 
 fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {

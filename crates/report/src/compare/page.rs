@@ -1,11 +1,10 @@
 //! The comparison as one HTML file that needs nothing else.
 
-use pts::exhibit::{Columns3d, Exhibit, Facts, Lines, Page, Scale, Table};
-use stdx::units::amount_base10;
+use pts::exhibit::{Exhibit, Facts, Table};
 
 use super::export::{difference, letter, value};
-use super::{Candidate, Comparison, Figure, Line};
-use crate::chart::{self, Size};
+use super::{Candidate, Comparison, Figure, Line, content};
+use crate::chart::Size;
 use crate::markup::escape;
 use crate::text::cell_text;
 
@@ -35,31 +34,12 @@ pub fn html(comparison: &Comparison) -> String {
 }
 
 fn devices(runs: &[Candidate]) -> String {
-    type Fact = fn(&Candidate) -> String;
-    let or_na = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "n/a".into());
-    let machine =
-        move |c: &Candidate| or_na(&c.document.run.host.board.clone().or(c.document.run.host.cpu.clone()));
-    let rows: Vec<(&str, Vec<String>)> = [
-        ("Capacity", (|c| amount_base10(c.document.run.target.capacity_bytes)) as Fact),
-        ("Interface", |c| c.document.run.target.interface.clone().unwrap_or_else(|| "n/a".into())),
-        ("NAND", |c| c.document.run.target.nand.clone().unwrap_or_else(|| "n/a".into())),
-        ("Firmware", |c| c.document.run.target.firmware.clone().unwrap_or_else(|| "n/a".into())),
-        ("Profile", |c| c.document.run.profile.clone()),
-        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title).collect::<Vec<_>>().join(", ")),
-        ("Software", |c| format!("Plateau {}", c.document.run.plateau_version)),
-        ("Run", |c| c.document.run.id.clone()),
-        ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
-    ]
-    .into_iter()
-    .map(|(name, fact)| (name, runs.iter().map(fact).collect()))
-    .chain([("Machine", runs.iter().map(machine).collect())])
-    .collect();
     let head: String = runs
         .iter()
         .enumerate()
         .map(|(i, run)| format!("<th>{} {}</th>", letter(i), escape(&run.name)))
         .collect();
-    let body: String = rows
+    let body: String = content::devices(runs)
         .iter()
         .map(|(name, cells)| {
             let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
@@ -124,82 +104,30 @@ fn figure_row(line: &Line) -> String {
 /// The report pages that two runs or more have, each once for every run, with shared axes.
 fn pages(runs: &[Candidate]) -> String {
     let mut out = String::new();
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
-        for page in outcome.pages.iter().filter(|page| is_result(page)) {
-            let key = (outcome.test, page.title.as_str());
-            let shown: Vec<(usize, &Page)> =
-                runs.iter().enumerate().filter_map(|(i, run)| Some((i, find(run, key)?))).collect();
-            if shown.len() < 2 || seen.contains(&key) {
-                continue;
+    for section in content::sections(runs) {
+        out.push_str(&format!("<section><h2>{}</h2>\n", escape(&section.title)));
+        for row in &section.rows {
+            out.push_str("<div class=\"beside\">\n");
+            for (name, exhibit) in &row.each {
+                let picture = content::picture(exhibit, row, name, CHART);
+                let drawn = picture.unwrap_or_else(|| match exhibit {
+                    Exhibit::Table(data) => table(data),
+                    Exhibit::Facts(facts) => list(facts),
+                    _ => String::new(),
+                });
+                out.push_str(&format!(
+                    "<figure><figcaption>{}</figcaption>\n{drawn}</figure>\n",
+                    escape(name)
+                ));
             }
-            seen.push(key);
-            out.push_str(&format!(
-                "<section><h2>Comparing {} - {}</h2>\n{}</section>\n",
-                escape(outcome.title),
-                escape(&page.title),
-                exhibits(runs, &shown)
-            ));
+            out.push_str("</div>\n");
+            if let Some(note) = &row.rescaled {
+                out.push_str(&format!("<p class=\"remark\">{}</p>\n", escape(note)));
+            }
         }
+        out.push_str("</section>\n");
     }
     out
-}
-
-fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page> {
-    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
-    outcome.pages.iter().find(|page| page.title == title)
-}
-
-/// Results are compared; how steady state was found is each run's own matter.
-fn is_result(page: &Page) -> bool {
-    let how = |exhibit: &Exhibit| match exhibit {
-        Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.scale == Scale::Integer,
-        _ => false,
-    };
-    !page.exhibits.is_empty() && !page.exhibits.iter().any(how)
-}
-
-fn exhibits(runs: &[Candidate], shown: &[(usize, &Page)]) -> String {
-    let of = |i: usize| format!("{} {}", letter(i), runs[i].name);
-    let mut out = String::new();
-    let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
-    for index in 0..count {
-        let each: Vec<(usize, &Exhibit)> =
-            shown.iter().map(|(i, page)| (*i, &page.exhibits[index])).collect();
-        out.push_str("<div class=\"beside\">\n");
-        for (i, exhibit) in &each {
-            let others: Vec<&Exhibit> = each.iter().map(|(_, exhibit)| *exhibit).collect();
-            let name = of(*i);
-            out.push_str(&format!(
-                "<figure><figcaption>{}</figcaption>\n{}</figure>\n",
-                escape(&name),
-                draw(exhibit, &others, &name)
-            ));
-        }
-        out.push_str("</div>\n");
-        out.push_str(&rescaled(&each, of));
-    }
-    out
-}
-
-fn draw(exhibit: &Exhibit, all: &[&Exhibit], title: &str) -> String {
-    match exhibit {
-        Exhibit::Lines(lines) => {
-            let all: Vec<&Lines> =
-                all.iter().filter_map(|e| if let Exhibit::Lines(l) = e { Some(l) } else { None }).collect();
-            chart::lines_beside(lines, &all, title, CHART)
-        }
-        Exhibit::Columns3d(columns) => {
-            let all: Vec<&Columns3d> = all
-                .iter()
-                .filter_map(|e| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
-                .collect();
-            chart::columns3d_beside(columns, &all, title, CHART)
-        }
-        Exhibit::ResponseTimes(times) => chart::response_times(times, title, CHART),
-        Exhibit::Table(data) => table(data),
-        Exhibit::Facts(facts) => list(facts),
-    }
 }
 
 fn list(facts: &Facts) -> String {
@@ -228,37 +156,4 @@ fn table(table: &Table) -> String {
         escape(&table.row_heading),
         table.rows.iter().map(row).collect::<String>()
     )
-}
-
-/// Says whose axes were stretched to those of another.
-fn rescaled(each: &[(usize, &Exhibit)], name: impl Fn(usize) -> String) -> String {
-    let mut notes = Vec::new();
-    for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
-        let extents: Vec<(usize, f64)> = each.iter().filter_map(|(i, e)| Some((*i, extent(e)?))).collect();
-        let Some(&(largest, limit)) = extents.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-        let smaller: Vec<String> =
-            extents.iter().filter(|(_, own)| *own < limit * 0.999).map(|(i, _)| name(*i)).collect();
-        if !smaller.is_empty() {
-            notes.push(format!("{axis} of {} scaled to match {}", smaller.join(", "), name(largest)));
-        }
-    }
-    if notes.is_empty() {
-        return String::new();
-    }
-    format!("<p class=\"remark\">Shared axes: {}.</p>\n", escape(&notes.join("; ")))
-}
-
-/// The largest values on both axes, where they are shared.
-fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
-    let largest = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::max);
-    match exhibit {
-        Exhibit::Lines(lines) => {
-            let points = || lines.series.iter().flat_map(|series| series.points.iter());
-            (largest(&mut points().map(|p| p.0)), largest(&mut points().map(|p| p.1)))
-        }
-        Exhibit::Columns3d(columns) => {
-            (None, largest(&mut columns.heights.iter().flatten().flatten().copied()))
-        }
-        Exhibit::Table(_) | Exhibit::Facts(_) | Exhibit::ResponseTimes(_) => (None, None),
-    }
 }

@@ -1,7 +1,6 @@
 //! What must be known before numbers of different runs are held against each other.
 
 use record::{RunFile, TargetKind};
-use stdx::units::amount_base10;
 
 use super::Candidate;
 
@@ -13,22 +12,22 @@ struct Property {
 
 const PROPERTIES: &[Property] = &[
     Property { name: "class", of: |c| c.document.profile.class.to_owned() },
-    Property { name: "profile", of: |c| c.document.run.profile.clone() },
+    Property { name: "profile", of: profile },
     Property { name: "kind of target", of: |c| kind(&c.document.run) },
     Property { name: "TC and QD", of: depths },
     Property { name: "length of a cell", of: |c| stdx::units::span(c.document.run.settings.cell_ns) },
     Property { name: "preconditioning", of: preconditioning },
     Property { name: "active range", of: active_range },
     Property { name: "purge", of: purge },
-    Property { name: "sector size", of: |c| format!("{} B", c.document.run.target.logical_block_bytes) },
+    Property { name: "sector size", of: |c| sectors(&c.document.run) },
     Property { name: "interface", of: |c| known(c.document.run.target.interface.as_ref()) },
-    Property { name: "capacity", of: |c| amount_base10(c.document.run.target.capacity_bytes) },
+    Property { name: "capacity", of: |c| crate::content::capacity(&c.document) },
     Property { name: "processor", of: |c| known(c.document.run.host.cpu.as_ref()) },
     Property { name: "board", of: |c| known(c.document.run.host.board.as_ref()) },
     Property { name: "kernel", of: |c| known(c.document.run.host.kernel.as_ref()) },
     Property { name: "I/O scheduler", of: |c| known(c.document.run.host.scheduler.as_ref()) },
     Property { name: "way of driving the load", of: |c| c.document.engines.join("; ") },
-    Property { name: "version of Plateau", of: |c| c.document.run.plateau_version.clone() },
+    Property { name: "software", of: |c| crate::content::tool(&c.document) },
 ];
 
 /// What differs, and what no result should be compared without.
@@ -62,8 +61,22 @@ fn known(fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| "unknown".into())
 }
 
+/// The profile; of an imported run what measured it.
+pub(super) fn profile(run: &Candidate) -> String {
+    let file = &run.document.run;
+    file.origin.as_ref().map_or_else(|| file.profile.clone(), |origin| format!("none ({})", origin.tool))
+}
+
+fn sectors(run: &RunFile) -> String {
+    match run.target.logical_block_bytes {
+        0 => "unknown".into(),
+        bytes => format!("{bytes} B"),
+    }
+}
+
 fn kind(run: &RunFile) -> String {
     match (&run.target.kind, &run.target.simulated) {
+        (TargetKind::Imported, _) => "imported".into(),
         (_, Some(sim)) => format!("simulated at scale 1/{}", sim.scale_divisor),
         (TargetKind::File, None) => "file".into(),
         (_, None) => "block device".into(),

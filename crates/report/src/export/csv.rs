@@ -2,7 +2,7 @@
 
 use pts::exhibit::{Cell, Exhibit};
 use pts::response;
-use record::Access;
+use record::{Access, Event};
 
 use super::{Export, Files, Make, Source};
 use crate::answers::{Answer, answers, percentile_ns};
@@ -11,12 +11,23 @@ use crate::answers::{Answer, answers, percentile_ns};
 pub(super) const EXPORT: Export = Export {
     name: "csv",
     about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, tables.csv, \
-            figures.csv, response_times.csv",
+            figures.csv, response_times.csv; readings.csv for an imported run",
     make: Make::Folder(folder),
 };
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
     let file = |name: &str, content: Result<Vec<u8>, String>| Ok((name.to_owned(), content?));
+    if source.document.run.origin.is_some() {
+        return [
+            file("readings.csv", readings(source)),
+            file("steady_state.csv", steady_state(source)),
+            file("tables.csv", tables(source)),
+            file("figures.csv", figures(source)),
+            file("response_times.csv", response_times(source)),
+        ]
+        .into_iter()
+        .collect();
+    }
     [
         file("cells.csv", cells(source)),
         file("seconds.csv", seconds(source)),
@@ -129,6 +140,51 @@ pub(super) const fn access(access: Access) -> &'static str {
         Access::Random => "random",
         Access::Sequential => "sequential",
     }
+}
+
+const READINGS: &[&str] = &[
+    "run",
+    "test",
+    "job",
+    "round",
+    "access",
+    "block_bytes",
+    "read_percent",
+    "threads",
+    "queue_depth",
+    "iops",
+    "bytes_per_second",
+    "latency_mean_ns",
+    "latency_max_ns",
+];
+
+/// What an imported run tells, workload by workload; a line without a round is a mean over the window.
+fn readings(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let run = &source.document.run.id;
+    let tests = source.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Imported(test) => Some(test),
+        _ => None,
+    });
+    let rows = tests.flat_map(|test| {
+        test.readings.iter().map(|reading| {
+            vec![
+                run.clone(),
+                test.test.clone(),
+                optional(reading.name.clone()),
+                optional(reading.round),
+                access(reading.access).to_owned(),
+                reading.block_bytes.to_string(),
+                reading.read_percent.to_string(),
+                optional(reading.threads.or(test.threads)),
+                optional(reading.queue_depth.or(test.queue_depth)),
+                optional(reading.iops),
+                optional(reading.bytes_per_second),
+                optional(reading.latency_mean_ns),
+                optional(reading.latency_max_ns),
+            ]
+        })
+    });
+    written(rows, READINGS)
 }
 
 fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {

@@ -40,6 +40,7 @@ const PERCENTILES: &[(&str, u32)] = &[
 ];
 
 fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
+    super::measured_here(source, EXPORT.name)?;
     let run = &source.document.run;
     let jobs: Vec<Value> = answers(source.entries).iter().enumerate().map(job).collect();
     let document = json!({

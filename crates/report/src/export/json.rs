@@ -38,7 +38,10 @@ struct Report {
     created: String,
     /// Command line as given.
     command: Vec<String>,
-    /// Version of the specification, as printed: `PTS-E 1.0`.
+    /// Where an imported run comes from; absent for what Plateau measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginTold>,
+    /// Version of the specification, as printed: `PTS-E 1.0`; `NOT PTS` for an imported run.
     profile: String,
     device: Device,
     host: Host,
@@ -52,6 +55,25 @@ struct Report {
     tests: Vec<Test>,
     /// Tests that were asked for and not begun, by title.
     not_begun: Vec<String>,
+}
+
+/// What an imported run was made from. Plateau measured nothing of it.
+#[derive(Serialize, JsonSchema)]
+struct OriginTold {
+    /// Format of the file.
+    format: String,
+    /// What measured, with its version.
+    tool: String,
+    /// Name of the file.
+    file: String,
+    /// SHA-256 of the file, hexadecimal.
+    file_sha256: String,
+    /// When it was measured, as the file says.
+    date: Option<String>,
+    /// The figures were printed and typed off.
+    transcribed: bool,
+    /// What must be known of the figures.
+    remarks: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -277,6 +299,15 @@ fn report(source: Source<'_>) -> Report {
         journal_sha256: document.digest.clone(),
         created: run.created.to_string(),
         command: run.command.clone(),
+        origin: run.origin.as_ref().map(|origin| OriginTold {
+            format: origin.format.clone(),
+            tool: origin.tool.clone(),
+            file: origin.file.clone(),
+            file_sha256: origin.sha256.clone(),
+            date: origin.date.clone(),
+            transcribed: origin.transcribed,
+            remarks: origin.remarks.clone(),
+        }),
         profile: document.profile.revision.into(),
         device: device(&run.target),
         host: host(&run.host),

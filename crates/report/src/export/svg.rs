@@ -17,7 +17,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 /// Every chart of the report with the name of its file, without an extension: `iops-3-steady-state`.
 pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let simulated = source.document.run.target.simulated.is_some();
+    let simulated = source.document.watermark().is_some();
     for outcome in &source.document.outcomes {
         for (number, page) in outcome.pages.iter().enumerate() {
             let drawn: Vec<String> =

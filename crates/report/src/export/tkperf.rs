@@ -23,6 +23,7 @@ const LAT_READS: [u8; 3] = [100, 65, 0];
 const LAT_KIB: [u32; 3] = [8, 4, 0];
 
 fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
+    super::measured_here(source, EXPORT.name)?;
     let run = &source.document.run;
     let all = answers(source.entries);
     let tests: String =

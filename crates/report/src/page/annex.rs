@@ -8,22 +8,39 @@ use crate::chart::{self, Size};
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
 use crate::markup::escape;
+use crate::notes::notes_of_run;
 
 /// Response-time percentiles of the annex: name, I/Os beyond in a million.
-const PERCENTILES: [(&str, u32); 5] =
+pub(crate) const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
-/// Everything behind the last page; nothing without a test.
+/// What a reader must know of every statement.
+pub(crate) const STATEMENT_REMARK: &str = "Plateau follows published reports and implementations of the specification, \
+                                           whose text it could not see in full.";
+
+/// Everything behind the last page.
 pub(super) fn annex(document: &Document) -> String {
-    if document.outcomes.is_empty() {
+    let (_, further) = notes_of_run(document);
+    let notes = match further.as_slice() {
+        [] => String::new(),
+        rows => format!(
+            "<article class=\"sheet annex\" id=\"page-n\">\n<h2>Annex N: special notes, continued from page 1</h2>\n{}</article>\n",
+            super::notes::table(rows)
+        ),
+    };
+    notes + &statement_and_beyond(document)
+}
+
+/// Nothing without a test, or of an imported run.
+fn statement_and_beyond(document: &Document) -> String {
+    if document.conformance.is_empty() {
         return String::new();
     }
     let statement: String = document.conformance.iter().map(of_test).collect();
     let beyond: String = document.beyond.iter().map(|test| beyond(document, test)).collect();
     format!(
         "<article class=\"sheet annex\" id=\"page-a\">\n<h2>Annex A: conformance statement</h2>\n\
-         <p>What {} wants, what was done, and the records of the journal that show it. Plateau follows published reports and \
-         implementations of the specification, whose text it could not see in full.</p>\n{statement}</article>\n\
+         <p>What {} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}</p>\n{statement}</article>\n\
          <article class=\"sheet annex\" id=\"page-b\">\n<h2>Annex B: beyond the standard</h2>\n\
          <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}</article>\n",
         document.profile.revision, document.profile.revision
@@ -110,14 +127,20 @@ fn percentiles(document: &Document, test: &Beyond) -> String {
     )
 }
 
-/// Links to both annexes for the list of pages.
+/// Links to the annexes for the list of pages.
 pub(super) fn links(document: &Document) -> String {
-    if document.outcomes.is_empty() {
-        return String::new();
+    let (_, further) = notes_of_run(document);
+    let notes = if further.is_empty() {
+        ""
+    } else {
+        "<li><a href=\"#page-n\"><span>Special notes, continued</span><b>N</b></a></li>\n"
+    };
+    if document.conformance.is_empty() {
+        return notes.to_owned();
     }
     let worst = document.conformance.iter().map(|c| c.verdict).max().unwrap_or(Verdict::Conforms);
     format!(
-        "<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n\
+        "{notes}<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n\
          <li><a href=\"#page-b\"><span>Beyond the standard</span><b>B</b></a></li>\n",
         content::or_na(Some(worst.words()))
     )

@@ -1,13 +1,13 @@
 //! The report pages: the page header of the PTS, then what the test shows.
 
 use pts::Outcome;
-use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
+use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
 use pts::profile::Edition;
 
 use super::frame::{banners, facts, sheet};
 use crate::Document;
 use crate::chart::{self, Size};
-use crate::content::{self, SPECIFICATION, or_na};
+use crate::content::{self, or_na};
 use crate::markup::escape;
 use crate::pages::Place;
 use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
@@ -59,8 +59,28 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
     match exhibit {
         Exhibit::Table(table) => numbers(table),
         Exhibit::Facts(facts) => determination(facts),
-        chart => chart::picture(chart, title, size).map(|svg| figure(&svg)).unwrap_or_default(),
+        chart => {
+            let svg = chart::picture(chart, title, size).unwrap_or_default();
+            figure(&(svg + &other_scale(chart, title, size)))
+        }
     }
+}
+
+/// The same curve on the other scale, for the button of the page's script; nothing without it.
+fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
+    let Exhibit::Lines(lines) = exhibit else { return String::new() };
+    let (scale, name) = match lines.y.scale {
+        Scale::LinearFromZero => (Scale::Log10, "logarithmic"),
+        Scale::Log10 => (Scale::LinearFromZero, "linear"),
+        _ => return String::new(),
+    };
+    if !lines.guides.is_empty() {
+        return String::new();
+    }
+    let y = Axis { scale, ..lines.y.clone() };
+    let other = Exhibit::Lines(Lines { y, ..lines.clone() });
+    let svg = chart::picture(&other, title, size).unwrap_or_default();
+    format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 
 fn figure(svg: &str) -> String {
@@ -117,10 +137,11 @@ fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
     let style = if document.profile.edition == Edition::V1_0 { "pts" } else { "pts four" };
     format!(
         "<header class=\"{style}\"><div class=\"dates\">{}</div>\n<div class=\"title\">{}</div>\n\
-         <div class=\"bar\"><span>{SPECIFICATION}</span><span>Rev. {}</span><span>{}</span></div>\n\
+         <div class=\"bar\"><span>{}</span><span>Rev. {}</span><span>{}</span></div>\n\
          <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n<div class=\"columns\">{}</div></header>\n",
         header.dates.iter().map(labelled).collect::<String>(),
         escape(&header.title),
+        content::specification(document),
         document.profile.revision,
         header.page,
         header.device.iter().map(labelled).collect::<String>(),

@@ -24,7 +24,7 @@ pub(super) fn sheet(document: &Document, place: Place, class: &str, banners: &st
 pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String {
     let strip = |(kind, label, text): (MarkKind, String, String)| {
         let class = match kind {
-            MarkKind::Simulated => "sim",
+            MarkKind::Simulated | MarkKind::Imported => "sim",
             MarkKind::NotAchieved | MarkKind::NotComplete => "bad",
             MarkKind::Interrupted => "gap",
             MarkKind::Modified => "mod",
@@ -45,10 +45,11 @@ pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
 /// The strip on top of both kinds of summary pages.
 pub(super) fn summary_top(document: &Document, place: Place, kind: &str) -> String {
     format!(
-        "<header class=\"strip\"><div class=\"bar\"><span>SNIA Solid State Storage Performance Test Specification (PTS)</span>\
+        "<header class=\"strip\"><div class=\"bar\"><span>{}</span>\
          <span>Rev. {}</span><span>Page {} of {}</span></div>\n\
          <div class=\"dut\"><div><small>Device Under Test (DUT)</small><b>{}</b></div>\
          <h1>{}</h1><div><small>Vendor</small><b>{}</b></div>{}</div></header>\n",
+        content::specification_short(document),
         document.profile.revision,
         place.number,
         place.total,
@@ -80,7 +81,7 @@ pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun:
     if rows.is_empty() {
         rows.push_str("<tr><td colspan=\"12\">No test was begun.</td></tr>\n");
     }
-    let series = document.profile.revision.split(' ').next().unwrap_or_default();
+    let series = content::series(document);
     let above: String = SET_UP_HEADINGS
         .iter()
         .map(|(title, inner)| match inner.len() {

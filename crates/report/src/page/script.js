@@ -5,7 +5,7 @@
   tip.hidden = true;
   document.body.append(tip);
 
-  for (const svg of document.querySelectorAll("figure svg")) {
+  const prepare = (svg) => {
     // A title of its own would show beside ours, late.
     for (const title of svg.querySelectorAll("g > title")) {
       title.parentNode.dataset.tip = title.textContent;
@@ -51,6 +51,30 @@
       key.addEventListener("click", toggle);
       key.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(); });
     }
+  };
+
+  document.querySelectorAll("figure svg").forEach(prepare);
+
+  for (const template of document.querySelectorAll("figure > template[data-scale]")) {
+    const figure = template.parentNode;
+    const scales = [figure.querySelector("svg"), template.content.querySelector("svg")];
+    const names = [template.dataset.scale === "linear" ? "logarithmic" : "linear", template.dataset.scale];
+    prepare(scales[1]);
+    let shown = 0;
+    const switcher = document.createElement("button");
+    switcher.type = "button";
+    switcher.className = "scale";
+    const tell = () => {
+      switcher.textContent = names[1 - shown];
+      switcher.setAttribute("aria-label", "show the vertical axis " + names[1 - shown]);
+    };
+    switcher.addEventListener("click", () => {
+      scales[shown].replaceWith(scales[1 - shown]);
+      shown = 1 - shown;
+      tell();
+    });
+    tell();
+    figure.append(switcher);
   }
 
   for (const table of document.querySelectorAll("table.numbers, table.percentiles")) {

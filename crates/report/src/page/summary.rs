@@ -3,11 +3,11 @@
 use super::frame::{banners, facts, set_up_table, sheet, summary_top};
 use super::notes;
 use crate::Document;
-use crate::content::{self, SUMMARY_KIND};
+use crate::content;
 use crate::notes::NoteRow;
 use crate::pages::Place;
 
-/// The all-tests summary; `continued` when its notes go on on the next sheet.
+/// The all-tests summary; `continued` when its notes go on in an annex.
 pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, place: Place) -> String {
     let blocks: String = content::blocks(document)
         .iter()
@@ -17,29 +17,14 @@ pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, place
     let body = format!(
         "{}<div class=\"blocks\">{blocks}</div>\n<h2>Testing Summary: Tests Run</h2>\n{}\
          <h2>Test Sponsor - Special Notes</h2>\n{table}{}{}",
-        summary_top(document, place, SUMMARY_KIND),
+        summary_top(document, place, content::summary_kind(document)),
         set_up_table(document, &document.outcomes, &document.not_begun),
-        go_on(continued, place),
+        go_on(continued),
         facts("origin", &content::origin(document))
     );
     sheet(document, place, "summary", &banners(document, None), &body)
 }
 
-/// A sheet of special notes that did not fit on the one before.
-pub(super) fn notes_page(document: &Document, rows: &[NoteRow], continued: bool, place: Place) -> String {
-    let body = format!(
-        "{}<h2>Test Sponsor - Special Notes, continued</h2>\n{}{}",
-        summary_top(document, place, SUMMARY_KIND),
-        notes::table(rows),
-        go_on(continued, place)
-    );
-    sheet(document, place, "summary", &banners(document, None), &body)
-}
-
-fn go_on(continued: bool, place: Place) -> String {
-    if continued {
-        format!("<p class=\"remark\">Continued on page {}.</p>\n", place.number + 1)
-    } else {
-        String::new()
-    }
+fn go_on(continued: bool) -> &'static str {
+    if continued { "<p class=\"remark\">Continued behind the report pages, in Annex N.</p>\n" } else { "" }
 }

@@ -1,5 +1,8 @@
 //! The report pages: header of the PTS, then what the test shows.
 
+use std::num::NonZeroU16;
+
+use krilla::tagging::Tag;
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Table};
 
@@ -9,7 +12,7 @@ use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround};
 use crate::Document;
 use crate::chart::{self, Size};
-use crate::content::{self, SPECIFICATION};
+use crate::content;
 use crate::pages::Place;
 use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
 
@@ -28,7 +31,9 @@ pub(super) fn page(
     let y = surround(sheet, document, Some(outcome), place);
     let y = header(sheet, document, outcome, index, y) + 4.0;
     let page = &outcome.pages[index];
-    sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
+    sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
+        sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
+    });
     let mut bottom = BOTTOM - 4.0;
     let marked = page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)));
     let legend = marked.then(|| format!("* {HOST_LIMITED_LEGEND}."));
@@ -38,8 +43,8 @@ pub(super) fn page(
     }
     let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
     exhibits(sheet, &page.exhibits, &page.title, area)?;
-    if document.run.target.simulated.is_some() {
-        sheet.watermark("SIMULATED", area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
+    if let Some(word) = document.watermark() {
+        sheet.watermark(word, area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
     }
     Ok(())
 }
@@ -51,9 +56,11 @@ fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, ind
     sheet.text((SIDE + 10.0, y + 13.0), ROOM / 2.0, &format!("{from}: {begun}"), style, Align::Left);
     let (left, width) = (SIDE + ROOM / 2.0, ROOM / 2.0 - 10.0);
     sheet.text((left, y + 13.0), width, &format!("{to}: {ended}"), style, Align::Right);
-    sheet.text((SIDE, y + 32.0), ROOM, &header.title, ink(16.0).bold(), Align::Middle);
+    sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
+        sheet.text((SIDE, y + 32.0), ROOM, &header.title, ink(16.0).bold(), Align::Middle);
+    });
     let revision = format!("Rev. {}", document.profile.revision);
-    let after = bar(sheet, y + 39.0, [SPECIFICATION, &revision, &header.page]);
+    let after = bar(sheet, y + 39.0, [content::specification(document), &revision, &header.page]);
     let width = ROOM / 4.0;
     sheet.text((SIDE + 10.0, after + 14.0), width, "Device Under Test (DUT)", style, Align::Left);
     for (place, (label, value)) in header.device.iter().enumerate() {
@@ -120,7 +127,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
             chart => {
                 let size = Size { height: height.max(120.0), ..Size::DEFAULT };
                 if let Some(svg) = chart::picture(chart, title, size) {
-                    sheet.picture(&svg, room)?;
+                    sheet.picture(&svg, title, room)?;
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Tables and lists of labels and values.
 
-use super::letters::{Style, ink, soft};
+use krilla::tagging::{TableHeaderScope, Tag, TagKind};
+
+use super::letters::{Letters, Style, ink, soft};
 use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
 /// Room around the text of a cell.
@@ -45,26 +47,48 @@ pub(super) fn table(
     rows: &[Vec<Field>],
     (style, row_height): (Style, f64),
 ) -> f64 {
-    let mut top = y;
-    for row in rows {
-        let placed = place(x, widths, row);
-        let lines = |(left, width, field): &(f64, f64, &Field)| {
-            let _ = left;
-            sheet.height(width - 2.0 * PAD.0, &field.text, of(style, field))
-        };
-        let text_height = placed.iter().map(lines).fold(0.0, f64::max);
-        let height = (text_height + 2.0 * PAD.1).max(row_height);
-        for (left, width, field) in placed {
-            let area = Area::new(left, top, width, height);
-            if field.heading {
-                sheet.fill(area, PALE);
-            }
-            sheet.frame(area, LINE);
-            cell(sheet, area, field, of(style, field));
+    sheet.within(Tag::Table, |sheet| {
+        let mut top = y;
+        for row in rows {
+            let height = height_of(sheet.letters, widths, row, (style, row_height));
+            sheet.within(Tag::TR, |sheet| {
+                for (left, width, field) in place(x, widths, row) {
+                    let area = Area::new(left, top, width, height);
+                    if field.heading {
+                        sheet.fill(area, PALE);
+                    }
+                    sheet.frame(area, LINE);
+                    sheet.within(meaning(row, field), |sheet| cell(sheet, area, field, of(style, field)));
+                }
+            });
+            top += height;
         }
-        top += height;
+        top - y
+    })
+}
+
+/// Height that a row takes.
+pub(super) fn height_of(
+    letters: &Letters,
+    widths: &[f64],
+    row: &[Field],
+    (style, row_height): (Style, f64),
+) -> f64 {
+    let lines = |(_, width, field): (f64, f64, &Field)| {
+        let style = of(style, field);
+        letters.wrap(&field.text, style, width - 2.0 * PAD.0).len() as f64 * leading(style)
+    };
+    let text_height = place(0.0, widths, row).into_iter().map(lines).fold(0.0, f64::max);
+    (text_height + 2.0 * PAD.1).max(row_height)
+}
+
+/// A heading of a row stands among cells that are none.
+fn meaning(row: &[Field], field: &Field) -> TagKind {
+    match (field.heading, row.iter().all(|field| field.heading)) {
+        (false, _) => Tag::TD.into(),
+        (true, true) => Tag::TH(TableHeaderScope::Column).into(),
+        (true, false) => Tag::TH(TableHeaderScope::Row).into(),
     }
-    top - y
 }
 
 fn of(style: Style, field: &Field) -> Style {

@@ -7,6 +7,7 @@ use krilla::image::Image;
 use krilla::num::NormalizedF32;
 use krilla::paint::{Fill, Stroke};
 use krilla::surface::Surface;
+use krilla::tagging::{Artifact, ArtifactType, ContentTag, SpanTag, Tag, TagGroup, TagKind};
 use krilla::text::TextDirection;
 use krilla_svg::{SurfaceExt as _, SvgSettings};
 
@@ -56,18 +57,57 @@ pub(super) enum Align {
 pub(super) struct Sheet<'s, 'd> {
     surface: &'s mut Surface<'d>,
     pub letters: &'s Letters,
+    /// What the page means, in the order of reading: the page, and below it what is being drawn.
+    open: Vec<TagGroup>,
+    /// What is drawn now says nothing: a footer, a watermark.
+    aside: bool,
 }
 
 impl<'s, 'd> Sheet<'s, 'd> {
-    pub const fn new(surface: &'s mut Surface<'d>, letters: &'s Letters) -> Self {
-        Self { surface, letters }
+    pub fn new(surface: &'s mut Surface<'d>, letters: &'s Letters) -> Self {
+        Self { surface, letters, open: vec![TagGroup::new(Tag::Section)], aside: false }
+    }
+
+    /// The meaning of the whole page.
+    pub fn meaning(mut self) -> TagGroup {
+        self.open.swap_remove(0)
+    }
+
+    /// Draws something whose parts belong together.
+    pub fn within<T>(&mut self, tag: impl Into<TagKind>, draw: impl FnOnce(&mut Self) -> T) -> T {
+        self.open.push(TagGroup::new(tag));
+        let drawn = draw(self);
+        if let Some(group) = self.open.pop()
+            && !group.children.is_empty()
+            && let Some(around) = self.open.last_mut()
+        {
+            around.push(group);
+        }
+        drawn
+    }
+
+    /// Draws something that says nothing of the content.
+    pub fn aside<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.aside, true);
+        let drawn = draw(self);
+        self.aside = before;
+        drawn
+    }
+
+    /// Draws what is no text: lines, grounds.
+    fn ornament(&mut self, draw: impl FnOnce(&mut Surface<'d>)) {
+        self.surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Layout)));
+        draw(self.surface);
+        self.surface.end_tagged();
     }
 
     pub fn fill(&mut self, area: Area, colour: Colour) {
         let Some(path) = rectangle(area) else { return };
-        self.surface.set_stroke(None);
-        self.surface.set_fill(Some(filled(colour)));
-        self.surface.draw_path(&path);
+        self.ornament(|surface| {
+            surface.set_stroke(None);
+            surface.set_fill(Some(filled(colour)));
+            surface.draw_path(&path);
+        });
     }
 
     pub fn frame(&mut self, area: Area, colour: Colour) {
@@ -87,10 +127,12 @@ impl<'s, 'd> Sheet<'s, 'd> {
     fn stroke(&mut self, path: &Path, colour: Colour, width: f32) {
         let [r, g, b] = colour;
         let stroke = Stroke { paint: rgb::Color::new(r, g, b).into(), width, ..Stroke::default() };
-        self.surface.set_fill(None);
-        self.surface.set_stroke(Some(stroke));
-        self.surface.draw_path(path);
-        self.surface.set_stroke(None);
+        self.ornament(|surface| {
+            surface.set_fill(None);
+            surface.set_stroke(Some(stroke));
+            surface.draw_path(path);
+            surface.set_stroke(None);
+        });
     }
 
     /// One line of text whose baseline is `y`, between `x` and `x + width`: smaller or cut where it is too long.
@@ -105,11 +147,31 @@ impl<'s, 'd> Sheet<'s, 'd> {
             Align::Middle => spare / 2.0,
             Align::Right => spare,
         };
+        let at = Point::from_xy((x + shift) as f32, y as f32);
+        if self.aside {
+            self.surface
+                .start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::PaginationOther)));
+            self.letter((at, &text), style);
+            self.surface.end_tagged();
+            return;
+        }
+        let place = self.surface.start_tagged(ContentTag::Span(SpanTag::empty()));
+        self.letter((at, &text), style);
+        self.surface.end_tagged();
+        let alone = self.open.len() == 1;
+        let Some(around) = self.open.last_mut() else { return };
+        if alone {
+            around.push(TagGroup::with_children(Tag::P, vec![place.into()]));
+        } else {
+            around.push(place);
+        }
+    }
+
+    fn letter(&mut self, (at, text): (Point, &str), style: Style) {
         self.surface.set_stroke(None);
         self.surface.set_fill(Some(filled(style.colour)));
-        let at = Point::from_xy((x + shift) as f32, y as f32);
         let font = self.letters.font(style);
-        self.surface.draw_text(at, font, style.size as f32, &text, false, TextDirection::LeftToRight);
+        self.surface.draw_text(at, font, style.size as f32, text, false, TextDirection::LeftToRight);
     }
 
     /// `text` in as many lines as it needs from `y` (the upper edge) on; gives the height.
@@ -122,13 +184,8 @@ impl<'s, 'd> Sheet<'s, 'd> {
         lines.len() as f64 * leading(style)
     }
 
-    /// Height that [`paragraph`](Self::paragraph) would take.
-    pub fn height(&self, width: f64, text: &str, style: Style) -> f64 {
-        self.letters.wrap(text, style, width).len() as f64 * leading(style)
-    }
-
-    /// A chart, as large as fits into `area`.
-    pub fn picture(&mut self, svg: &str, area: Area) -> Result<(), String> {
+    /// A chart, as large as fits into `area`; `alt` says in words what it shows.
+    pub fn picture(&mut self, svg: &str, alt: &str, area: Area) -> Result<(), String> {
         let tree = crate::export::tree(svg)?;
         let (width, height) = (f64::from(tree.size().width()), f64::from(tree.size().height()));
         let scale = (area.width / width).min(area.height / height);
@@ -136,9 +193,14 @@ impl<'s, 'd> Sheet<'s, 'd> {
         let x = area.x + (area.width - width) / 2.0;
         let y = area.y + (area.height - height) / 2.0;
         let size = Size::from_wh(width as f32, height as f32).ok_or("a chart has no room")?;
+        let place = self.surface.start_tagged(ContentTag::Other);
         self.surface.push_transform(&Transform::from_translate(x as f32, y as f32));
         let drawn = self.surface.draw_svg(&tree, size, SvgSettings::default());
         self.surface.pop();
+        self.surface.end_tagged();
+        if let Some(around) = self.open.last_mut() {
+            around.push(TagGroup::with_children(Tag::Figure(Some(alt.to_owned())), vec![place.into()]));
+        }
         drawn.ok_or_else(|| "a chart cannot be drawn".to_owned())
     }
 
@@ -152,20 +214,25 @@ impl<'s, 'd> Sheet<'s, 'd> {
         let scale = (area.width / width).min(area.height / height);
         let Some(size) = Size::from_wh((width * scale) as f32, (height * scale) as f32) else { return };
         let y = area.y + (area.height - height * scale) / 2.0;
-        self.surface.push_transform(&Transform::from_translate(area.x as f32, y as f32));
-        self.surface.draw_image(image, size);
-        self.surface.pop();
+        self.ornament(|surface| {
+            surface.push_transform(&Transform::from_translate(area.x as f32, y as f32));
+            surface.draw_image(image, size);
+            surface.pop();
+        });
     }
 
     /// A word across `area`, faint and slanted.
     pub fn watermark(&mut self, word: &str, area: Area, style: Style) {
         let width = self.letters.width(word, style);
         let (x, y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
+        self.surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Watermark)));
         self.surface.push_opacity(NormalizedF32::new(0.09).unwrap_or(NormalizedF32::ONE));
         self.surface.push_transform(&Transform::from_translate(x as f32, y as f32));
         self.surface.push_transform(&Transform::from_rotate(-14.0));
-        self.text((-width / 2.0, style.size * 0.35), width * 1.01, word, style, Align::Left);
+        let at = Point::from_xy((-width / 2.0) as f32, (style.size * 0.35) as f32);
+        self.letter((at, word), style);
         (0..3).for_each(|_| self.surface.pop());
+        self.surface.end_tagged();
     }
 }
 

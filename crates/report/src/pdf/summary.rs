@@ -1,12 +1,15 @@
 //! The summary pages: of all tests, of one test, and notes that did not fit.
 
+use std::num::NonZeroU16;
+
+use krilla::tagging::Tag;
 use pts::Outcome;
 
 use super::grid::{Field, facts, label_width, table};
 use super::letters::{Style, ink, soft};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 use crate::Document;
-use crate::content::{self, SET_UP_HEADINGS, STEADY_HEADINGS, SUMMARY_KIND};
+use crate::content::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::document::MarkKind;
 use crate::notes::{NoteRow, of_test as of_test_notes};
 use crate::pages::Place;
@@ -22,14 +25,18 @@ pub(super) fn surround(
     place: Place,
 ) -> f64 {
     let baseline = BOTTOM + 16.0;
-    sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
-    sheet.text((SIDE, baseline), ROOM * 0.85, &content::footer(document), soft(9.5), Align::Left);
     let number = format!("Page {} of {}", place.number, place.total);
-    sheet.text((SIDE + ROOM * 0.85, baseline), ROOM * 0.15, &number, soft(9.5), Align::Right);
+    sheet.aside(|sheet| {
+        sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+        sheet.text((SIDE, baseline), ROOM * 0.85, &content::footer(document), soft(9.5), Align::Left);
+        sheet.text((SIDE + ROOM * 0.85, baseline), ROOM * 0.15, &number, soft(9.5), Align::Right);
+    });
     let mut top = TOP;
     for (kind, label, text) in content::strips(document, outcome) {
         let (ground, edge, colour): (Colour, Colour, Colour) = match kind {
-            MarkKind::Simulated => ([0xff, 0xe9, 0xb8], [0xb2, 0x6a, 0x00], [0x4c, 0x2d, 0x00]),
+            MarkKind::Simulated | MarkKind::Imported => {
+                ([0xff, 0xe9, 0xb8], [0xb2, 0x6a, 0x00], [0x4c, 0x2d, 0x00])
+            }
             MarkKind::NotAchieved | MarkKind::NotComplete => {
                 ([0xfd, 0xec, 0xec], [0xb3, 0x20, 0x2c], [0x7c, 0x12, 0x1b])
             }
@@ -50,7 +57,9 @@ pub(super) fn surround(
 }
 
 fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
-    sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
+    sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
+        sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
+    });
     y + 20.0
 }
 
@@ -67,14 +76,16 @@ pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
 fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, place: Place, kind: &str) -> f64 {
     let revision = format!("Rev. {}", document.profile.revision);
     let page = format!("Page {} of {}", place.number, place.total);
-    let name = "SNIA Solid State Storage Performance Test Specification (PTS)";
+    let name = content::specification_short(document);
     let y = bar(sheet, y, [name, &revision, &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
     let side = ROOM / 4.0 - 16.0;
     let right = SIDE + ROOM - side - 10.0;
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
     sheet.text((SIDE + 10.0, y + 33.0), side, content::model(document), ink(13.0).bold(), Align::Left);
-    sheet.text((SIDE + ROOM / 4.0, y + 28.0), ROOM / 2.0, kind, ink(17.0).bold(), Align::Middle);
+    sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
+        sheet.text((SIDE + ROOM / 4.0, y + 28.0), ROOM / 2.0, kind, ink(17.0).bold(), Align::Middle);
+    });
     sheet.text((right, y + 16.0), side, "Vendor", soft(10.0), Align::Right);
     let vendor = content::or_na(document.run.target.vendor.as_deref());
     sheet.text((right, y + 33.0), side, &vendor, ink(13.0).bold(), Align::Right);
@@ -93,35 +104,20 @@ pub(super) fn first(
     place: Place,
 ) {
     let y = surround(sheet, document, None, place);
-    let y = top(sheet, document, y, place, SUMMARY_KIND);
+    let y = top(sheet, document, y, place, content::summary_kind(document));
     let y = blocks(sheet, document, y) + 8.0;
     let y = heading(sheet, y, "Testing Summary: Tests Run");
     let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
     let y = heading(sheet, y, "Test Sponsor - Special Notes");
     let y = if continued && notes.is_empty() { y } else { y + notes_table(sheet, y, notes) + 6.0 };
-    go_on(sheet, y, continued, place);
+    go_on(sheet, y, continued);
     origin(sheet, document);
 }
 
-/// A sheet of special notes that did not fit on the one before.
-pub(super) fn notes_page(
-    sheet: &mut Sheet<'_, '_>,
-    document: &Document,
-    notes: &[NoteRow],
-    continued: bool,
-    place: Place,
-) {
-    let y = surround(sheet, document, None, place);
-    let y = top(sheet, document, y, place, SUMMARY_KIND);
-    let y = heading(sheet, y, "Test Sponsor - Special Notes, continued");
-    let y = y + notes_table(sheet, y, notes) + 6.0;
-    go_on(sheet, y, continued, place);
-}
-
-fn go_on(sheet: &mut Sheet<'_, '_>, y: f64, continued: bool, place: Place) {
+fn go_on(sheet: &mut Sheet<'_, '_>, y: f64, continued: bool) {
     if continued {
-        let text = format!("Continued on page {}.", place.number + 1);
-        sheet.text((SIDE, y + 11.0), ROOM, &text, soft(11.0), Align::Middle);
+        let text = "Continued behind the report pages, in Annex N.";
+        sheet.text((SIDE, y + 11.0), ROOM, text, soft(11.0), Align::Middle);
     }
 }
 
@@ -154,7 +150,7 @@ fn set_up(
     const SHARES: [f64; 12] = [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5];
     let all: f64 = SHARES.iter().sum();
     let widths = SHARES.map(|share| share / all * ROOM);
-    let series = document.profile.revision.split(' ').next().unwrap_or_default();
+    let series = content::series(document);
     let mut above = Vec::new();
     let mut below = Vec::new();
     for (title, inner) in SET_UP_HEADINGS {

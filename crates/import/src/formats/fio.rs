@@ -1,0 +1,125 @@
+//! Output of fio with `--output-format=json` or `json+`, from 2.x to now. Each job is one load.
+
+mod job;
+
+use std::collections::BTreeMap;
+
+use record::ImportedTest;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Format;
+use crate::number::possible;
+use crate::{Device, Imported};
+use job::Job;
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "fio",
+    title: "fio JSON",
+    about: "output of fio --output-format=json or json+ (with histograms)",
+    largest_bytes: 64 << 20,
+    is,
+    read,
+};
+
+/// Jobs of a whole file.
+const MOST_JOBS: usize = 10_000;
+
+/// Options of a job or of all of them.
+type Options = BTreeMap<String, Value>;
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "fio version", default)]
+    version: String,
+    #[serde(default)]
+    time: Option<String>,
+    #[serde(rename = "global options", default)]
+    global: Options,
+    #[serde(default)]
+    jobs: Option<Vec<Job>>,
+}
+
+/// fio may print messages before the document.
+fn begin(bytes: &[u8]) -> Option<usize> {
+    if super::first_byte(bytes) == Some(b'{') {
+        return bytes.iter().position(|byte| *byte == b'{');
+    }
+    bytes.windows(2).position(|pair| pair == b"\n{").map(|at| at + 1)
+}
+
+fn is(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(64 << 10)];
+    begin(head).is_some_and(|at| String::from_utf8_lossy(&head[at..]).contains("\"fio version\""))
+}
+
+fn read(bytes: &[u8]) -> Result<Imported, String> {
+    let at = begin(bytes).ok_or("no JSON object in it")?;
+    let text = super::text(&bytes[at..])?;
+    // The normal output of fio may follow.
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<File>();
+    let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
+    let jobs = file.jobs.ok_or("it has no list of jobs; output of fio's client and server is not read")?;
+    if jobs.len() > MOST_JOBS {
+        return Err(format!("{} jobs; at most {MOST_JOBS} are read", jobs.len()));
+    }
+    let mut remarks = Vec::new();
+    let mut readings = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let named = |problem: String| format!("job {} ('{}'): {problem}", index + 1, job.name());
+        match job.reading(&file.global, &mut remarks).map_err(named)? {
+            Some(reading) => readings.push(reading),
+            None => remarks.push(format!("job '{}' did no reads or writes and is left out", job.name())),
+        }
+    }
+    let target = jobs.iter().find_map(|job| job.option(&file.global, "filename"));
+    if readings.iter().any(|reading| reading.times.is_some() || !reading.percentiles_ns.is_empty()) {
+        remarks.push(
+            "percentiles and histograms are those that fio has: of completion times (clat) unless lat_percentiles was \
+             set; its histograms have steps of 1.6 %. Means and maxima are of total times (lat)"
+                .into(),
+        );
+    }
+    let tests = if readings.is_empty() {
+        Vec::new()
+    } else {
+        vec![ImportedTest {
+            test: "jobs".into(),
+            outline: format!("{} of fio, as its job file had them", plural(readings.len())),
+            readings,
+            ..ImportedTest::default()
+        }]
+    };
+    remarks.sort();
+    remarks.dedup();
+    Ok(Imported {
+        tool: if file.version.is_empty() { "fio of unknown version".into() } else { file.version },
+        date: file.time.map(|time| time.trim().to_owned()).filter(|time| !time.is_empty()),
+        transcribed: false,
+        remarks,
+        device: Device { path: target.unwrap_or_else(|| "n/a".into()), ..Device::default() },
+        host: record::HostFacts::default(),
+        tests,
+    })
+}
+
+fn plural(count: usize) -> String {
+    if count == 1 { "1 job".into() } else { format!("{count} jobs") }
+}
+
+/// An option's value as text; options without a value are there and empty.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
+        Value::Null => Some(String::new()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// A number of fio that must be a measurement.
+fn measured(value: Option<f64>, what: &str) -> Result<Option<f64>, String> {
+    value.map(|value| possible(value, what)).transpose()
+}

@@ -1,0 +1,231 @@
+//! One job of fio: its workload from its options, its figures from both directions.
+
+use std::collections::BTreeMap;
+
+use record::{Access, Reading, Times};
+use serde::Deserialize;
+use stdx::Histogram;
+use stdx::histogram::slot_of;
+
+use super::{Options, measured, words};
+use crate::number::{count, possible};
+
+/// I/Os of a histogram: more than a drive does in its life.
+const MOST_IOS: u64 = 1_000_000_000_000;
+/// Response times above this (a day) are no response times.
+const LONGEST_NS: u64 = 86_400_000_000_000;
+
+#[derive(Deserialize)]
+pub(super) struct Job {
+    #[serde(default)]
+    jobname: Option<String>,
+    #[serde(rename = "job options", default)]
+    options: Options,
+    #[serde(default)]
+    read: Way,
+    #[serde(default)]
+    write: Way,
+}
+
+/// One direction.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Way {
+    total_ios: u64,
+    iops: Option<f64>,
+    /// Bytes per second, from fio 3 on.
+    bw_bytes: Option<f64>,
+    /// KiB/s.
+    bw: Option<f64>,
+    lat_ns: Option<Spread>,
+    clat_ns: Option<Spread>,
+    /// Microseconds, before fio 3.
+    lat: Option<Spread>,
+    clat: Option<Spread>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Spread {
+    max: Option<f64>,
+    mean: Option<f64>,
+    percentile: BTreeMap<String, f64>,
+    bins: BTreeMap<u64, u64>,
+}
+
+impl Way {
+    /// The total response times with the nanoseconds of their unit.
+    fn times(&self) -> Option<(&Spread, f64)> {
+        let nanoseconds = self.lat_ns.as_ref().or(self.clat_ns.as_ref()).map(|spread| (spread, 1.0));
+        nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
+    }
+
+    /// Those that have `what`, and their unit.
+    fn with(&self, what: fn(&Spread) -> bool) -> Option<(&Spread, f64)> {
+        let all = [(&self.lat_ns, 1.0), (&self.clat_ns, 1.0), (&self.lat, 1000.0), (&self.clat, 1000.0)];
+        all.into_iter().filter_map(|(spread, unit)| Some((spread.as_ref()?, unit))).find(|(s, _)| what(s))
+    }
+
+    fn bytes_per_second(&self) -> Option<f64> {
+        self.bw_bytes.or(self.bw.map(|kib| kib * 1024.0))
+    }
+}
+
+impl Job {
+    pub fn name(&self) -> &str {
+        self.jobname.as_deref().unwrap_or("without a name")
+    }
+
+    /// An option of the job, or of all jobs.
+    pub fn option(&self, global: &Options, key: &str) -> Option<String> {
+        self.options.get(key).or_else(|| global.get(key)).and_then(words)
+    }
+
+    /// What was measured; none where nothing was read or written.
+    pub fn reading(&self, global: &Options, remarks: &mut Vec<String>) -> Result<Option<Reading>, String> {
+        let ways: Vec<&Way> = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0).collect();
+        if ways.is_empty() {
+            return Ok(None);
+        }
+        let option = |key: &str| self.option(global, key);
+        let (access, read_percent) =
+            self.pattern(option("rw").or_else(|| option("readwrite")).as_deref(), global)?;
+        let block_bytes = self.block(global, remarks)?;
+        let ios = ways.iter().try_fold(0u64, |sum, way| sum.checked_add(way.total_ios));
+        let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than a drive can do")?;
+        let sum = |of: fn(&Way) -> Option<f64>, what: &str| -> Result<Option<f64>, String> {
+            let all: Option<Vec<f64>> = ways.iter().map(|way| of(way)).collect();
+            measured(all.map(|all| all.iter().sum()), what)
+        };
+        let number = |key: &str, default: u64| -> Result<u16, String> {
+            let told = option(key).filter(|text| !text.is_empty());
+            let value =
+                told.map_or(Ok(default), |text| text.parse::<u64>().map_err(|_| format!("{key}={text}")));
+            count(value?, key)
+        };
+        let together = self.option(global, "group_reporting").is_some();
+        Ok(Some(Reading {
+            name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
+            threads: Some(if together { number("numjobs", 1)? } else { 1 }),
+            queue_depth: Some(number("iodepth", 1)?),
+            ios: Some(ios),
+            iops: sum(|way| way.iops, "iops")?,
+            bytes_per_second: sum(Way::bytes_per_second, "bw")?,
+            latency_mean_ns: mean(&ways)?,
+            latency_max_ns: largest(&ways)?,
+            percentiles_ns: percentiles(&ways)?,
+            times: histogram(&ways)?.map(Times),
+            ..Reading::of(access, read_percent, block_bytes)
+        }))
+    }
+
+    /// Order of the addresses and share of reads.
+    fn pattern(&self, rw: Option<&str>, global: &Options) -> Result<(Access, u8), String> {
+        let rw = rw.unwrap_or("read");
+        let kind = rw.split(':').next().unwrap_or(rw);
+        let access = if kind.starts_with("rand") { Access::Random } else { Access::Sequential };
+        let mix =
+            |key: &str| self.option(global, key).map(|text| text.parse::<u8>().ok().filter(|p| *p <= 100));
+        let read_percent = match kind {
+            "read" | "randread" => 100,
+            "write" | "randwrite" => 0,
+            "rw" | "readwrite" | "randrw" => match (mix("rwmixread"), mix("rwmixwrite")) {
+                (Some(read), _) => read.ok_or("rwmixread is no percentage")?,
+                (None, Some(write)) => 100 - write.ok_or("rwmixwrite is no percentage")?,
+                (None, None) => 50,
+            },
+            other => return Err(format!("rw={other} has no place among reads and writes")),
+        };
+        Ok((access, read_percent))
+    }
+
+    /// Bytes per I/O; 0 where they differ.
+    fn block(&self, global: &Options, remarks: &mut Vec<String>) -> Result<u32, String> {
+        if self.option(global, "bssplit").is_some() || self.option(global, "bsrange").is_some() {
+            return Ok(0);
+        }
+        let Some(text) = self.option(global, "bs").or_else(|| self.option(global, "blocksize")) else {
+            remarks.push(format!("job '{}' names no block size; fio then takes 4 KiB", self.name()));
+            return Ok(4096);
+        };
+        let mut sizes = Vec::new();
+        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
+            let size = bytes(part.trim()).filter(|bytes| (1..=1 << 30).contains(bytes));
+            sizes.push(size.ok_or_else(|| format!("bs={part} is no block size"))? as u32);
+        }
+        let first = *sizes.first().ok_or("bs is empty")?;
+        Ok(if sizes.iter().all(|size| *size == first) { first } else { 0 })
+    }
+}
+
+/// A size in fio's words: `4k`, `128KiB`, `4096`; k is 1024.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Mean over the I/Os of both directions.
+fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
+    let (mut sum, mut ios) = (0.0, 0.0);
+    for way in ways {
+        let Some((mean, unit)) = way.times().and_then(|(s, unit)| Some((s.mean?, unit))) else {
+            return Ok(None);
+        };
+        sum += possible(mean * unit, "a mean response time")? * way.total_ios as f64;
+        ios += way.total_ios as f64;
+    }
+    Ok(Some(sum / ios))
+}
+
+fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
+    let of = |way: &&Way| way.times().and_then(|(spread, unit)| Some(spread.max? * unit));
+    measured(ways.iter().filter_map(of).reduce(f64::max), "a largest response time")
+}
+
+/// As told; of one direction only, for those of two cannot be put together.
+fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
+    let [way] = ways else { return Ok(Vec::new()) };
+    let Some((spread, unit)) = way.with(|spread| !spread.percentile.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::new();
+    for (percent, value) in &spread.percentile {
+        let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
+        let percent = percent.ok_or("a percentile is no percentage")?;
+        all.push((percent, possible(value * unit, "a percentile")?));
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(all)
+}
+
+/// json+ has every response time by bin; none where a direction has no bins.
+fn histogram(ways: &[&Way]) -> Result<Option<Histogram>, String> {
+    let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
+    let (mut sum, mut ios, mut least, mut most) = (0u128, 0u64, u64::MAX, 0);
+    for way in ways {
+        let Some((spread, unit)) = way.with(|spread| !spread.bins.is_empty()) else { return Ok(None) };
+        for (value, count) in spread.bins.iter().filter(|(_, count)| **count > 0) {
+            let ns = value.checked_mul(unit as u64).filter(|ns| *ns <= LONGEST_NS);
+            let ns = ns.ok_or_else(|| format!("a bin at {value} is longer than a day"))?;
+            ios =
+                ios.checked_add(*count).filter(|ios| *ios <= MOST_IOS).ok_or("too many I/Os in the bins")?;
+            *slots.entry(slot_of(ns)).or_default() += count;
+            sum += u128::from(ns) * u128::from(*count);
+            (least, most) = (least.min(ns), most.max(ns));
+        }
+    }
+    // The journal keeps the sum in 64 bits.
+    if ios == 0 || sum > u128::from(u64::MAX) {
+        return Ok(None);
+    }
+    let filled: Vec<(usize, u64)> = slots.into_iter().collect();
+    Ok(Some(Histogram::from_parts(&filled, sum, least, most)?))
+}

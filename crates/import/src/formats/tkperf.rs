@@ -1,0 +1,344 @@
+//! Result files of TKperf, 1.1 to its last version: SSD, RAID and HDD. Every element's text is JSON.
+
+mod device;
+mod steady;
+
+use record::{Access, HostFacts, ImportedTest, Reading};
+use roxmltree::{Node, ParsingOptions};
+use serde::de::DeserializeOwned;
+
+use super::Format;
+use crate::Imported;
+use crate::number::{count, possible};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "tkperf",
+    title: "TKperf XML",
+    about: "result file of TKperf, 1.1 to its last version: SSD, RAID, HDD",
+    largest_bytes: 8 << 20,
+    is: |bytes| super::first_byte(bytes) == Some(b'<'),
+    read,
+};
+
+/// Elements of a whole file: real ones have fewer than a hundred.
+const MOST_NODES: u32 = 10_000;
+const MOST_ROUNDS: usize = 10_000;
+
+const IOPS_READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
+const IOPS_BLOCKS: [u32; 8] = [1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 512];
+const LAT_READS: [u8; 3] = [100, 65, 0];
+const LAT_BLOCKS: [u32; 3] = [8 << 10, 4 << 10, 512];
+const TP_BLOCKS: [u32; 5] = [1 << 20, 64 << 10, 8 << 10, 4 << 10, 512];
+const AREA_READS: [u8; 3] = [100, 50, 0];
+const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
+const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
+
+type Cube = Vec<Vec<Vec<f64>>>;
+
+/// A test element, and what it says beside its matrix.
+struct Element<'a> {
+    node: Node<'a, 'a>,
+    name: &'static str,
+    jobs: Option<u16>,
+    depth: Option<u16>,
+    runtime_s: Option<f64>,
+}
+
+fn read(bytes: &[u8]) -> Result<Imported, String> {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    let text = super::text(bytes)?;
+    let document =
+        roxmltree::Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
+    let root = document.root_element();
+    let version: Option<String> = leaf(root, "ioperfversion")?;
+    let mut remarks = Vec::new();
+    let mut tests = Vec::new();
+    let mut fio = None;
+    for name in ["iops", "tp", "lat", "writesat"] {
+        let Some(element) = element(root, name)? else { continue };
+        fio = fio.or(leaf::<String>(element.node, "fioversion")?.map(|text| text.trim().to_owned()));
+        tests.push(test(&element, version.as_deref(), &mut remarks)?);
+    }
+    let description: Option<String> = leaf(root, "devinfo")?;
+    let command: Option<String> = leaf(root, "cmdline")?;
+    let trimmed = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+    let system = trimmed(leaf(root, "lsb")?)
+        .map(|lsb| lsb.split_once(':').map_or(lsb.clone(), |(_, name)| name.trim().to_owned()));
+    if let Some(command) = &command {
+        remarks.push(format!("command: {command}"));
+    }
+    let fio = fio.filter(|version| !version.is_empty());
+    let tool = format!("TKperf {}", version.as_deref().unwrap_or("of unknown version"));
+    Ok(Imported {
+        tool: fio.map_or(tool.clone(), |fio| format!("{tool}, {fio}")),
+        date: leaf(root, "testdate")?,
+        transcribed: false,
+        remarks,
+        device: device::device(description.as_deref().unwrap_or(""), root.tag_name().name()),
+        host: HostFacts { os: system, kernel: trimmed(leaf(root, "kernel")?), ..HostFacts::default() },
+        tests,
+    })
+}
+
+/// A child by its name; two of them are refused, for which one counts nobody knows.
+fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, String> {
+    let mut found = parent.children().filter(|node| node.has_tag_name(name));
+    let first = found.next();
+    if found.next().is_some() {
+        return Err(format!("two elements <{name}>"));
+    }
+    Ok(first)
+}
+
+/// The value of an element; none where it is absent or null.
+fn leaf<T: DeserializeOwned>(parent: Node<'_, '_>, name: &str) -> Result<Option<T>, String> {
+    let mut found = parent.children().filter(|node| node.has_tag_name(name));
+    let Some(node) = found.next() else { return Ok(None) };
+    if found.next().is_some() {
+        return Err(format!("two elements <{name}>"));
+    }
+    let text: String = node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
+    serde_json::from_str(text.trim()).map_err(|error| format!("<{name}>: {error}"))
+}
+
+fn element<'a>(root: Node<'a, 'a>, name: &'static str) -> Result<Option<Element<'a>>, String> {
+    let Some(node) = child(root, name)? else { return Ok(None) };
+    let small = |what: &str| -> Result<Option<u16>, String> {
+        leaf::<u64>(node, what)?.map(|value| count(value, what)).transpose()
+    };
+    let runtime_s = leaf::<f64>(node, "runtime")?.map(|value| possible(value, "runtime")).transpose()?;
+    Ok(Some(Element { node, name, jobs: small("numjobs")?, depth: small("iodepth")?, runtime_s }))
+}
+
+fn test(
+    element: &Element<'_>,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+) -> Result<ImportedTest, String> {
+    let named = |problem: String| format!("<{}>: {problem}", element.name);
+    match element.name {
+        "iops" => iops(element, version, remarks),
+        "lat" => latency(element, version, remarks),
+        "tp" => throughput(element, version, remarks),
+        _ => saturation(element, remarks),
+    }
+    .map_err(named)
+}
+
+fn matrix<T: DeserializeOwned>(element: &Element<'_>) -> Result<T, String> {
+    leaf(element.node, "roundmat")?.ok_or_else(|| "no <roundmat>".into())
+}
+
+/// Rows and columns of every layer are as many as there are labels; the smallest block sizes may be missing (4Kn).
+fn shape(
+    rows: &[Vec<impl Sized>],
+    reads: usize,
+    blocks: usize,
+    known: &mut Option<usize>,
+) -> Result<usize, String> {
+    if rows.len() != reads {
+        return Err(format!("{} R/W mixes in a round, not {reads}", rows.len()));
+    }
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = *known.get_or_insert(columns);
+    if columns == 0 || columns > blocks || width != columns || rows.iter().any(|row| row.len() != columns) {
+        return Err(format!("rounds with different numbers of block sizes, or not 1 to {blocks}"));
+    }
+    Ok(columns)
+}
+
+fn rounds(count: usize) -> Result<u32, String> {
+    if count == 0 || count > MOST_ROUNDS {
+        return Err(format!("{count} rounds; 1 to {MOST_ROUNDS} are possible"));
+    }
+    Ok(count as u32)
+}
+
+fn iops(
+    element: &Element<'_>,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+) -> Result<ImportedTest, String> {
+    let cube: Cube = matrix(element)?;
+    let areas = cube.first().is_some_and(|round| round.len() == AREA_READS.len());
+    let (reads, blocks): (&[u8], &[u32]) =
+        if areas { (&AREA_READS, &AREA_BLOCKS) } else { (&IOPS_READS, &IOPS_BLOCKS) };
+    rounds(cube.len())?;
+    let (mut readings, mut width) = (Vec::new(), None);
+    for (round, rows) in (1..).zip(&cube) {
+        shape(rows, reads.len(), blocks.len(), &mut width)?;
+        for (row, read) in rows.iter().zip(reads) {
+            for (value, block) in row.iter().zip(blocks) {
+                readings.push(Reading {
+                    round: Some(round),
+                    iops: Some(possible(*value, "a value of <roundmat>")?),
+                    ..Reading::of(Access::Random, *read, *block)
+                });
+            }
+        }
+    }
+    if areas {
+        let outline = "each of 128 equal areas of the disk, from the outside, with 3 mixes and 3 block sizes";
+        return Ok(plain(element, "areas-iops", outline, readings));
+    }
+    let width = width.unwrap_or(0);
+    let outline = "erase; preconditioning; loop over 7 R/W mixes and 8 block sizes until IOPS of 4 KiB writes are steady";
+    let test = plain(element, "iops", outline, readings);
+    let test = preconditioned(element, test, remarks);
+    let tracked = tracked_block(&blocks[..width], remarks);
+    steady::judged(element.node, test, tracked, version, remarks, |reading| reading.iops)
+}
+
+fn latency(
+    element: &Element<'_>,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+) -> Result<ImportedTest, String> {
+    let cube: Vec<Vec<Vec<[f64; 3]>>> = matrix(element)?;
+    rounds(cube.len())?;
+    let (mut readings, mut width) = (Vec::new(), None);
+    for (round, rows) in (1..).zip(&cube) {
+        shape(rows, LAT_READS.len(), LAT_BLOCKS.len(), &mut width)?;
+        for (row, read) in rows.iter().zip(&LAT_READS) {
+            for ([least, largest, mean], block) in row.iter().zip(&LAT_BLOCKS) {
+                possible(*least, "a response time")?;
+                readings.push(Reading {
+                    round: Some(round),
+                    latency_mean_ns: Some(possible(mean * 1000.0, "a response time")?),
+                    latency_max_ns: Some(possible(largest * 1000.0, "a response time")?),
+                    ..Reading::of(Access::Random, *read, *block)
+                });
+            }
+        }
+    }
+    remarks.push(
+        "TKperf weighting: response times of the 65/35 mix are 0.65 x read + 0.35 x write, the largest too; Plateau counts \
+         I/Os instead"
+            .into(),
+    );
+    let width = width.unwrap_or(0);
+    let outline = "erase; preconditioning; loop over 3 R/W mixes and 3 block sizes until the mean of 4 KiB writes is steady";
+    let test = plain(element, "lat", outline, readings);
+    let test = preconditioned(element, test, remarks);
+    // The test always runs with one I/O at a time; 1.x writes the user's numbers beside it.
+    let test = ImportedTest { threads: Some(1), queue_depth: Some(1), ..test };
+    let tracked = tracked_block(&LAT_BLOCKS[..width], remarks);
+    steady::judged(element.node, test, tracked, version, remarks, |reading| {
+        reading.latency_mean_ns.map(|ns| ns / 1000.0)
+    })
+}
+
+fn throughput(
+    element: &Element<'_>,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+) -> Result<ImportedTest, String> {
+    let cube: Cube = matrix(element)?;
+    let areas = cube.len() == AREA_TP_BLOCKS.len();
+    let blocks: &[u32] = if areas { &AREA_TP_BLOCKS } else { &TP_BLOCKS };
+    if cube.is_empty() || cube.len() > blocks.len() {
+        return Err(format!("{} block sizes, not 1 to {}", cube.len(), blocks.len()));
+    }
+    let count = cube.first().and_then(|ways| ways.first()).map_or(0, Vec::len);
+    rounds(count)?;
+    let mut readings = Vec::new();
+    for (ways, block) in cube.iter().zip(blocks) {
+        let [reads, writes] = &ways[..] else {
+            return Err(format!("{} ways, not read and write", ways.len()));
+        };
+        if reads.len() != count || writes.len() != count {
+            return Err("block sizes with different numbers of rounds".into());
+        }
+        for (values, read) in [(reads, 100), (writes, 0)] {
+            for (round, value) in (1..).zip(values) {
+                readings.push(Reading {
+                    round: Some(round),
+                    bytes_per_second: Some(possible(value * 1024.0, "a value of <roundmat>")?),
+                    ..Reading::of(Access::Sequential, read, *block)
+                });
+            }
+        }
+    }
+    remarks
+        .push("throughput is KiB/s in the file and MiB/s in TKperf's reports; MB/s here are base 10".into());
+    if areas {
+        let outline = "each of 128 equal areas of the disk, from the outside, read and written in sequence";
+        return Ok(plain(element, "areas-tp", outline, readings));
+    }
+    let outline = "for each block size erase, then read and write in turn until 1024 KiB writes are steady; no preconditioning";
+    let test =
+        ImportedTest { preconditioning: Some("None".into()), ..plain(element, "tp", outline, readings) };
+    steady::judged(element.node, test, TP_BLOCKS[0], version, remarks, |reading| {
+        reading.bytes_per_second.map(|rate| rate / 1024.0)
+    })
+}
+
+fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<ImportedTest, String> {
+    let (iops, times): (Vec<f64>, Vec<[f64; 3]>) = matrix(element)?;
+    rounds(iops.len())?;
+    if !times.is_empty() && times.len() != iops.len() {
+        return Err(format!("{} rounds of IOPS and {} of response times", iops.len(), times.len()));
+    }
+    let mut readings = Vec::with_capacity(iops.len());
+    for (index, value) in iops.iter().enumerate() {
+        let mut reading = Reading {
+            round: Some(index as u32 + 1),
+            iops: Some(possible(*value, "a value of <roundmat>")?),
+            ..Reading::of(Access::Random, 0, 4096)
+        };
+        if let Some([_, largest, mean]) = times.get(index) {
+            reading.latency_max_ns = Some(possible(largest * 1000.0, "a response time")?);
+            reading.latency_mean_ns = Some(possible(mean * 1000.0, "a response time")?);
+        }
+        readings.push(reading);
+    }
+    let seconds = element.runtime_s.filter(|seconds| *seconds > 0.0);
+    if seconds.is_none() {
+        remarks.push("the file does not say how long a round of write saturation is; 60 s are taken".into());
+    }
+    let outline =
+        "erase; 4 KiB random writes, round by round, until four capacities or 1440 rounds are written";
+    Ok(ImportedTest {
+        preconditioning: Some("None".into()),
+        round_ns: Some((seconds.unwrap_or(60.0).min(1e6) * 1e9) as u64),
+        ..plain(element, "wsat", outline, readings)
+    })
+}
+
+fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading>) -> ImportedTest {
+    ImportedTest {
+        test: test.into(),
+        outline: outline.into(),
+        purge: (!test.starts_with("areas")).then(|| "erase by TKperf".into()),
+        threads: element.jobs,
+        queue_depth: element.depth,
+        readings,
+        ..ImportedTest::default()
+    }
+}
+
+/// Each job writes the whole device, twice.
+fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<String>) -> ImportedTest {
+    let jobs = element.jobs.unwrap_or(1);
+    let remark = "sequential jobs of TKperf all start at LBA 0 and overlap; its preconditioning writes the device twice per job";
+    if jobs > 1 && !remarks.iter().any(|known| known == remark) {
+        remarks.push(remark.into());
+    }
+    ImportedTest { preconditioning: Some(format!("{}X SEQ/128KiB", 2 * u32::from(jobs))), ..test }
+}
+
+/// TKperf takes the second smallest block size: 4 KiB, but 8 KiB where the smallest is missing.
+fn tracked_block(blocks: &[u32], remarks: &mut Vec<String>) -> u32 {
+    let tracked = blocks.len().checked_sub(2).and_then(|at| blocks.get(at)).copied().unwrap_or(4096);
+    if tracked != 4096 {
+        let remark = format!(
+            "0.5 KiB is missing (4Kn), so TKperf judged steady state by {} KiB writes",
+            tracked / 1024
+        );
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    tracked
+}

@@ -1,0 +1,93 @@
+//! What a test element says of its steady state, held against its own matrix.
+
+use pts::steady::{Steadiness, WINDOW_ROUNDS};
+use record::{ImportedTest, Reading};
+use roxmltree::Node;
+
+use super::leaf;
+
+/// The test with its window and verdict. `value` is in the unit of the file.
+pub(super) fn judged(
+    node: Node<'_, '_>,
+    test: ImportedTest,
+    tracked_block: u32,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+    value: fn(&Reading) -> Option<f64>,
+) -> Result<ImportedTest, String> {
+    let is_tracked = |r: &&Reading| r.read_percent == 0 && r.block_bytes == tracked_block;
+    let values: Vec<f64> = test.readings.iter().filter(is_tracked).filter_map(value).collect();
+    let rounds: Option<Vec<u64>> = leaf(node, "stdyrounds")?;
+    let window = match rounds.as_deref() {
+        Some(rounds) if !rounds.is_empty() => Some(told(rounds, values.len())?),
+        _ => values.len().checked_sub(WINDOW_ROUNDS).map(|first| (first as u32 + 1, values.len() as u32)),
+    };
+    let test = ImportedTest {
+        tracked_block_bytes: Some(tracked_block),
+        window,
+        steady: leaf(node, "reachstdystate")?,
+        ..test
+    };
+    if let Some((first, last)) = window
+        && let Ok(in_window) = <[f64; WINDOW_ROUNDS]>::try_from(&values[first as usize - 1..last as usize])
+    {
+        // Rounds count from 0 there.
+        let found = Steadiness::of(last - 1, &in_window);
+        compare(node, &test.test, &in_window, &found, version, remarks)?;
+        if test.steady.is_some_and(|told| told != found.steady) {
+            let word = |steady| if steady { "steady" } else { "not steady" };
+            let (told, now) = (word(!found.steady), word(found.steady));
+            remarks.push(format!("{}: the file says {told}, its values are {now}", test.test));
+        }
+    }
+    Ok(test)
+}
+
+/// Five rounds from 0 on, as rounds from 1 on.
+fn told(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
+    let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
+    if rounds.len() != WINDOW_ROUNDS || !follow {
+        return Err(format!("<stdyrounds> are not {WINDOW_ROUNDS} rounds in a row"));
+    }
+    if last >= finished as u64 {
+        return Err(format!(
+            "<stdyrounds> name round {last} (from 0), but <roundmat> has only {finished} rounds"
+        ));
+    }
+    Ok((first as u32 + 1, last as u32 + 1))
+}
+
+fn compare(
+    node: Node<'_, '_>,
+    test: &str,
+    values: &[f64; WINDOW_ROUNDS],
+    found: &Steadiness,
+    version: Option<&str>,
+    remarks: &mut Vec<String>,
+) -> Result<(), String> {
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-9);
+    let mut differs = |what: &str, told: String, now: String| {
+        remarks.push(format!("{test}: the file's {what} is {told}, its rounds give {now}"));
+    };
+    if let Some(told) = leaf::<Vec<f64>>(node, "stdyvalues")?
+        && (told.len() != values.len() || told.iter().zip(values).any(|(a, b)| !close(*a, *b)))
+    {
+        differs("list of values in the window", format!("{told:?}"), format!("{values:?}"));
+    }
+    if let Some(told) = leaf::<f64>(node, "stdyavg")?
+        && !close(told, found.mean)
+    {
+        // Python 2 cut the average of whole numbers; that is no error of the figures.
+        let cut = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
+        let why = if cut && told == found.mean.floor() { " (cut to a whole number)" } else { "" };
+        differs("average", format!("{told}{why}"), found.mean.to_string());
+    }
+    if let Some((slope, intercept)) = leaf::<(f64, f64)>(node, "stdyslope")?
+        && !(close(slope, found.slope) && close(intercept, found.intercept))
+    {
+        let now = format!("{} x + {}", found.slope, found.intercept);
+        differs("fitted line", format!("{slope} x + {intercept}"), now);
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! Foreign file in, run out: results of other tools and published figures as runs like any other.
+//!
+//! A parser is a pure function from bytes to [`Imported`]: one file below `formats` and one line in [`FORMATS`].
+//! Files are untrusted: each format has a largest size, nothing is expanded, every number must be finite, not
+//! negative and possible, and every list has a bound. What a file says of itself (averages, verdicts) is worked out
+//! again and told where it differs.
+#![forbid(unsafe_code)]
+
+pub mod examples;
+
+mod formats;
+mod number;
+
+use record::{
+    Digest, Event, HostFacts, ImportedTest, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, TargetKind,
+};
+
+pub use formats::{FORMATS, Format};
+
+/// Readings of one test, more than any tool makes.
+const MOST_READINGS: usize = 200_000;
+
+/// Why a file is not imported.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// No parser knows it.
+    #[error("the file is in no known format; name one with --format: {}", names())]
+    Unknown,
+    /// No format is called so.
+    #[error("no format '{name}'; there are {}", names())]
+    NoSuchFormat {
+        /// What was asked for.
+        name: String,
+    },
+    /// Larger than any such file.
+    #[error("the file has {bytes} bytes; a {format} file has at most {limit}")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The format.
+        format: &'static str,
+        /// The largest size.
+        limit: usize,
+    },
+    /// It is not what it should be.
+    #[error("not a usable {format} file: {problem}")]
+    Refused {
+        /// The format.
+        format: &'static str,
+        /// What is wrong, and where.
+        problem: String,
+    },
+}
+
+fn names() -> String {
+    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The largest file that any format allows.
+#[must_use]
+pub fn largest_bytes() -> usize {
+    FORMATS.iter().map(|format| format.largest_bytes).max().unwrap_or(0)
+}
+
+/// What a file tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Imported {
+    /// What measured, with its version.
+    pub tool: String,
+    /// When, as the file says.
+    pub date: Option<String>,
+    /// The figures were printed somewhere and typed off.
+    pub transcribed: bool,
+    /// What a reader must know.
+    pub remarks: Vec<String>,
+    /// The drive.
+    pub device: Device,
+    /// The machine.
+    pub host: HostFacts,
+    /// The tests.
+    pub tests: Vec<ImportedTest>,
+}
+
+/// The drive as the file tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Path or name.
+    pub path: String,
+    /// Vendor.
+    pub vendor: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Interface.
+    pub interface: Option<String>,
+    /// NAND type.
+    pub nand: Option<String>,
+    /// User capacity; 0 where it is not told.
+    pub capacity_bytes: u64,
+}
+
+/// Reads a file in the format called `name`, or in the one that recognises it.
+///
+/// # Errors
+/// When no format takes it; the text says why.
+pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Imported), ImportError> {
+    let format = match name {
+        Some(name) => FORMATS
+            .iter()
+            .find(|format| format.name == name)
+            .ok_or_else(|| ImportError::NoSuchFormat { name: name.into() })?,
+        None => FORMATS.iter().find(|format| (format.is)(bytes)).ok_or(ImportError::Unknown)?,
+    };
+    let limit = format.largest_bytes;
+    if bytes.len() > limit {
+        return Err(ImportError::TooLarge { bytes: bytes.len(), format: format.title, limit });
+    }
+    let refused = |problem| ImportError::Refused { format: format.title, problem };
+    let imported = (format.read)(bytes).map_err(refused)?;
+    if imported.tests.is_empty() {
+        return Err(refused("it holds no result".into()));
+    }
+    if let Some(test) = imported.tests.iter().find(|test| test.readings.len() > MOST_READINGS) {
+        return Err(refused(format!("{} has {} values", test.test, test.readings.len())));
+    }
+    Ok((format, imported))
+}
+
+/// Where the bytes came from, and what the run is called.
+#[derive(Debug, Clone)]
+pub struct Source<'a> {
+    /// Name of the file.
+    pub file: &'a str,
+    /// Its content.
+    pub bytes: &'a [u8],
+    /// Id of the run.
+    pub id: String,
+    /// When it was imported.
+    pub created: jiff::Timestamp,
+    /// Version of Plateau that imported it.
+    pub version: &'a str,
+    /// Command line as given.
+    pub command: Vec<String>,
+}
+
+/// The run of an imported file: what `run.json` holds, and the events of its journal behind the first.
+#[must_use]
+pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
+    let Device { path, vendor, model, serial, firmware, interface, nand, capacity_bytes } = imported.device;
+    let file = RunFile {
+        version: RUN_FILE_VERSION,
+        id: source.id,
+        created: source.created,
+        plateau_version: source.version.into(),
+        command: source.command,
+        tests: imported.tests.iter().map(|test| test.test.clone()).collect(),
+        profile: "imported".into(),
+        settings: pts::Profile::imported_settings(),
+        target: TargetFacts {
+            kind: TargetKind::Imported,
+            identity: "none: imported".into(),
+            path,
+            attachment: None,
+            vendor,
+            model,
+            serial,
+            firmware,
+            interface,
+            nand,
+            capacity_bytes,
+            logical_block_bytes: 0,
+            physical_block_bytes: 0,
+            rotational: None,
+            simulated: None,
+        },
+        host: imported.host,
+        ceiling: None,
+        placement: None,
+        origin: Some(Origin {
+            format: format.title.into(),
+            tool: imported.tool,
+            file: source.file.into(),
+            sha256: Digest::of(source.bytes).to_string(),
+            date: imported.date,
+            transcribed: imported.transcribed,
+            remarks: imported.remarks,
+        }),
+    };
+    let mut events = Vec::new();
+    for test in imported.tests {
+        let (name, converged) = (test.test.clone(), test.steady);
+        events.push(Event::TestStarted { test: name.clone() });
+        events.push(Event::Imported(test));
+        events.push(Event::TestEnded { test: name, converged });
+    }
+    events.push(Event::Closed);
+    (file, events)
+}

@@ -1,0 +1,64 @@
+//! Output of fio, old and new, with and without histograms.
+
+mod common;
+
+use common::{outcomes, printed, tables};
+
+const NEW: &str = r#"fio: this platform does not support process shared mutexes, forcing use of threads.
+{
+  "fio version" : "fio-3.36", "timestamp" : 1700000000, "time" : "Tue Nov 14 22:13:20 2023",
+  "global options" : { "filename" : "/dev/nvme9n9", "ioengine" : "io_uring", "group_reporting" : "" },
+  "jobs" : [
+    { "jobname" : "randread", "error" : 0,
+      "job options" : { "name" : "randread", "rw" : "randread", "bs" : "4k", "iodepth" : "32", "numjobs" : "4" },
+      "read" : { "io_bytes" : 4096000, "bw_bytes" : 81920000, "bw" : 80000, "iops" : 20000.5, "runtime" : 50, "total_ios" : 20000,
+        "lat_ns" : { "min" : 50, "max" : 2000000, "mean" : 160000.25, "stddev" : 1.0, "N" : 20000 },
+        "clat_ns" : { "min" : 50, "max" : 1900000, "mean" : 150000.5, "N" : 20000,
+          "percentile" : { "50.000000" : 140000, "99.000000" : 300000, "99.900000" : 900000, "99.999000" : 1900000 },
+          "bins" : { "140000" : 19000, "300000" : 900, "1900000" : 100 } } },
+      "write" : { "total_ios" : 0, "iops" : 0.0, "clat_ns" : { "bins" : {} } } },
+    { "jobname" : "idle", "job options" : { "rw" : "write" } },
+    { "jobname" : "mix", "job options" : { "rw" : "randrw", "rwmixread" : "70", "bs" : "8k" },
+      "read" : { "total_ios" : 700, "iops" : 70.0, "bw_bytes" : 573440, "lat_ns" : { "max" : 3000, "mean" : 1000.0 } },
+      "write" : { "total_ios" : 300, "iops" : 30.0, "bw_bytes" : 245760, "lat_ns" : { "max" : 9000, "mean" : 2000.0 } } }
+  ], "disk_util" : [] }
+
+some normal output behind it
+"#;
+
+const OLD: &str = r#"{ "fio version": "fio-2.1.11", "jobs": [ { "jobname": "seq", "job options": { "rw": "write", "bs": "128k" },
+  "write": { "io_bytes": 1000, "bw": 1000, "iops": 7.8, "total_ios": 78,
+  "lat": { "min": 1, "max": 900, "mean": 250.5, "stddev": 0.1 }, "clat": { "max": 890, "mean": 240.0 } } } ] }"#;
+
+#[test]
+fn jobs_are_rows_with_their_own_units() {
+    let found = outcomes(NEW.as_bytes());
+    let tables = tables(&found, "jobs");
+    let rates = printed(&tables[0]);
+    assert_eq!(rates[0], ["randread: RND 4KiB R, TC 4 QD 32", "20000.5", "81.9"]);
+    assert_eq!(
+        rates[1],
+        ["mix: RND 8KiB 70/30, TC 4 QD 1".replace("TC 4", "TC 1"), "100.0".into(), "0.8".into()]
+    );
+    let times = printed(&tables[1]);
+    // From the histogram: the 50th percentile within a slot of 0.4 %, and n/a where ten I/Os do not lie beyond.
+    assert_eq!(times[0][1], "0.160");
+    assert!(times[0][2].starts_with("0.140") || times[0][2].starts_with("0.139"), "{times:?}");
+    assert_eq!(times[0][5..7], ["n/a", "n/a"]);
+    assert_eq!(times[1][1], "0.001", "the mean by count of both directions is 1.3 us");
+    assert!(found[0].pages.iter().any(|page| page.title == "Response Time Histogram - randread"));
+    let (_, imported) = import::read(NEW.as_bytes(), None).unwrap();
+    assert_eq!(imported.device.path, "/dev/nvme9n9");
+    assert_eq!(imported.tool, "fio-3.36");
+    assert!(imported.remarks.iter().any(|remark| remark.contains("'idle'")));
+}
+
+#[test]
+fn old_output_is_in_microseconds_and_kib() {
+    let (_, imported) = import::read(OLD.as_bytes(), None).unwrap();
+    let reading = &imported.tests[0].readings[0];
+    assert_eq!(reading.latency_mean_ns, Some(250_500.0));
+    assert_eq!(reading.latency_max_ns, Some(900_000.0));
+    assert_eq!(reading.bytes_per_second, Some(1_024_000.0));
+    assert_eq!((reading.block_bytes, reading.read_percent), (131_072, 0));
+}

@@ -1,0 +1,75 @@
+//! `plateau import FILE`: results of another tool as a run of the library.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use import::Source;
+use record::{Library, Run};
+
+use crate::cli::{Cli, Import};
+use crate::conduct::new_id;
+use crate::failure::{Done, Exit, Failure};
+use crate::summary::Summary;
+use crate::{places, printer, report_file};
+
+/// The file as it was imported, in the run's directory.
+pub const KEPT: &str = "imported-file";
+
+pub fn run(cli: &Cli, options: &Import) -> Done {
+    let bytes = contents(&options.file)?;
+    let name = options.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = options.file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let library = places::library(cli.library.as_deref())?;
+    let stored = store(&library, &bytes, &name, new_id("import", &stem), options.format.as_deref())?;
+    let summary = Summary::of(stored)?;
+    if cli.json {
+        return printer::print_json(&summary.json());
+    }
+    printer::print(&format!(
+        "{}\n`plateau report {}` writes its pages",
+        summary.text().trim_end(),
+        summary.run.file.id
+    ))
+}
+
+/// The whole file, if it can be one that is imported.
+fn contents(path: &Path) -> Done<Vec<u8>> {
+    let failed = |error: std::io::Error| {
+        Failure::new(
+            Exit::Usage,
+            anyhow::Error::new(error).context(format!("cannot read {}", path.display())),
+        )
+    };
+    let limit = import::largest_bytes() as u64;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        let text = format!("{} is larger than any file that can be imported ({limit} bytes)", path.display());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(bytes)
+}
+
+/// Parses first; a run is begun only when everything in the file is understood.
+pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Option<&str>) -> Done<Run> {
+    let (format, imported) = import::read(bytes, format)
+        .with_context(|| format!("cannot import {file}"))
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let source = Source {
+        file,
+        bytes,
+        id,
+        created: jiff::Timestamp::now(),
+        version: env!("CARGO_PKG_VERSION"),
+        command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
+    };
+    let (file, events) = import::run(imported, format, source);
+    let (run, mut journal) = library.create(file)?;
+    report_file::put(&run.dir.join(KEPT), bytes)?;
+    for event in events {
+        journal.append(event)?;
+    }
+    Ok(run)
+}

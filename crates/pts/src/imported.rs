@@ -1,0 +1,246 @@
+//! Runs that Plateau did not measure: what another tool or a publication tells, shown like a run of one's own.
+//!
+//! There is no standard to hold them to and no answer to replay. Steady state is judged here from the told values,
+//! and where the source says otherwise a note says so. A page whose figures are not told is left out.
+
+mod areas;
+mod jobs;
+mod loops;
+mod saturation;
+
+use record::{Entry, Event, ImportedTest, Origin, Reading, RunFile};
+
+use crate::exhibit::Page;
+use crate::outcome::{Phases, TestHeader};
+use crate::profile::{Edition, Profile};
+use crate::profiles::PTS_E_1_0;
+use crate::replay::Replayed;
+use crate::rounds::History;
+use crate::steady::{Steadiness, WINDOW_ROUNDS};
+use crate::{Context, KeyFigure, Outcome, explain};
+
+/// What stands where a run of one's own has the version of the specification.
+pub(crate) const PROFILE: Profile = Profile {
+    name: "imported",
+    revision: "NOT PTS",
+    class: "Imported",
+    edition: Edition::V1_0,
+    tests: &[],
+    ..PTS_E_1_0
+};
+
+/// A kind of imported test.
+pub(crate) struct Kind {
+    /// As in [`ImportedTest::test`].
+    name: &'static str,
+    title: &'static str,
+    purpose: &'static str,
+    /// The value that steady state is judged by; none where there is none.
+    tracked: Option<fn(&View<'_>) -> Tracked>,
+    pages: fn(&View<'_>) -> Vec<Page>,
+    figures: fn(&View<'_>) -> Vec<KeyFigure>,
+}
+
+/// Every kind.
+const KINDS: &[Kind] = &[
+    loops::IOPS,
+    loops::THROUGHPUT,
+    loops::THROUGHPUT_1024,
+    loops::THROUGHPUT_128,
+    loops::LATENCY,
+    saturation::KIND,
+    areas::IOPS,
+    areas::THROUGHPUT,
+    jobs::KIND,
+];
+
+/// A value of a reading, in the unit of a page.
+pub(crate) type Measure = fn(&Reading) -> Option<f64>;
+
+/// A tracking variable: its name, and its value in each round.
+pub(crate) struct Tracked {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// A test and what is known of it.
+pub(crate) struct View<'a> {
+    pub test: &'a ImportedTest,
+    pub origin: &'a Origin,
+    pub context: Context<'a>,
+}
+
+/// What a reading is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub block_bytes: u32,
+    pub read_percent: u8,
+}
+
+impl View<'_> {
+    fn of(&self, spot: Spot) -> impl Iterator<Item = &Reading> {
+        self.test
+            .readings
+            .iter()
+            .filter(move |r| r.block_bytes == spot.block_bytes && r.read_percent == spot.read_percent)
+    }
+
+    fn in_window(&self, reading: &Reading) -> bool {
+        let (first, last) = self.test.window.unwrap_or((1, u32::MAX));
+        reading.round.is_some_and(|round| (first..=last).contains(&round))
+    }
+
+    /// The told mean over the window, else the mean of its rounds.
+    fn mean(&self, spot: Spot, measure: Measure) -> Option<f64> {
+        if let Some(told) = self.of(spot).find(|r| r.round.is_none()).and_then(measure) {
+            return Some(told);
+        }
+        let values: Vec<f64> = self.of(spot).filter(|r| self.in_window(r)).filter_map(measure).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The largest over the window.
+    fn largest(&self, spot: Spot, measure: Measure) -> Option<f64> {
+        let counted = |r: &&Reading| r.round.is_none() || self.in_window(r);
+        self.of(spot).filter(counted).filter_map(measure).max_by(f64::total_cmp)
+    }
+
+    /// A value of every round.
+    fn points(&self, spot: Spot, measure: Measure) -> Vec<(f64, f64)> {
+        self.of(spot).filter_map(|r| Some((f64::from(r.round?), measure(r)?))).collect()
+    }
+
+    /// Block sizes from small to large.
+    fn sizes(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.test.readings.iter().map(|r| r.block_bytes).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Mixes from writes to reads.
+    fn mixes(&self) -> Vec<u8> {
+        let mut all: Vec<u8> = self.test.readings.iter().map(|r| r.read_percent).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn rounds(&self) -> u32 {
+        self.test.readings.iter().filter_map(|r| r.round).max().unwrap_or(0)
+    }
+
+    /// `Mean of rounds 2-6.`, or that the source tells the mean alone.
+    fn mean_remark(&self) -> String {
+        match (self.test.window, self.rounds()) {
+            (Some((first, last)), 0) => {
+                format!("Means of rounds {first}-{last} as told; the rounds are not.")
+            }
+            (None, 0) => "Means as told.".into(),
+            (Some((first, last)), _) => format!("Mean of rounds {first}-{last}."),
+            (None, rounds) => format!("Mean of rounds 1-{rounds}."),
+        }
+    }
+}
+
+/// The run as it is shown.
+pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Result<Replayed, String> {
+    let tests = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Imported(test) => Some(test),
+        _ => None,
+    });
+    let outcomes = tests.map(|test| outcome(run, origin, test)).collect::<Result<_, _>>()?;
+    Ok(Replayed { outcomes, modified: Vec::new() })
+}
+
+fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcome, String> {
+    let kind = KINDS.iter().find(|kind| kind.name == test.test).ok_or_else(|| {
+        format!("the imported run has a test '{}', which this version does not know", test.test)
+    })?;
+    let view = View { test, origin, context: Context::of(run)? };
+    let tracked = kind.tracked.map(|tracked| tracked(&view));
+    let window = tracked.as_ref().and_then(|tracked| judged(test, tracked));
+    let converged = window.map(|w| w.steady).or(test.steady);
+    let mut notes = Vec::new();
+    if let (Some(window), Some(told)) = (window, test.steady)
+        && window.steady != told
+    {
+        let words = |steady: bool| if steady { "steady" } else { "not steady" };
+        notes.push(format!(
+            "the file says {} for rounds {}-{}; by its own values they are {}",
+            words(told),
+            window.first_round,
+            window.last_round,
+            words(window.steady)
+        ));
+    }
+    if window.is_none() && test.steady.is_some() {
+        notes.push("steady state as told: the values of the rounds are not there to check it".into());
+    }
+    let explained = match &tracked {
+        Some(tracked) if window.is_none_or(|w| !w.steady) => explained(tracked),
+        _ => Vec::new(),
+    };
+    Ok(Outcome {
+        test: kind.name,
+        title: kind.title,
+        clause: "n/a",
+        purpose: kind.purpose,
+        outline: test.outline.clone(),
+        header: header(&view, converged),
+        rounds: view.rounds(),
+        converged,
+        window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
+        explained,
+        pages: (kind.pages)(&view),
+        key_figures: (kind.figures)(&view),
+        notes,
+        modified: Vec::new(),
+        stop: None,
+    })
+}
+
+/// The window that the source takes its results from, judged by its values.
+pub(crate) fn judged(test: &ImportedTest, tracked: &Tracked) -> Option<Steadiness> {
+    let (first, last) = test.window?;
+    let inside = |(round, _): &&(f64, f64)| (f64::from(first)..=f64::from(last)).contains(round);
+    let values: Vec<f64> = tracked.points.iter().filter(inside).map(|(_, value)| *value).collect();
+    let values: [f64; WINDOW_ROUNDS] = values.try_into().ok()?;
+    (last >= WINDOW_ROUNDS as u32).then(|| Steadiness::of(last, &values))
+}
+
+fn explained(tracked: &Tracked) -> Vec<explain::Explanation> {
+    let mut history = History::of(vec![tracked.name.clone()]);
+    for (round, value) in &tracked.points {
+        history.judge(*round as u32, vec![*value]);
+    }
+    explain::explain(&history)
+}
+
+fn header(view: &View<'_>, converged: Option<bool>) -> TestHeader {
+    let test = view.test;
+    let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "n/a".into());
+    let [pc_ar, test_ar, ar_amount, ar_segments] =
+        test.active_range.clone().unwrap_or_else(|| ["n/a"; 4].map(str::to_owned));
+    TestHeader {
+        requirement: "NOT PTS",
+        purge: told(&test.purge),
+        workload_independent: told(&test.preconditioning),
+        workload_dependent: "n/a".into(),
+        data_pattern: "n/a".into(),
+        queue_depth: test.queue_depth.unwrap_or(0),
+        threads: test.threads.unwrap_or(0),
+        convergence: match converged {
+            None => "N/A",
+            Some(true) => "YES",
+            Some(false) => "NO",
+        }
+        .into(),
+        rounds: test.window.map_or_else(|| "N/A".into(), |(first, last)| format!("{first}-{last}")),
+        pc_ar,
+        test_ar,
+        ar_amount,
+        ar_segments,
+        phases: Phases::default(),
+    }
+}

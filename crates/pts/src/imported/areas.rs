@@ -1,0 +1,64 @@
+//! Tests over equal areas of a disk, from the outside to the inside (TKperf, hard disks).
+
+use stdx::units::{block_size, kib};
+
+use super::loops::{iops, megabytes};
+use super::{Kind, Measure, Spot, View};
+use crate::KeyFigure;
+use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::profile::mix_name;
+
+/// Random IOPS by area.
+pub(super) const IOPS: Kind = Kind {
+    name: "areas-iops",
+    title: "IOPS by area",
+    purpose: "random IOPS over the areas of a disk, as another tool measured them",
+    tracked: None,
+    pages: |view| pages(view, "IOPS", 1, iops),
+    figures: |_| Vec::<KeyFigure>::new(),
+};
+
+/// Sequential throughput by area.
+pub(super) const THROUGHPUT: Kind = Kind {
+    name: "areas-tp",
+    title: "Throughput by area",
+    purpose: "sequential throughput over the areas of a disk, as another tool measured it",
+    tracked: None,
+    pages: |view| pages(view, "MB/s", 1, megabytes),
+    figures: |_| Vec::<KeyFigure>::new(),
+};
+
+fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<Page> {
+    let mut pages = Vec::new();
+    let mut rows = Vec::new();
+    for read_percent in view.mixes() {
+        let series: Vec<Series> = view
+            .sizes()
+            .into_iter()
+            .map(|block_bytes| Series {
+                name: block_size(u64::from(block_bytes)),
+                points: view.points(Spot { block_bytes, read_percent }, measure),
+            })
+            .filter(|series| !series.points.is_empty())
+            .collect();
+        let title = format!("{unit} v Area - R/W {}", mix_name(read_percent));
+        let lines =
+            Lines::plain(("Area (1: outside)", Scale::Integer), (unit, Scale::LinearFromZero), series);
+        pages.push(Page::of(&title, Exhibit::Lines(lines)));
+    }
+    for block_bytes in view.sizes() {
+        let value = |read_percent| view.mean(Spot { block_bytes, read_percent }, measure);
+        let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || "not told".into()));
+        rows.push(Row { name: kib(u64::from(block_bytes)), cells: cells.collect() });
+    }
+    let table = Table {
+        heading: format!("{unit}, mean over all areas"),
+        row_heading: "Block Size (KiB)".into(),
+        column_heading: "Read / Write Mix %".into(),
+        columns: view.mixes().into_iter().map(mix_name).collect(),
+        rows,
+        decimals,
+    };
+    pages.push(Page::of(&format!("{unit} - Tabular Data"), Exhibit::Table(table)));
+    pages
+}

@@ -1,0 +1,139 @@
+//! Jobs of a load generator, each with its workload and its figures.
+
+use record::{Access, Reading};
+use stdx::units::block_size;
+
+use super::loops::{average, iops, maximum, megabytes};
+use super::{Kind, View};
+use crate::KeyFigure;
+use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
+use crate::profile::mix_name;
+use crate::response::{self, Percentile};
+
+/// Jobs of a load generator.
+pub(super) const KIND: Kind = Kind {
+    name: "jobs",
+    title: "Jobs",
+    purpose: "loads of a load generator, each by itself",
+    tracked: None,
+    pages,
+    figures: |view| {
+        let first = view.test.readings.iter().take(FIGURES);
+        first
+            .map(|reading| KeyFigure {
+                name: name(reading),
+                value: reading.iops,
+                absent: "n/a",
+                unit: "IOPS",
+                decimals: 0,
+            })
+            .collect()
+    },
+};
+
+/// Large figures that a summary page has room for.
+const FIGURES: usize = 4;
+/// Rows that a page has room for.
+const ROWS: usize = 14;
+/// Jobs that get a page of their own for their response times.
+const HISTOGRAMS: usize = 16;
+
+const COLUMNS: [Percentile; 5] = [
+    Percentile { name: "50", beyond_ppm: 500_000 },
+    Percentile { name: "99", beyond_ppm: 10_000 },
+    Percentile { name: "99.9", beyond_ppm: 1_000 },
+    Percentile { name: "99.99", beyond_ppm: 100 },
+    response::FIVE_NINES,
+];
+
+/// The job and its workload: `randread: RND 4KiB R, TC 1 QD 32`.
+fn name(reading: &Reading) -> String {
+    let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
+    let size = match reading.block_bytes {
+        0 => "mixed sizes".to_owned(),
+        bytes => block_size(u64::from(bytes)),
+    };
+    let mix = match reading.read_percent {
+        0 => "W".to_owned(),
+        100 => "R".to_owned(),
+        read => mix_name(read),
+    };
+    let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let demand = match (reading.threads, reading.queue_depth) {
+        (Some(threads), Some(depth)) => format!(", TC {threads} QD {depth}"),
+        _ => String::new(),
+    };
+    format!("{job}{access} {size} {mix}{demand}")
+}
+
+fn pages(view: &View<'_>) -> Vec<Page> {
+    let readings = &view.test.readings;
+    let mut pages: Vec<Page> = Vec::new();
+    let sheets = readings.len().div_ceil(ROWS);
+    for (index, some) in readings.chunks(ROWS).enumerate() {
+        let part = if sheets > 1 { format!(" ({} of {sheets})", index + 1) } else { String::new() };
+        pages.push(Page::of(&format!("Jobs - Tabular Data{part}"), Exhibit::Table(rates(some))));
+        let mut page = Page::of(&format!("Jobs - Response Times{part}"), Exhibit::Table(times(some)));
+        page.remarks.push("n/a: not told, or fewer than ten I/Os lie beyond the percentile.".into());
+        pages.push(page);
+    }
+    let histograms = readings.iter().filter_map(|reading| Some((reading, reading.times.as_ref()?)));
+    for (reading, record::Times(histogram)) in histograms.take(HISTOGRAMS) {
+        let number = |value: Option<f64>| value.map_or_else(|| "n/a".into(), |v| stdx::units::grouped(v, 1));
+        let caption =
+            format!("{}: {} IOPS, {} MB/s", name(reading), number(reading.iops), number(megabytes(reading)));
+        let title = format!("Response Time Histogram - {}", reading.name.as_deref().unwrap_or("job"));
+        pages.push(response::told(&title, caption, histogram));
+    }
+    pages
+}
+
+fn cell(value: Option<f64>) -> Cell {
+    Cell::of(value, false, || "n/a".into())
+}
+
+fn rates(readings: &[Reading]) -> Table {
+    let row = |reading: &Reading| Row {
+        name: name(reading),
+        cells: vec![cell(iops(reading)), cell(megabytes(reading))],
+    };
+    Table {
+        heading: "IOPS and Throughput".into(),
+        row_heading: "Job".into(),
+        column_heading: "Reads and writes together".into(),
+        columns: vec!["IOPS".into(), "MB/s".into()],
+        rows: readings.iter().map(row).collect(),
+        decimals: 1,
+    }
+}
+
+fn times(readings: &[Reading]) -> Table {
+    let row = |reading: &Reading| {
+        let mut cells = vec![cell(average(reading))];
+        cells.extend(COLUMNS.map(|percentile| cell(at(reading, percentile))));
+        cells.push(cell(maximum(reading)));
+        Row { name: name(reading), cells }
+    };
+    let mut columns = vec!["Mean".to_owned()];
+    columns.extend(COLUMNS.map(|percentile| format!("{} %", percentile.name)));
+    columns.push("Maximum".into());
+    Table {
+        heading: "Response Time (ms)".into(),
+        row_heading: "Job".into(),
+        column_heading: "Share of I/Os".into(),
+        columns,
+        rows: readings.iter().map(row).collect(),
+        decimals: 3,
+    }
+}
+
+/// From the histogram where there is one, else as told; none with too few I/Os.
+fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
+    if let Some(record::Times(histogram)) = &reading.times {
+        return percentile.of(histogram);
+    }
+    let share = 100.0 - f64::from(percentile.beyond_ppm) / 1e4;
+    let told = reading.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9)?;
+    let enough = reading.ios.is_none_or(|ios| percentile.is_known_from(ios));
+    enough.then_some(told.1 / 1e6)
+}

@@ -1,0 +1,334 @@
+//! Loops over block sizes and mixes: IOPS, throughput, latency. The pages are those of the tests of the PTS, so that
+//! they can stand beside them.
+
+use record::{Access, Reading};
+use stdx::units::{KIB, block_size, kib};
+
+use super::{Kind, Measure, Spot, Tracked, View};
+use crate::KeyFigure;
+use crate::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::profile::mix_name;
+use crate::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+
+const FOUR_KIB: u32 = 4 * KIB as u32;
+const MEBIBYTE: f64 = 1024.0 * 1024.0;
+
+/// Random IOPS.
+pub(super) const IOPS: Kind = Kind {
+    name: "iops",
+    title: "IOPS",
+    purpose: "random IOPS by R/W mix and block size, as another tool measured them",
+    tracked: Some(|view| tracked(view, FOUR_KIB, iops)),
+    pages: iops_pages,
+    figures: |view| {
+        [(4, 0), (4, 100), (8, 0), (8, 100)]
+            .map(|(size, read)| figure(view, size * KIB as u32, read, "", "IOPS", 0, iops, Over::Mean))
+            .into()
+    },
+};
+
+/// Sequential throughput of several block sizes.
+pub(super) const THROUGHPUT: Kind = Kind {
+    name: "tp",
+    title: "Throughput",
+    purpose: "sequential throughput, as another tool measured it",
+    tracked: Some(|view| tracked(view, 1024 * KIB as u32, megabytes)),
+    pages: throughput_pages,
+    figures: throughput_figures,
+};
+
+/// Sequential throughput of 1024 KiB blocks alone.
+pub(super) const THROUGHPUT_1024: Kind =
+    Kind { name: "tp-1024", title: "Throughput Test 1024KiB", ..THROUGHPUT };
+
+/// Sequential throughput of 128 KiB blocks alone.
+pub(super) const THROUGHPUT_128: Kind = Kind {
+    name: "tp-128",
+    title: "Throughput Test 128KiB",
+    tracked: Some(|view| tracked(view, 128 * KIB as u32, megabytes)),
+    ..THROUGHPUT
+};
+
+/// Response times at one outstanding I/O.
+pub(super) const LATENCY: Kind = Kind {
+    name: "lat",
+    title: "Latency",
+    purpose: "response times of one I/O at a time, as another tool measured them",
+    tracked: Some(|view| tracked(view, FOUR_KIB, average)),
+    pages: latency_pages,
+    figures: |view| {
+        let ms = |read, kind, of: Measure, over| figure(view, FOUR_KIB, read, kind, "ms", 3, of, over);
+        vec![
+            ms(100, " average", average, Over::Mean),
+            ms(0, " average", average, Over::Mean),
+            ms(100, " maximum", maximum, Over::Largest),
+            ms(0, " maximum", maximum, Over::Largest),
+        ]
+    },
+};
+
+pub(super) fn iops(reading: &Reading) -> Option<f64> {
+    reading.iops
+}
+
+pub(super) fn megabytes(reading: &Reading) -> Option<f64> {
+    reading.bytes_per_second.map(|rate| rate / 1e6)
+}
+
+fn mebibytes(reading: &Reading) -> Option<f64> {
+    reading.bytes_per_second.map(|rate| rate / MEBIBYTE)
+}
+
+pub(super) fn average(reading: &Reading) -> Option<f64> {
+    reading.latency_mean_ns.map(|ns| ns / 1e6)
+}
+
+pub(super) fn maximum(reading: &Reading) -> Option<f64> {
+    reading.latency_max_ns.map(|ns| ns / 1e6)
+}
+
+/// How rounds become one value.
+#[derive(Clone, Copy)]
+enum Over {
+    Mean,
+    Largest,
+}
+
+impl Over {
+    fn of(self, view: &View<'_>, spot: Spot, measure: Measure) -> Option<f64> {
+        match self {
+            Self::Mean => view.mean(spot, measure),
+            Self::Largest => view.largest(spot, measure),
+        }
+    }
+}
+
+fn letters(view: &View<'_>) -> &'static str {
+    match view.test.readings.first().map(|r| r.access) {
+        Some(Access::Sequential) => "SEQ",
+        _ => "RND",
+    }
+}
+
+fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> Tracked {
+    let spot = Spot { block_bytes: view.test.tracked_block_bytes.unwrap_or(block_bytes), read_percent: 0 };
+    let size = block_size(u64::from(spot.block_bytes));
+    Tracked { name: format!("{} {size} W", letters(view)), points: view.points(spot, measure) }
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is one field of the figure, or says where its value is")]
+fn figure(
+    view: &View<'_>,
+    block_bytes: u32,
+    read_percent: u8,
+    kind: &str,
+    unit: &'static str,
+    decimals: usize,
+    measure: Measure,
+    over: Over,
+) -> KeyFigure {
+    let mix = match read_percent {
+        0 => "W".to_owned(),
+        100 => "R".to_owned(),
+        read => mix_name(read),
+    };
+    KeyFigure {
+        name: format!("{} {} {mix}{kind}", letters(view), block_size(u64::from(block_bytes))),
+        value: over.of(view, Spot { block_bytes, read_percent }, measure),
+        absent: "n/a",
+        unit,
+        decimals,
+    }
+}
+
+fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
+    let large = |bytes: &u32| *bytes >= 128 * KIB as u32 || view.sizes().len() == 1;
+    let sizes = view.sizes().into_iter().rev().filter(large);
+    sizes
+        .flat_map(|size| [0, 100].map(|read| figure(view, size, read, "", "MB/s", 1, megabytes, Over::Mean)))
+        .collect()
+}
+
+/// The window of the tracking variable: history, and determination where there are five values.
+fn window(view: &View<'_>, tracked: &Tracked, unit: Unit, with_history: bool) -> Vec<Page> {
+    if tracked.points.is_empty() {
+        return Vec::new();
+    }
+    let judged = super::judged(view.test, tracked);
+    let mut pages = Vec::new();
+    if with_history {
+        pages.push(window_pages::history(&tracked.name, unit, tracked.points.clone(), judged.as_ref()));
+    }
+    let short = tracked.name.trim_end_matches(" W").replace(' ', "/");
+    pages.push(window_pages::determination(
+        &short,
+        unit,
+        tracked.points.clone(),
+        judged.as_ref(),
+        &view.context,
+    ));
+    pages
+}
+
+/// A value of every block size over the rounds; nothing where no rounds are told.
+fn over_rounds(
+    view: &View<'_>,
+    title: &str,
+    label: &str,
+    read_percent: u8,
+    measure: Measure,
+) -> Option<Page> {
+    let series: Vec<Series> = view
+        .sizes()
+        .into_iter()
+        .map(|block_bytes| Series {
+            name: block_size(u64::from(block_bytes)),
+            points: view.points(Spot { block_bytes, read_percent }, measure),
+        })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    (!series.is_empty()).then(|| window_pages::convergence(title, label, series))
+}
+
+fn iops_pages(view: &View<'_>) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    let title = "Steady State Convergence Plot - All Block Sizes";
+    pages.extend(over_rounds(view, title, "IOPS (R/W 0/100)", 0, iops));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, iops), window_pages::IOPS, true));
+    pages.push(Page {
+        title: "IOPS - ALL RW Mix & BS - Tabular Data".into(),
+        exhibits: vec![Exhibit::Table(table(view, "IOPS", 1, iops, Over::Mean))],
+        remarks: vec![view.mean_remark()],
+    });
+    let (mixes, sizes) = (view.mixes(), view.sizes());
+    if mixes.len() > 1 && sizes.len() > 1 {
+        pages.push(by_size(view, "IOPS - ALL RW Mix & BS - 2D Plot", "IOPS", iops));
+        pages.push(columns(view, "IOPS - ALL RW Mix & BS - 3D Columns", "IOPS", iops, Over::Mean));
+    }
+    pages
+}
+
+fn throughput_pages(view: &View<'_>) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    pages.extend(over_rounds(view, "Throughput - SS Convergence - Write", "MB/s", 0, megabytes));
+    pages.extend(over_rounds(view, "Throughput - SS Convergence - Read", "MB/s", 100, megabytes));
+    let largest = view.sizes().last().copied().unwrap_or(0);
+    pages.extend(window(view, &tracked(view, largest, megabytes), MEGABYTES, false));
+    let mut tables = vec![Exhibit::Table(table(view, "Throughput (MB/s)", 1, megabytes, Over::Mean))];
+    let mut remarks = vec![view.mean_remark()];
+    if view.origin.tool.starts_with("TKperf") {
+        let heading = "Throughput (MiB/s; TKperf prints these and calls them MB/s)";
+        tables.push(Exhibit::Table(table(view, heading, 3, mebibytes, Over::Mean)));
+        remarks.push("1 MiB/s = 1.048576 MB/s.".into());
+    }
+    pages.push(Page {
+        title: "Throughput - ALL RW Mix & BS - Tabular Data".into(),
+        exhibits: tables,
+        remarks,
+    });
+    pages.push(if view.sizes().len() > 1 {
+        by_size(view, "Throughput - ALL RW Mix & BS - 2D Plot", "MB/s", megabytes)
+    } else {
+        by_mix(view, "Throughput - ALL RW Mix & BS - 2D Plot", "MB/s", megabytes)
+    });
+    pages
+}
+
+fn latency_pages(view: &View<'_>) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    let title = |what: &str| format!("Steady State Convergence - {what} Latency (100 % writes)");
+    pages.extend(over_rounds(view, &title("Average"), "Average latency (ms)", 0, average));
+    pages.extend(over_rounds(view, &title("Maximum"), "Maximum latency (ms)", 0, maximum));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, average), MILLISECONDS, false));
+    pages.push(Page {
+        title: "Average and Maximum Response Time - Tabular Data".into(),
+        exhibits: vec![
+            Exhibit::Table(table(view, "Average Response Time (ms)", 3, average, Over::Mean)),
+            Exhibit::Table(table(view, "Maximum Response Time (ms)", 3, maximum, Over::Largest)),
+        ],
+        remarks: vec![format!("{} Maxima are the largest of all.", view.mean_remark())],
+    });
+    pages.push(columns(view, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average, Over::Mean));
+    pages.push(columns(
+        view,
+        "MAX Latency v BS and R/W Mix - 3D Plot",
+        "Maximum (ms)",
+        maximum,
+        Over::Largest,
+    ));
+    pages
+}
+
+fn table(view: &View<'_>, heading: &str, decimals: usize, measure: Measure, over: Over) -> Table {
+    let mixes = view.mixes();
+    let row = |block_bytes: u32| Row {
+        name: kib(u64::from(block_bytes)),
+        cells: mixes
+            .iter()
+            .map(|&read_percent| {
+                let value = over.of(view, Spot { block_bytes, read_percent }, measure);
+                Cell::of(value, false, || "not told".into())
+            })
+            .collect(),
+    };
+    Table {
+        heading: heading.into(),
+        row_heading: "Block Size (KiB)".into(),
+        column_heading: "Read / Write Mix %".into(),
+        columns: mixes.iter().map(|read| mix_name(*read)).collect(),
+        rows: view.sizes().into_iter().map(row).collect(),
+        decimals,
+    }
+}
+
+fn by_size(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
+    let series = view.mixes().into_iter().map(|read_percent| Series {
+        name: mix_name(read_percent),
+        points: view
+            .sizes()
+            .into_iter()
+            .filter_map(|block_bytes| {
+                let value = view.mean(Spot { block_bytes, read_percent }, measure)?;
+                Some((f64::from(block_bytes) / 1024.0, value))
+            })
+            .collect(),
+    });
+    let lines = Lines::plain(("Block Size (KiB)", Scale::Log2), (label, Scale::Log10), series.collect());
+    Page::of(title, Exhibit::Lines(lines))
+}
+
+/// Each mix is a series of one point, as on the page of the PTS.
+fn by_mix(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
+    let block_bytes = view.sizes().first().copied().unwrap_or(0);
+    let series = view.mixes().into_iter().map(|read_percent| Series {
+        name: mix_name(read_percent),
+        points: view
+            .mean(Spot { block_bytes, read_percent }, measure)
+            .map(|value| (f64::from(read_percent), value))
+            .into_iter()
+            .collect(),
+    });
+    let axis = |label: &str, scale| Axis { label: label.into(), scale };
+    let lines = Lines {
+        x: axis("R/W Mix (share of reads in %)", Scale::Integer),
+        y: axis(label, Scale::LinearFromZero),
+        series: series.collect(),
+        guides: Vec::new(),
+        marked: None,
+    };
+    Page::of(title, Exhibit::Lines(lines))
+}
+
+fn columns(view: &View<'_>, title: &str, height: &str, measure: Measure, over: Over) -> Page {
+    let (mixes, sizes) = (view.mixes(), view.sizes());
+    let value = |read_percent, block_bytes| over.of(view, Spot { block_bytes, read_percent }, measure);
+    let columns = Columns3d {
+        x_label: "Block Size (KiB)".into(),
+        x: sizes.iter().map(|bytes| kib(u64::from(*bytes))).collect(),
+        depth_label: "R/W Mix".into(),
+        depth: mixes.iter().map(|read| mix_name(*read)).collect(),
+        height_label: height.into(),
+        heights: mixes.iter().map(|read| sizes.iter().map(|size| value(*read, *size)).collect()).collect(),
+    };
+    Page::of(title, Exhibit::Columns3d(columns))
+}

@@ -1,0 +1,99 @@
+//! Write saturation: IOPS over time, or only the figures that were printed of it.
+
+use super::loops::{average, iops};
+use super::{Kind, Spot, View};
+use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::tests::saturation_figures;
+use crate::{KeyFigure, profile};
+
+/// Write saturation.
+pub(super) const KIND: Kind = Kind {
+    name: "wsat",
+    title: "WSAT",
+    purpose: "random writes from fresh out of the box, as another tool measured them",
+    tracked: None,
+    pages,
+    figures,
+};
+
+const STIMULUS: Spot = Spot { block_bytes: 4096, read_percent: 0 };
+const FRESH: &str = "RND 4KiB W, FOB";
+const STEADY: &str = "RND 4KiB W, steady state";
+
+/// Minutes that a round takes.
+fn minutes(view: &View<'_>) -> f64 {
+    view.test.round_ns.unwrap_or(profile::CELL_NS) as f64 / 60e9
+}
+
+fn told(view: &View<'_>, name: &str) -> Option<f64> {
+    view.test.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+}
+
+fn figures(view: &View<'_>) -> Vec<KeyFigure> {
+    let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
+    let worked_out = saturation_figures(&curve, minutes(view));
+    let figure =
+        |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", absent: "n/a", decimals: 0 };
+    vec![
+        figure(FRESH, told(view, FRESH).or(worked_out.0)),
+        figure(STEADY, told(view, STEADY).or(worked_out.1)),
+    ]
+}
+
+fn pages(view: &View<'_>) -> Vec<Page> {
+    let mut pages = Vec::new();
+    let points = view.points(STIMULUS, iops);
+    if !points.is_empty() {
+        let step = minutes(view);
+        let time: Vec<(f64, f64)> = points.iter().map(|(round, value)| (round * step, *value)).collect();
+        let mut gigabytes = 0.0;
+        let written = time.iter().map(|(_, value)| {
+            gigabytes += value * step * 60.0 * f64::from(STIMULUS.block_bytes) / 1e9;
+            (gigabytes, *value)
+        });
+        let written: Vec<(f64, f64)> = written.collect();
+        let curve = |title: &str, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
+            let series = Series { name: "RND 4KiB W".into(), points: points.to_vec() };
+            Page::of(title, Exhibit::Lines(Lines::plain((x, Scale::LinearFromZero), y, vec![series])))
+        };
+        let (linear, log) = (("IOPS", Scale::LinearFromZero), ("IOPS", Scale::Log10));
+        pages.push(curve("WSAT IOPS (Linear) v Time (Linear)", "Time (minutes)", linear, &time));
+        pages.push(curve("WSAT IOPS (Log) v Time (Linear)", "Time (minutes)", log, &time));
+        pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", "TGBW (GB)", linear, &written));
+        let latency = view.points(STIMULUS, average);
+        if !latency.is_empty() {
+            let latency: Vec<_> = latency.into_iter().map(|(round, value)| (round * step, value)).collect();
+            let y = ("Average latency (ms)", Scale::LinearFromZero);
+            pages.push(curve("WSAT Average Latency v Time", "Time (minutes)", y, &latency));
+        }
+    }
+    if !view.test.figures.is_empty() {
+        pages.push(table(view));
+    }
+    pages
+}
+
+/// What was printed, by its unit; drive fills are worked out from amounts and capacity.
+fn table(view: &View<'_>) -> Page {
+    let capacity = view.context.target.capacity_bytes as f64 / 1e9;
+    let mut rows: Vec<Row> = Vec::new();
+    for figure in &view.test.figures {
+        let name = format!("{} ({})", figure.name, figure.unit);
+        rows.push(Row { name, cells: vec![Cell::Value(figure.value)] });
+        if figure.unit == "GB" && capacity > 0.0 {
+            let name = format!("{} (drive fills)", figure.name);
+            rows.push(Row { name, cells: vec![Cell::Value(figure.value / capacity)] });
+        }
+    }
+    let table = Table {
+        heading: "Write Saturation".into(),
+        row_heading: "Figure".into(),
+        column_heading: "as published".into(),
+        columns: vec!["Value".into()],
+        rows,
+        decimals: 2,
+    };
+    let mut page = Page::of("WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
+    page.remarks.push("Drive fills are worked out: amount written / user capacity.".into());
+    page
+}

@@ -1,0 +1,144 @@
+//! What a comparison shows, in the order of its pages: the same for HTML and PDF.
+
+use pts::exhibit::{Columns3d, Exhibit, Lines, Page, Scale};
+
+use super::Candidate;
+use super::export::letter;
+use crate::chart::{self, Size};
+
+/// A page that several runs have.
+pub(super) struct Section<'a> {
+    pub title: String,
+    pub rows: Vec<Row<'a>>,
+}
+
+/// The same exhibit of each run, by the name of the run.
+pub(super) struct Row<'a> {
+    pub each: Vec<(String, &'a Exhibit)>,
+    /// Whose axes were stretched to those of another.
+    pub rescaled: Option<String>,
+}
+
+/// What was compared: a fact and its value for each run.
+pub(super) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
+    type Fact = fn(&Candidate) -> String;
+    let facts: [(&'static str, Fact); 10] = [
+        ("Capacity", |c| crate::content::capacity(&c.document)),
+        ("Interface", |c| or_na(c.document.run.target.interface.as_ref())),
+        ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
+        ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
+        ("Profile", super::warnings::profile),
+        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title).collect::<Vec<_>>().join(", ")),
+        ("Software", |c| crate::content::tool(&c.document)),
+        ("Run", |c| c.document.run.id.clone()),
+        ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
+        ("Machine", |c| or_na(c.document.run.host.board.as_ref().or(c.document.run.host.cpu.as_ref()))),
+    ];
+    facts.into_iter().map(|(name, fact)| (name, runs.iter().map(fact).collect())).collect()
+}
+
+fn or_na(fact: Option<&String>) -> String {
+    fact.cloned().unwrap_or_else(|| "n/a".into())
+}
+
+/// The report pages that two runs or more have, each once for every run.
+pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
+    let mut sections = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
+        for page in outcome.pages.iter().filter(|page| is_result(page)) {
+            let key = (outcome.test, page.title.as_str());
+            let shown: Vec<(usize, &Page)> =
+                runs.iter().enumerate().filter_map(|(i, run)| Some((i, find(run, key)?))).collect();
+            if shown.len() < 2 || seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            sections.push(Section {
+                title: format!("Comparing {} - {}", outcome.title, page.title),
+                rows: rows(runs, &shown),
+            });
+        }
+    }
+    sections
+}
+
+fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page> {
+    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
+    outcome.pages.iter().find(|page| page.title == title)
+}
+
+/// Results are compared; how steady state was found is each run's own matter.
+fn is_result(page: &Page) -> bool {
+    let how = |exhibit: &Exhibit| match exhibit {
+        Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.scale == Scale::Integer,
+        _ => false,
+    };
+    !page.exhibits.is_empty() && !page.exhibits.iter().any(how)
+}
+
+fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {
+    let of = |i: usize| format!("{} {}", letter(i), runs[i].name);
+    let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
+    let row = |index: usize| {
+        let each: Vec<(String, &Exhibit)> =
+            shown.iter().map(|(i, page)| (of(*i), &page.exhibits[index])).collect();
+        Row { rescaled: rescaled(&each), each }
+    };
+    (0..count).map(row).collect()
+}
+
+/// An exhibit as a picture on the axes of its row; none for what is no chart.
+pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size) -> Option<String> {
+    match exhibit {
+        Exhibit::Lines(lines) => {
+            let all: Vec<&Lines> = row
+                .each
+                .iter()
+                .filter_map(|(_, e)| if let Exhibit::Lines(l) = e { Some(l) } else { None })
+                .collect();
+            Some(chart::lines_beside(lines, &all, title, size))
+        }
+        Exhibit::Columns3d(columns) => {
+            let all: Vec<&Columns3d> = row
+                .each
+                .iter()
+                .filter_map(|(_, e)| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
+                .collect();
+            Some(chart::columns3d_beside(columns, &all, title, size))
+        }
+        Exhibit::ResponseTimes(times) => Some(chart::response_times(times, title, size)),
+        Exhibit::Table(_) | Exhibit::Facts(_) => None,
+    }
+}
+
+/// Says whose axes were stretched to those of another.
+fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
+    let mut notes = Vec::new();
+    for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
+        let extents: Vec<(&str, f64)> =
+            each.iter().filter_map(|(name, e)| Some((name.as_str(), extent(e)?))).collect();
+        let Some(&(largest, limit)) = extents.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        let smaller: Vec<&str> =
+            extents.iter().filter(|(_, own)| *own < limit * 0.999).map(|(name, _)| *name).collect();
+        if !smaller.is_empty() {
+            notes.push(format!("{axis} of {} scaled to match {largest}", smaller.join(", ")));
+        }
+    }
+    (!notes.is_empty()).then(|| format!("Shared axes: {}.", notes.join("; ")))
+}
+
+/// The largest values on both axes, where they are shared.
+fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::max);
+    match exhibit {
+        Exhibit::Lines(lines) => {
+            let points = || lines.series.iter().flat_map(|series| series.points.iter());
+            (largest(&mut points().map(|p| p.0)), largest(&mut points().map(|p| p.1)))
+        }
+        Exhibit::Columns3d(columns) => {
+            (None, largest(&mut columns.heights.iter().flatten().flatten().copied()))
+        }
+        Exhibit::Table(_) | Exhibit::Facts(_) | Exhibit::ResponseTimes(_) => (None, None),
+    }
+}

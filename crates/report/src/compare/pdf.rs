@@ -1,0 +1,124 @@
+//! The comparison as a PDF: the sections of the HTML page, on as many sheets as they need.
+
+use pts::exhibit::{Exhibit, Facts, Table};
+
+use super::export::{difference, letter, value};
+use super::{Comparison, Figure, Line, content};
+use crate::chart::Size;
+use crate::pdf::{Block, of_blocks};
+use crate::text::cell_text;
+
+const CHART: Size = Size { width: 900.0, height: 430.0 };
+
+/// The whole comparison.
+///
+/// # Errors
+/// When the library refuses a picture or a page; the text says which.
+pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
+    let names: Vec<&str> = comparison.names().collect();
+    let title = format!("Comparison: {}", names.join(", "));
+    let mut blocks = vec![Block::Title(title.clone()), devices(comparison)];
+    if !comparison.warnings.is_empty() {
+        blocks.push(Block::Heading("Before you compare".into()));
+        blocks.extend(comparison.warnings.iter().map(|text| Block::Text(format!("• {text}"))));
+    }
+    blocks.push(Block::Heading("Selected performance".into()));
+    blocks.extend(figures(comparison, |line| line.selected));
+    for section in content::sections(&comparison.runs) {
+        blocks.push(Block::Title(section.title.clone()));
+        for row in &section.rows {
+            let pictures: Vec<(String, String)> = row
+                .each
+                .iter()
+                .filter_map(|(name, exhibit)| {
+                    Some((name.clone(), content::picture(exhibit, row, name, CHART)?))
+                })
+                .collect();
+            if pictures.is_empty() {
+                blocks.extend(row.each.iter().filter_map(|(name, exhibit)| as_table(name, exhibit)));
+            } else {
+                blocks.push(Block::Pictures(pictures));
+            }
+            blocks.extend(row.rescaled.clone().map(Block::Text));
+        }
+    }
+    blocks.push(Block::Title("Every figure".into()));
+    blocks.extend(figures(comparison, |line| !line.selected));
+    let runs: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
+    of_blocks(&title, &format!("Plateau · comparison of runs {}", runs.join(", ")), blocks)
+}
+
+fn devices(comparison: &Comparison) -> Block {
+    let head = comparison.runs.iter().enumerate().map(|(i, run)| format!("{} {}", letter(i), run.name));
+    let row =
+        |(name, cells): (&'static str, Vec<String>)| std::iter::once(name.to_owned()).chain(cells).collect();
+    Block::Table {
+        caption: String::new(),
+        shares: std::iter::once(1.0).chain(comparison.runs.iter().map(|_| 2.0)).collect(),
+        head: std::iter::once(String::new()).chain(head).collect(),
+        rows: content::devices(&comparison.runs).into_iter().map(row).collect(),
+    }
+}
+
+fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> Vec<Block> {
+    let rows: Vec<Vec<String>> = comparison.lines.iter().filter(|line| shown(line)).map(figure_row).collect();
+    if rows.is_empty() {
+        return vec![Block::Text("None.".into())];
+    }
+    let runs = comparison.runs.len();
+    let head = ["Figure".to_owned(), "Unit".into()]
+        .into_iter()
+        .chain((0..runs).map(letter))
+        .chain((1..runs).map(|i| format!("{} against A", letter(i))));
+    let shares = [3.2, 0.8].into_iter().chain((0..runs).map(|_| 1.6)).chain((1..runs).map(|_| 2.6));
+    vec![
+        Block::Table { caption: String::new(), shares: shares.collect(), head: head.collect(), rows },
+        Block::Text(
+            "Mean over the rounds of the measurement window, with the standard deviation over them. Differences are against A; in \
+             brackets the 95 % confidence interval. Where it holds zero, the difference is within noise."
+                .into(),
+        ),
+    ]
+}
+
+fn figure_row(line: &Line) -> Vec<String> {
+    let figure = |figure: &Option<Figure>| {
+        let text = figure.as_ref().and_then(|figure| {
+            let spread = figure.spread_share().map(|share| format!(" ± {:.1} %", share * 100.0));
+            Some(format!("{}{}", value(figure.mean()?), spread.unwrap_or_default()))
+        });
+        text.unwrap_or_else(|| "n/a".into())
+    };
+    let differences = line.differences.iter().skip(1);
+    let differences = differences.map(|found| found.as_ref().map_or_else(|| "n/a".to_owned(), difference));
+    [line.name.clone(), line.unit.to_owned()]
+        .into_iter()
+        .chain(line.figures.iter().map(figure))
+        .chain(differences)
+        .collect()
+}
+
+fn as_table(name: &str, exhibit: &Exhibit) -> Option<Block> {
+    match exhibit {
+        Exhibit::Table(Table { heading, row_heading, column_heading, columns, rows, decimals }) => {
+            let cells = |row: &pts::exhibit::Row| {
+                std::iter::once(row.name.clone())
+                    .chain(row.cells.iter().map(|cell| cell_text(cell, *decimals)))
+                    .collect()
+            };
+            Some(Block::Table {
+                caption: format!("{name}: {heading}, {column_heading}"),
+                shares: std::iter::once(1.5).chain(columns.iter().map(|_| 1.0)).collect(),
+                head: std::iter::once(row_heading.clone()).chain(columns.iter().cloned()).collect(),
+                rows: rows.iter().map(cells).collect(),
+            })
+        }
+        Exhibit::Facts(Facts { heading, items }) => Some(Block::Table {
+            caption: format!("{name}: {heading}"),
+            shares: vec![1.0, 2.0],
+            head: Vec::new(),
+            rows: items.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect(),
+        }),
+        _ => None,
+    }
+}

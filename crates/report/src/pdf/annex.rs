@@ -1,0 +1,135 @@
+//! Behind the bundle, with numbers of their own: conformance statement, and what the specification does not ask for.
+
+use krilla::Document as Pdf;
+use krilla::tagging::TagTree;
+use pts::response::Percentile;
+
+use super::Bookmark;
+use super::flow::{self, Around, Block};
+use super::letters::Letters;
+use crate::Document;
+use crate::beyond::Beyond;
+use crate::chart::{self, Size};
+use crate::conformance::{Clause, Conformance, Verdict};
+use crate::content;
+use crate::notes::{NoteRow, notes_of_run};
+use crate::page::{PERCENTILES, STATEMENT_REMARK};
+
+/// Notes that page 1 has no room for; statement and more where a test was begun and measured here.
+pub(super) fn draw(
+    pdf: &mut Pdf,
+    document: &Document,
+    letters: &Letters,
+    meaning: &mut TagTree,
+    bookmarks: &mut Vec<Bookmark>,
+) -> Result<(), String> {
+    let mut blocks = notes(document);
+    if !document.conformance.is_empty() {
+        blocks.extend(statement_and_beyond(document));
+    }
+    if blocks.is_empty() {
+        return Ok(());
+    }
+    let footer = content::footer(document);
+    let first_page = crate::pages::pages(document).len();
+    let around = Around { footer: &footer, numbered: "Annex page", first_page };
+    flow::draw(pdf, letters, meaning, bookmarks, blocks, &around)
+}
+
+fn notes(document: &Document) -> Vec<Block> {
+    let (_, further) = notes_of_run(document);
+    let rows: Vec<Vec<String>> = further
+        .into_iter()
+        .flat_map(|NoteRow { item, notation, comments }| {
+            comments.into_iter().map(move |comment| vec![item.clone(), notation.clone(), comment])
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Block::Title("Annex N: special notes, continued from page 1".into()),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![11.0, 15.0, 74.0],
+            head: ["ITEM", "NOTATION", "COMMENTS"].map(str::to_owned).into(),
+            rows,
+        },
+    ]
+}
+
+fn statement_and_beyond(document: &Document) -> Vec<Block> {
+    let revision = document.profile.revision;
+    let mut blocks = vec![
+        Block::Title("Annex A: conformance statement".into()),
+        Block::Text(format!(
+            "What {revision} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}"
+        )),
+    ];
+    blocks.extend(document.conformance.iter().flat_map(of_test));
+    blocks.push(Block::Title("Annex B: beyond the standard".into()));
+    blocks.push(Block::Text(format!(
+        "Nothing here is asked for by {revision}, and nothing here decides a verdict."
+    )));
+    blocks.extend(document.beyond.iter().flat_map(|test| beyond(document, test)));
+    blocks
+}
+
+fn of_test(conformance: &Conformance) -> [Block; 2] {
+    let row = |clause: &Clause| {
+        let records = match clause.records.as_slice() {
+            [] => "-".to_owned(),
+            [one] => one.to_string(),
+            [first, .., last] => format!("{first} to {last}"),
+        };
+        let verdict = clause.verdict.map_or("not recorded", Verdict::words).to_owned();
+        vec![clause.clause.clone(), clause.required.clone(), clause.done.clone(), verdict, records]
+    };
+    [
+        Block::Heading(format!("{}: {}", conformance.title, conformance.verdict.words())),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![16.0, 30.0, 32.0, 12.0, 10.0],
+            head: ["Clause", "Required", "Done", "Verdict", "Journal records"].map(str::to_owned).into(),
+            rows: conformance.clauses.iter().map(row).collect(),
+        },
+    ]
+}
+
+fn beyond(document: &Document, test: &Beyond) -> Vec<Block> {
+    let size = Size { width: Size::DEFAULT.width, height: 400.0 };
+    let course = format!("{}: IOPS over the whole test", test.title);
+    let heat = format!("{}: response times over the whole test", test.title);
+    let mut blocks = vec![
+        Block::Heading(test.title.clone()),
+        Block::Pictures(vec![(course.clone(), chart::lines(&test.course, &course, size))]),
+        Block::Pictures(vec![(heat.clone(), chart::heat_map(&test.heat, &heat, size))]),
+    ];
+    if test.cells.is_empty() {
+        return blocks;
+    }
+    let scaled = document.run.scale_divisor() > 1;
+    let ms = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |ms| stdx::units::grouped(ms, 3));
+    let row = |(name, times): &(String, stdx::Histogram)| {
+        let largest = times.max().filter(|_| !scaled).map(|ns| ns as f64 / 1e6);
+        let mut cells = vec![name.clone(), stdx::units::grouped(times.count() as f64, 0)];
+        let of = |beyond_ppm| Percentile { name: "", beyond_ppm }.of(times);
+        cells.extend(PERCENTILES.iter().map(|(_, beyond_ppm)| ms(of(*beyond_ppm))));
+        cells.push(ms(largest));
+        cells
+    };
+    let mut head = vec!["Workload".to_owned(), "I/Os".into()];
+    head.extend(PERCENTILES.iter().map(|(name, _)| (*name).to_owned()));
+    head.push("Maximum".into());
+    let scale = if scaled { "; maxima of a scaled drive are not the drive's" } else { "" };
+    blocks.push(Block::Table {
+        caption: format!(
+            "{}: response times in ms; n/a where fewer than ten I/Os lie beyond{scale}",
+            test.title
+        ),
+        shares: vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0],
+        head,
+        rows: test.cells.iter().map(row).collect(),
+    });
+    blocks
+}

@@ -1,0 +1,230 @@
+//! Blocks below each other, on as many pages as they need: annexes and comparisons.
+
+use std::num::NonZeroU16;
+
+use krilla::Document as Pdf;
+use krilla::tagging::{Tag, TagTree};
+
+use super::grid::{Field, height_of, table};
+use super::letters::{Letters, Style, ink, soft};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
+use super::{Bookmark, on_page};
+
+const TEXT: Style = ink(10.5);
+const ROW: f64 = 18.0;
+/// Room of pictures; two stand side by side, one alone has the whole width.
+const BESIDE: f64 = 250.0;
+const ALONE: f64 = 400.0;
+
+/// What flows over pages.
+#[derive(Debug, Clone)]
+pub(crate) enum Block {
+    /// Begins a page and is a bookmark.
+    Title(String),
+    /// A heading, and a bookmark below the last title.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// Rows under headings that are repeated on each page; `shares` of the width, one per column.
+    Table { caption: String, shares: Vec<f64>, head: Vec<String>, rows: Vec<Vec<String>> },
+    /// Pictures with their names, two in a row.
+    Pictures(Vec<(String, String)>),
+}
+
+/// What stands around the blocks.
+pub(super) struct Around<'a> {
+    pub footer: &'a str,
+    /// In front of the number of a page: `Page`, `Annex page`.
+    pub numbered: &'a str,
+    /// Pages of the document before these.
+    pub first_page: usize,
+}
+
+/// A piece of a block that stays whole.
+enum Piece {
+    Title(String),
+    Heading(String),
+    Text(String),
+    Caption(String),
+    Rows { widths: Vec<f64>, rows: Vec<Vec<Field>> },
+    Pictures(Vec<(String, String)>),
+}
+
+/// Draws all blocks.
+pub(super) fn draw(
+    pdf: &mut Pdf,
+    letters: &Letters,
+    meaning: &mut TagTree,
+    bookmarks: &mut Vec<Bookmark>,
+    blocks: Vec<Block>,
+    around: &Around<'_>,
+) -> Result<(), String> {
+    let pages = laid_out(letters, blocks);
+    let total = pages.len();
+    for (index, pieces) in pages.into_iter().enumerate() {
+        for piece in &pieces {
+            match piece {
+                Piece::Title(text) => {
+                    bookmarks.push((text.clone(), around.first_page + index, Vec::new()));
+                }
+                Piece::Heading(text) => match bookmarks.last_mut() {
+                    Some((_, _, inner)) => inner.push((text.clone(), around.first_page + index)),
+                    None => bookmarks.push((text.clone(), around.first_page + index, Vec::new())),
+                },
+                _ => {}
+            }
+        }
+        let number = format!("{} {} of {total}", around.numbered, index + 1);
+        on_page(pdf, letters, meaning, |sheet| page(sheet, pieces, around.footer, &number))?;
+    }
+    Ok(())
+}
+
+/// Pieces page by page.
+fn laid_out(letters: &Letters, blocks: Vec<Block>) -> Vec<Vec<Piece>> {
+    let room = BOTTOM - TOP - 6.0;
+    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
+    let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece)).collect();
+    // A heading stays with what follows it.
+    let leads: Vec<bool> =
+        pieces.iter().map(|p| matches!(p, Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_))).collect();
+    let needed = |index: usize| {
+        let more = leads[index..].iter().take_while(|leads| **leads).count();
+        heights[index..].iter().take(more + 1).sum::<f64>()
+    };
+    let mut pages: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut left = room;
+    for (index, piece) in pieces.into_iter().enumerate() {
+        let page_is_empty = pages.last().is_none_or(Vec::is_empty);
+        if !page_is_empty && (matches!(piece, Piece::Title(_)) || needed(index) > left) {
+            pages.push(Vec::new());
+            left = room;
+        }
+        left -= heights[index];
+        if let Some(page) = pages.last_mut() {
+            page.push(piece);
+        }
+    }
+    pages
+}
+
+fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
+    match block {
+        Block::Title(text) => vec![Piece::Title(text)],
+        Block::Heading(text) => vec![Piece::Heading(text)],
+        Block::Text(text) => vec![Piece::Text(text)],
+        Block::Pictures(all) => all.chunks(2).map(|pair| Piece::Pictures(pair.to_vec())).collect(),
+        Block::Table { caption, shares, head, rows } => {
+            let mut all = Vec::new();
+            if !caption.is_empty() {
+                all.push(Piece::Caption(caption));
+            }
+            let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
+            all.extend(slices(letters, &widths, &head, rows, room));
+            all
+        }
+    }
+}
+
+/// A table in slices of a page or less, each with the headings.
+fn slices(
+    letters: &Letters,
+    widths: &[f64],
+    head: &[String],
+    rows: Vec<Vec<String>>,
+    room: f64,
+) -> Vec<Piece> {
+    let heading: Vec<Field> = head.iter().map(Field::heading).collect();
+    let of = |row: &[Field]| height_of(letters, widths, row, (TEXT, ROW));
+    let mut all = Vec::new();
+    let begin = || if head.is_empty() { Vec::new() } else { vec![heading.clone()] };
+    let mut slice = begin();
+    let mut used = if head.is_empty() { 0.0 } else { of(&heading) };
+    // Slices of a third of a page: what is left of a page is then filled well enough.
+    let limit = room / 3.0;
+    for row in rows {
+        let row: Vec<Field> = row
+            .into_iter()
+            .enumerate()
+            .map(|(column, text)| if column == 0 { Field::heading(text) } else { Field::new(text) })
+            .collect();
+        let more = of(&row);
+        if used + more > limit && slice.len() > begin().len() {
+            all.push(Piece::Rows { widths: widths.to_vec(), rows: std::mem::replace(&mut slice, begin()) });
+            used = if head.is_empty() { 0.0 } else { of(&heading) };
+        }
+        used += more;
+        slice.push(row);
+    }
+    if slice.len() > begin().len() {
+        all.push(Piece::Rows { widths: widths.to_vec(), rows: slice });
+    }
+    all
+}
+
+fn height(letters: &Letters, piece: &Piece) -> f64 {
+    match piece {
+        Piece::Title(_) => 34.0,
+        Piece::Heading(_) => 26.0,
+        Piece::Caption(_) => 20.0,
+        Piece::Text(text) => letters.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 6.0,
+        Piece::Rows { widths, rows } => {
+            rows.iter().map(|row| height_of(letters, widths, row, (TEXT, ROW))).sum::<f64>() + 6.0
+        }
+        Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
+    }
+}
+
+fn page(sheet: &mut Sheet<'_, '_>, pieces: Vec<Piece>, footer: &str, number: &str) -> Result<(), String> {
+    let baseline = BOTTOM + 16.0;
+    sheet.aside(|sheet| {
+        sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+        sheet.text((SIDE, baseline), ROOM * 0.8, footer, soft(9.5), Align::Left);
+        sheet.text((SIDE + ROOM * 0.8, baseline), ROOM * 0.2, number, soft(9.5), Align::Right);
+    });
+    let mut y = TOP;
+    for piece in pieces {
+        let height = height(sheet.letters, &piece);
+        match piece {
+            Piece::Title(text) => headline(sheet, 1, y + 20.0, &text, ink(20.0).bold()),
+            Piece::Heading(text) => headline(sheet, 2, y + 18.0, &text, ink(13.0).bold().colour(ACCENT)),
+            Piece::Caption(text) => {
+                sheet.text((SIDE, y + 14.0), ROOM, &text, TEXT.bold(), Align::Left);
+            }
+            Piece::Text(text) => {
+                sheet.within(Tag::P, |sheet| sheet.paragraph((SIDE, y), ROOM, &text, TEXT));
+            }
+            Piece::Rows { widths, rows } => {
+                table(sheet, (SIDE, y), &widths, &rows, (TEXT, ROW));
+            }
+            Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
+        }
+        y += height;
+    }
+    Ok(())
+}
+
+fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, style: Style) {
+    let level = NonZeroU16::new(level).unwrap_or(NonZeroU16::MIN);
+    sheet.within(Tag::Hn(level, None), |sheet| {
+        sheet.text((SIDE, baseline), ROOM, text, style, Align::Left);
+    });
+}
+
+fn pictures_beside(
+    sheet: &mut Sheet<'_, '_>,
+    pictures: &[(String, String)],
+    y: f64,
+    height: f64,
+) -> Result<(), String> {
+    const GAP: f64 = 12.0;
+    let count = pictures.len().max(1) as f64;
+    let width = (ROOM - GAP * (count - 1.0)) / count;
+    for (index, (name, svg)) in pictures.iter().enumerate() {
+        let x = SIDE + (width + GAP) * index as f64;
+        sheet.text((x, y + 13.0), width, name, TEXT.bold(), Align::Left);
+        sheet.picture(svg, name, Area::new(x, y + 18.0, width, height))?;
+    }
+    Ok(())
+}

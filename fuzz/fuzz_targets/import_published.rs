@@ -1,0 +1,25 @@
+//! Import of figures typed off a publication: no bytes make it panic, and every run that comes out of them can be shown.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+// Other targets of this folder need them.
+use {drive as _, stdx as _};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok((format, imported)) = import::read(bytes, Some("published")) else { return };
+    let source = import::Source {
+        file: "fuzz",
+        bytes,
+        id: "fuzz".into(),
+        created: Default::default(),
+        version: "0",
+        command: Vec::new(),
+    };
+    let (_, events) = import::run(imported, format, source);
+    assert!(matches!(events.last(), Some(record::Event::Closed)), "a run that does not end");
+    for event in &events {
+        let record::Event::Imported(test) = event else { continue };
+        assert!(test.readings.iter().filter_map(|r| r.iops).all(f64::is_finite), "a number that is none");
+    }
+});

@@ -1,0 +1,276 @@
+//! `cargo xtask bench report`: what reports of real-size runs cost in time, memory and bytes.
+//!
+//! The runs are made here: every test with its real cells, answered with response times like those of a drive. What
+//! is measured is the released binary, by its processor time, because the host is shared.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use pts::{Bench, Context, Profile, Stop, Test};
+use record::{
+    Direction, Event, HostFacts, Journal, Library, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Series,
+    TargetFacts, TargetKind, Until, Workload,
+};
+use stdx::units::SECOND_NS;
+use stdx::{Histogram, Rng};
+
+use super::{Row, median};
+
+const RUNS: usize = 5;
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Response times of a cell are drawn so often; each stands for many I/Os.
+const DRAWN: u64 = 3000;
+const CAPACITY_BYTES: u64 = 4_000_000_000_000;
+
+/// Makes the runs, then measures.
+pub fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
+    let binary = built(root)?;
+    let library = folder.join("report-runs");
+    if library.exists() {
+        std::fs::remove_dir_all(&library)?;
+    }
+    let bundle = run(&library, "bundle", &["wsat", "iops", "tp-1024", "lat"])?;
+    let day = run(&library, "day", &["wsat"])?;
+    let (html, pdf) = (folder.join("bundle.html"), folder.join("bundle.pdf"));
+    let mut rows = Vec::new();
+    let pages = costs(&binary, |command| {
+        command.arg("report").arg(&bundle).arg("--html").arg(&html).arg("--pdf").arg(&pdf);
+    })?;
+    rows.push(row("26 pages as HTML and PDF: CPU", "s", 2.0, pages.cpu_seconds));
+    rows.push(row("26 pages as HTML and PDF: memory", "MiB", 300.0, pages.resident_mib));
+    rows.push(row("the HTML file", "MB", 3.0, megabytes(&html)?));
+    rows.push(row("the PDF, with annexes", "MB", 2.0, megabytes(&pdf)?));
+    rows.push(row("journal of the 26 pages", "MB", 60.0, megabytes(&bundle.join("journal"))?));
+    rows.push(row("journal of 24 h WSAT", "MB", 60.0, megabytes(&day.join("journal"))?));
+    let fold = costs(&binary, |command| {
+        command.arg("show").arg(&day);
+    })?;
+    rows.push(row("24 h WSAT loaded and folded: CPU", "s", 3.0, fold.cpu_seconds));
+    println!("a journal has a histogram for each minute of WSAT and sums for each second");
+    Ok(rows)
+}
+
+fn row(what: &str, unit: &str, limit: f64, value: f64) -> Row {
+    Row {
+        what: what.into(),
+        target: format!("<= {limit} {unit}"),
+        measured: format!("{value:.2} {unit}"),
+        value,
+        limit,
+    }
+}
+
+fn megabytes(path: &Path) -> anyhow::Result<f64> {
+    let bytes = std::fs::metadata(path).with_context(|| format!("no {}", path.display()))?.len();
+    Ok(bytes as f64 / 1e6)
+}
+
+/// The binary, optimised.
+fn built(root: &Path) -> anyhow::Result<PathBuf> {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--package", "plateau"])
+        .current_dir(root)
+        .status()?;
+    ensure!(status.success(), "plateau cannot be built");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("release/plateau"))
+}
+
+struct Costs {
+    cpu_seconds: f64,
+    resident_mib: f64,
+}
+
+/// Medians over several runs of a command.
+fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Costs> {
+    let mut all = Vec::new();
+    for _ in 0..RUNS {
+        let mut command = Command::new(binary);
+        arguments(&mut command);
+        all.push(watched(&mut command)?);
+    }
+    Ok(Costs {
+        cpu_seconds: median(all.iter().map(|c| c.cpu_seconds)),
+        resident_mib: median(all.iter().map(|c| c.resident_mib)),
+    })
+}
+
+/// Runs a command to its end and looks at it meanwhile.
+fn watched(command: &mut Command) -> anyhow::Result<Costs> {
+    let mut child = command.stdout(Stdio::null()).spawn()?;
+    let mut costs = Costs { cpu_seconds: 0.0, resident_mib: 0.0 };
+    loop {
+        let folder = format!("/proc/{}", child.id());
+        if let Some(kib) = peak_kib(&folder) {
+            costs.resident_mib = kib / 1024.0;
+        }
+        if let Some(seconds) = cpu_seconds(&folder) {
+            costs.cpu_seconds = seconds;
+        }
+        match child.try_wait()? {
+            None => std::thread::sleep(LOOK_EVERY),
+            Some(status) if status.success() => return Ok(costs),
+            Some(status) => bail!("plateau ended with {status}"),
+        }
+    }
+}
+
+fn peak_kib(folder: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("{folder}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+/// From the scheduler, in ns: the ticks of `stat` are too coarse.
+fn cpu_seconds(folder: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("{folder}/schedstat")).ok()?;
+    let ns: f64 = text.split_whitespace().next()?.parse().ok()?;
+    (ns > 0.0).then_some(ns / SECOND_NS as f64)
+}
+
+/// A run of `tests` with real cells, never steady, so that every test has all its rounds.
+fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
+    let profile = Profile::named("pts-c-1.0").map_err(anyhow::Error::msg)?;
+    let file = RunFile {
+        version: RUN_FILE_VERSION,
+        id: id.into(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+        plateau_version: "bench".into(),
+        command: vec!["cargo xtask bench report".into()],
+        tests: tests.iter().map(|name| (*name).to_owned()).collect(),
+        profile: profile.name.into(),
+        settings: profile.settings(1),
+        target: TargetFacts {
+            kind: TargetKind::Block,
+            path: "/dev/null".into(),
+            identity: "none".into(),
+            attachment: None,
+            vendor: None,
+            model: Some("made for a benchmark".into()),
+            serial: None,
+            firmware: None,
+            interface: None,
+            nand: None,
+            capacity_bytes: CAPACITY_BYTES,
+            logical_block_bytes: 512,
+            physical_block_bytes: 4096,
+            rotational: None,
+            simulated: None,
+        },
+        host: HostFacts::default(),
+        ceiling: None,
+        placement: None,
+        origin: None,
+    };
+    let (run, journal) = Library::at(library).create(file)?;
+    let mut bench = Recorder { journal, rng: Rng::from_seed(1), clock_ns: 0, cells: 0 };
+    let context = Context::of(&run.file).map_err(anyhow::Error::msg)?;
+    for name in tests {
+        bench.journal.append(Event::TestStarted { test: (*name).to_owned() })?;
+        let test = Test::named(name).map_err(anyhow::Error::msg)?;
+        let outcome = (test.run)(&context, &mut bench);
+        ensure!(outcome.stop.is_none(), "{name} came to no end: {:?}", outcome.stop);
+        bench.journal.append(Event::TestEnded { test: (*name).to_owned(), converged: outcome.converged })?;
+    }
+    bench.journal.append(Event::Closed)?;
+    Ok(run.dir)
+}
+
+/// Answers like a drive that rises and falls.
+struct Recorder {
+    journal: Journal,
+    rng: Rng,
+    clock_ns: u64,
+    cells: u64,
+}
+
+impl Recorder {
+    fn tell(&mut self, event: Event) -> Result<(), Stop> {
+        self.journal.append(event).map(|_| ()).map_err(|error| Stop::Failed(error.to_string()))
+    }
+
+    fn segment(&mut self, workload: &Workload) -> Segment {
+        let nanoseconds = match workload.until {
+            Until::DurationNs(ns) => ns,
+            Until::AmountBytes(_) => 3600 * SECOND_NS,
+        };
+        let swing = 1.0 + 0.3 * (self.cells as f64 * 0.7).sin();
+        let ios = (9000.0 * swing * nanoseconds as f64 / SECOND_NS as f64) as u64;
+        let reads = ios * u64::from(workload.read_percent) / 100;
+        let (read, write) = (self.direction(workload, reads), self.direction(workload, ios - reads));
+        let seconds = (nanoseconds / SECOND_NS).min(3600) as usize;
+        let each = |rng: &mut Rng, sum: u64| -> Vec<u64> {
+            let mean = sum / seconds.max(1) as u64;
+            (0..seconds).map(|_| mean * 9 / 10 + rng.below(mean / 5 + 1)).collect()
+        };
+        let series = Series {
+            interval_ns: SECOND_NS,
+            read_ios: each(&mut self.rng, reads),
+            write_ios: each(&mut self.rng, ios - reads),
+            latency_mean_ns: each(&mut self.rng, 300_000 * seconds as u64),
+            latency_max_ns: each(&mut self.rng, 30_000_000 * seconds as u64),
+        };
+        let start_ns = self.clock_ns;
+        self.clock_ns += nanoseconds;
+        Segment {
+            workload: workload.clone(),
+            start_ns,
+            end_ns: self.clock_ns,
+            read,
+            write,
+            series,
+            errors: Vec::new(),
+            engine: "io_uring".into(),
+            gap_before: None,
+            host: None,
+        }
+    }
+
+    /// Response times from 20 us to some ms, most of them small.
+    fn direction(&mut self, workload: &Workload, ios: u64) -> Direction {
+        let mut drawn = Histogram::new();
+        for _ in 0..DRAWN.min(ios) {
+            let below = self.rng.below(1 << 20) as f64 / f64::from(1 << 20);
+            drawn.record((20_000.0 * (1.0 - below).max(1e-6).powf(-0.7)) as u64);
+        }
+        let bytes = ios * u64::from(workload.block_bytes);
+        Direction { ios, bytes, latency: drawn }
+    }
+}
+
+impl Bench for Recorder {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        let purged = Purged {
+            method: "Security Erase".into(),
+            pts_purge: true,
+            start_ns: self.clock_ns,
+            end_ns: self.clock_ns,
+            evidence: Vec::new(),
+        };
+        self.tell(Event::Purged(purged.clone()))?;
+        Ok(purged)
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.segment(workload);
+        self.tell(Event::Preconditioned(segment.clone()))?;
+        Ok(segment)
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.segment(workload);
+        self.cells += 1;
+        self.tell(Event::Measured(segment.clone()))?;
+        Ok(segment)
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.tell(Event::Idled { length_ns })
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        self.tell(Event::Noted(note))
+    }
+}
