@@ -29,6 +29,9 @@ fn name_of(event: &Event) -> &'static str {
         Event::Idled { .. } => "idled",
         Event::Health { .. } => "health",
         Event::WriteCache { .. } => "write_cache",
+        Event::HostChecked { .. } => "host_checked",
+        Event::Tuned { .. } => "tuned",
+        Event::LbaFormat { .. } => "lba_format",
         Event::Noted(Note::RoundStarted { .. }) => "round_started",
         Event::Noted(Note::Judged(_)) => "judged",
         Event::Noted(Note::Skipped { .. }) => "skipped",
@@ -40,7 +43,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 17;
+const EVENTS: usize = 21;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

@@ -5,7 +5,8 @@ use record::{Health, Purged};
 use crate::admin::kernel::Kernel;
 use crate::target::Real;
 use crate::{
-    About, Armed, Drive, DriveError, Inner, Kind, PurgeOptions, Purging, about, health, purge, write_cache,
+    About, Armed, Drive, DriveError, HostLook, Inner, Kind, PurgeOptions, Purging, about, checks, health,
+    purge, write_cache,
 };
 
 impl Drive {
@@ -22,9 +23,28 @@ impl Drive {
             },
         }
     }
+
+    /// Looks at the host around it, for about a third of a second; nothing for a simulated drive, which no host
+    /// changes.
+    #[must_use]
+    pub fn host_look(&self) -> HostLook {
+        match &self.kind {
+            Kind::Simulated(_) => HostLook::default(),
+            Kind::Real(real, _) => checks::look(real),
+        }
+    }
 }
 
 impl Armed {
+    /// The same as of a [`Drive`].
+    #[must_use]
+    pub fn host_look(&self) -> HostLook {
+        match &self.inner {
+            Inner::Simulated(_) => HostLook::default(),
+            Inner::Real { real, .. } => checks::look(real),
+        }
+    }
+
     /// Puts it into the state that is nearest to new.
     ///
     /// # Errors

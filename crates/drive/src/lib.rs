@@ -12,6 +12,7 @@ mod admin;
 mod capability;
 mod care;
 mod ceiling;
+mod checks;
 mod clock;
 mod error;
 mod health;
@@ -37,6 +38,7 @@ use record::{Placement, Segment, TargetFacts, Workload};
 
 pub use about::{About, Fact, Value};
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
+pub use checks::{HostLook, Tuning};
 use clock::Clock;
 pub use error::{DriveError, ErrorKind};
 pub use list::{Listed, list};

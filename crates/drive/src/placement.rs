@@ -219,7 +219,7 @@ fn read(roots: &Roots, path: &str) -> Option<String> {
 }
 
 /// `0-3,8`, as the kernel and fio write it.
-fn parse_list(text: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn parse_list(text: &str) -> Result<Vec<u32>, String> {
     const MOST: u32 = 4096;
     let mut numbers = Vec::new();
     for part in text.split(',') {

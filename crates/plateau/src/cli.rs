@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use load::{Load, OutputFormat};
 use pts::{PROFILES, TESTS};
+use record::CacheChoice;
 
 use crate::outputs::Outputs;
 
@@ -29,7 +30,8 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds; 130 interrupted \
+or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds, or `check` found what \
+would invalidate results; 130 interrupted \
 (resume with `plateau resume RUN`).
 
 RUN is an id, a unique beginning of one, or the path of a run's directory.";
@@ -62,6 +64,8 @@ pub enum Command {
     List,
     /// Say what a target is, what must be typed to erase it, and what forbids it
     Info(Info),
+    /// Look at what of this host could spoil the results of a target, and say how to mend it
+    Check(Check),
     /// Purge a target by itself: everything on it is lost
     Purge(Purge),
     /// List the models of simulated drives, show one with what it was fitted to, or fit one to a run
@@ -115,16 +119,32 @@ pub struct Handling {
     /// Write samples before each purge and look for them after; the PTS wants no reads there
     #[arg(long)]
     pub verify_purge: bool,
-    /// Volatile write cache of the drive during the run
-    #[arg(long, value_name = "STATE", default_value = "profile")]
-    pub write_cache: WriteCacheChoice,
+    /// Volatile write cache of the drive during the run [default: profile]
+    #[arg(long, value_name = "STATE")]
+    pub write_cache: Option<WriteCacheChoice>,
+    /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and put them back after
+    /// (see `plateau check TARGET`)
+    #[arg(long)]
+    pub tune: bool,
+}
+
+impl Handling {
+    /// As it is kept in a run: what `kept` has and was not asked for anew stays.
+    pub fn over(&self, kept: &record::Handling) -> record::Handling {
+        record::Handling {
+            purge_method: self.purge_method.clone().or_else(|| kept.purge_method.clone()),
+            verify_purge: self.verify_purge || kept.verify_purge,
+            write_cache: self.write_cache.map(WriteCacheChoice::kept).or(kept.write_cache),
+            tune: self.tune || kept.tune,
+            lba_format: kept.lba_format,
+        }
+    }
 }
 
 /// What to do with the drive's volatile write cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum WriteCacheChoice {
     /// As the profile wants it
-    #[default]
     Profile,
     /// Leave it as it is
     Keep,
@@ -132,6 +152,17 @@ pub enum WriteCacheChoice {
     On,
     /// Off (WCD)
     Off,
+}
+
+impl WriteCacheChoice {
+    const fn kept(self) -> CacheChoice {
+        match self {
+            Self::Profile => CacheChoice::Profile,
+            Self::Keep => CacheChoice::Keep,
+            Self::On => CacheChoice::On,
+            Self::Off => CacheChoice::Off,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -389,6 +420,15 @@ pub struct Info {
     /// Simulated drives: divide capacity and minutes by this
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Block device or regular file
+    pub target: String,
+    /// Try what --tune of a run does: set what is safe, look again, put it back
+    #[arg(long)]
+    pub tune: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! Every command, one file each.
 
+mod check;
 mod compare;
 mod completions;
 mod demo;
@@ -38,6 +39,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Import(options) => import::run(cli, options),
         Command::Examples(options) => examples::run(cli, options),
         Command::List => list::run(cli),
+        Command::Check(options) => check::run(cli, options),
         Command::Purge(options) => purge::run(cli, options),
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),

@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, OpenOptions, PurgeOptions};
 use pts::{Profile, Test};
-use record::{Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use record::{Handling, Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
 use stdx::units::parse_size;
 
-use crate::cli::{Asked, Cli, Handling, Run};
+use crate::cli::{Asked, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, places, printer, report_file, settings, write_cache};
+use crate::{host, places, printer, report_file, settings, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -25,6 +25,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let mut armed = drive.arm(options.erase.as_deref())?;
     // A file that did not exist before has a sector size only now.
     file.target = armed.facts().clone();
+    file.handling = options.handling.over(&Handling::default());
     preflight::check(&file)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
@@ -32,7 +33,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let (run, mut journal) = library.create(file)?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;
-    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &options.handling)?;
+    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &run.file.handling)?;
     Ok(run)
 }
 
@@ -66,6 +67,7 @@ pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
         ceiling: None,
         placement: placement_of(asked),
         origin: None,
+        handling: Handling::default(),
     };
     settings::check_range(&file, &asked.changes).map_err(usage)?;
     preflight::check(&file)?;
@@ -103,7 +105,7 @@ pub fn execute(
 ) -> Done {
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let library = run.dir.parent().unwrap_or(&run.dir);
-    let changed = write_cache::set(armed, library, profile, handling.write_cache, journal)
+    let upkeep = upkeep::begin(armed, library, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
     let mut progress = Progress::of(&run.file);
     let purge = PurgeOptions {
@@ -114,9 +116,7 @@ pub fn execute(
     let result =
         Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
     drop(progress);
-    if let Some(changed) = changed {
-        write_cache::restore(armed, changed, journal);
-    }
+    upkeep::end(upkeep, armed, journal);
     result.map_err(|failure| {
         printer::tell_line(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",

@@ -20,7 +20,10 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         Exit::Run,
         "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
     ),
-    (Exit::Regressed, "a condition of `compare --fail-if` holds"),
+    (
+        Exit::Regressed,
+        "a condition of `compare --fail-if` holds, or `check` found what would invalidate results",
+    ),
     (
         Exit::Interrupted,
         "interrupted by Ctrl-C or SIGTERM, or because the host was suspended; `plateau resume` goes on",

@@ -4,6 +4,7 @@
 //! output is its result; progress, warnings and errors go to standard error.
 #![forbid(unsafe_code)]
 
+mod checks;
 mod cli;
 mod commands;
 mod conduct;
@@ -25,6 +26,9 @@ mod settings;
 mod signature;
 mod speeds;
 mod summary;
+mod tuning;
+mod undo;
+mod upkeep;
 mod write_cache;
 
 use std::process::ExitCode;

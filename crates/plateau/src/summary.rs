@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::health;
+use crate::{checks, health};
 
 /// A run folded from its journal.
 pub struct Summary {
@@ -68,6 +68,9 @@ impl Summary {
         if let Some(health) = health::over(&self.loaded.entries) {
             line("health", &health);
         }
+        if let Some(found) = checks::of_run(&self.loaded.entries) {
+            line("checks", &checks::summary(found));
+        }
         if let Some(torn) = self.loaded.torn {
             line("note", &format!("the last record was cut off ({} bytes) and is left out", torn.bytes));
         }
@@ -94,6 +97,7 @@ impl Summary {
             "origin": file.origin,
             "modified": self.replayed.modified,
             "health": health::over(&self.loaded.entries),
+            "host_checks": checks::of_run(&self.loaded.entries),
             "journal_sha256": self.loaded.digest.to_string(),
             "tests": self.replayed.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),

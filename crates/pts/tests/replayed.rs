@@ -73,6 +73,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         ceiling: None,
         placement: None,
         origin: None,
+        handling: record::Handling::default(),
     }
 }
 

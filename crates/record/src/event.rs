@@ -1,8 +1,10 @@
 //! The one stream: everything that happened in a run, in order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{ImportedTest, Segment};
+use crate::{HostCheck, ImportedTest, Segment};
 
 /// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +62,33 @@ pub enum Event {
     },
     /// A test as another tool or a publication tells it; only in imported runs.
     Imported(ImportedTest),
+    /// The host was looked at, before the first test and again when the run went on.
+    HostChecked {
+        /// Every check, in the order of its table.
+        checks: Vec<HostCheck>,
+    },
+    /// A setting of the host was changed for the run, or back at its end.
+    Tuned {
+        /// Which, such as `scheduler of nvme0n1`.
+        setting: String,
+        /// What it was before.
+        was: String,
+        /// What it is now.
+        is: String,
+        /// It was put back after the last test.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        restored: bool,
+    },
+    /// An NVMe namespace was formatted to another LBA format for the run, or back at its end.
+    LbaFormat {
+        /// Number of the format before.
+        was: u8,
+        /// Number of the format now.
+        is: u8,
+        /// It was put back after the last test.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        restored: bool,
+    },
     /// The test said something about itself.
     Noted(Note),
     /// The run stopped before its end; what was finished stays.
@@ -151,6 +180,9 @@ pub struct Health {
     /// NVMe power state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u8>,
+    /// Power by the name of its meter: `package-0` (RAPL, mean since it was read last), or a sensor of the host.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub power_milliwatts: BTreeMap<String, u64>,
 }
 
 /// What a test says while it runs; derived from answers, so a replay says the same.

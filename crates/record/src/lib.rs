@@ -5,6 +5,7 @@
 //! Plateau displays or decides is a fold over the journal. `docs/journal-format.md` is the format.
 #![forbid(unsafe_code)]
 
+mod check;
 mod event;
 mod histogram_wire;
 mod host;
@@ -15,6 +16,7 @@ mod run_file;
 mod segment;
 mod workload;
 
+pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
 pub use event::{Entry, Event, Health, Judgement, Note, Purged, VariableJudgement};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};

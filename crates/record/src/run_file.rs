@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ceiling, Origin};
+use crate::{Ceiling, Handling, Origin};
 
 /// Version of `run.json` that this build writes.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -40,6 +40,9 @@ pub struct RunFile {
     /// Set for runs that Plateau did not measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// How the drive itself is treated; a resumed run goes on in the same way.
+    #[serde(default, skip_serializing_if = "Handling::is_default")]
+    pub handling: Handling,
 }
 
 /// Processors for the threads of the load, as they were asked for.

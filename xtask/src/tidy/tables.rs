@@ -93,6 +93,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/drive/src/checks",
+        extension: "rs",
+        helpers: &["tests", "tuning"],
+        file: "crates/drive/src/checks.rs",
+        table: Some("CHECKS"),
+        entry: module,
+    },
+    Listed {
         folder: "xtask/src/tidy",
         extension: "rs",
         helpers: &["tree"],

@@ -66,6 +66,14 @@ impl Block {
         Ok(Self { facts, node, number, roots })
     }
 
+    pub(crate) fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    pub(crate) fn number(&self) -> DeviceNumber {
+        self.number
+    }
+
     pub(crate) fn numa_node(&self) -> Option<u32> {
         SysDevice::find(&self.roots, self.number).ok()?.numa_node()
     }

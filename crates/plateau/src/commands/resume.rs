@@ -54,7 +54,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         &interrupted,
         &loaded.entries,
         begin,
-        &options.handling,
+        &options.handling.over(&stored.file.handling),
     )?;
     drop(journal);
     conduct::finish(cli, stored)

@@ -72,7 +72,8 @@ impl Bench {
     /// Runs in the library.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
-        entries.map(|entry| entry.expect("a folder entry").path()).collect()
+        // Beside runs there may be notes of what has to be put back.
+        entries.map(|entry| entry.expect("a folder entry").path()).filter(|path| path.is_dir()).collect()
     }
 
     /// The journal of the only run, once there is one.

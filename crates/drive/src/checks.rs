@@ -1,0 +1,245 @@
+//! Host checks: what of the machine around a drive could spoil a result, one file each.
+//!
+//! Every check reads `/sys` and `/proc` below the roots and hands the values to a function that decides and
+//! reads nothing. What is safe to change for a run comes along as a [`Tuning`].
+
+mod cgroup;
+mod governor;
+mod interrupts;
+mod iommu;
+mod iostats;
+mod mitigations;
+mod nomerges;
+mod other_load;
+mod pcie_link;
+mod power_saving;
+mod scheduler;
+mod swap;
+mod thermal;
+mod tuning;
+mod turbo;
+mod write_back_throttling;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use record::{HostCheck, HostVerdict};
+
+use crate::host::{Roots, SysDevice};
+use crate::placement::parse_list;
+use crate::target::Real;
+pub use tuning::Tuning;
+
+/// Between two looks at counters.
+const WATCHED: Duration = Duration::from_millis(300);
+
+/// Every check, in the order in which they are told.
+const CHECKS: &[Check] = &[
+    governor::CHECK,
+    turbo::CHECK,
+    scheduler::CHECK,
+    write_back_throttling::CHECK,
+    iostats::CHECK,
+    nomerges::CHECK,
+    interrupts::CHECK,
+    pcie_link::CHECK,
+    other_load::CHECK,
+    iommu::CHECK,
+    cgroup::CHECK,
+    swap::CHECK,
+    power_saving::CHECK,
+    mitigations::CHECK,
+    thermal::CHECK,
+];
+
+struct Check {
+    name: &'static str,
+    look: fn(&Scene<'_>) -> Finding,
+}
+
+/// Where a check looks.
+struct Scene<'a> {
+    roots: &'a Roots,
+    /// The target; none for a file.
+    device: Option<SysDevice>,
+    /// How long to wait between two looks at counters.
+    watched: Duration,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    verdict: HostVerdict,
+    found: String,
+    fix: Option<String>,
+    tunings: Vec<Tuning>,
+}
+
+impl Finding {
+    fn of(verdict: HostVerdict, found: impl Into<String>) -> Self {
+        Self { verdict, found: found.into(), fix: None, tunings: Vec::new() }
+    }
+
+    fn ok(found: impl Into<String>) -> Self {
+        Self::of(HostVerdict::Ok, found)
+    }
+
+    fn not_here(found: impl Into<String>) -> Self {
+        Self::of(HostVerdict::NotHere, found)
+    }
+
+    fn warn(found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::of(HostVerdict::Warn, found) }
+    }
+
+    fn invalid(found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
+    }
+
+    /// Several findings of one check as one: the worst verdict, and the texts of those that share it.
+    fn worst_of(findings: Vec<Self>) -> Option<Self> {
+        let verdict = findings.iter().map(|finding| finding.verdict).max()?;
+        let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();
+        let join = |texts: Vec<String>| texts.join("; ");
+        let fixes: Vec<String> = worst.iter().filter_map(|finding| finding.fix.clone()).collect();
+        Some(Self {
+            verdict,
+            found: join(worst.iter().map(|finding| finding.found.clone()).collect()),
+            fix: (!fixes.is_empty()).then(|| join(fixes)),
+            tunings: worst.into_iter().flat_map(|finding| finding.tunings).collect(),
+        })
+    }
+}
+
+/// What was found, and what of it could be tuned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostLook {
+    /// Every check.
+    pub checks: Vec<HostCheck>,
+    /// Settings that are safe to change for a run and to put back.
+    pub tunings: Vec<Tuning>,
+}
+
+/// Looks at the host around a target.
+pub(crate) fn look(real: &Real) -> HostLook {
+    match real {
+        Real::Block(block) => {
+            let device = SysDevice::find(block.roots(), block.number()).ok();
+            look_around(&Scene { roots: block.roots(), device, watched: WATCHED })
+        }
+        Real::File(_) => look_around(&Scene { roots: &Roots::default(), device: None, watched: WATCHED }),
+    }
+}
+
+fn look_around(scene: &Scene<'_>) -> HostLook {
+    let mut looked = HostLook::default();
+    for check in CHECKS {
+        let Finding { verdict, found, fix, tunings } = (check.look)(scene);
+        let fix = fix.map(|fix| if tunings.is_empty() { fix } else { format!("{fix}, or --tune") });
+        looked.checks.push(HostCheck { name: check.name.into(), verdict, found, fix });
+        looked.tunings.extend(tunings);
+    }
+    looked
+}
+
+fn read(path: impl AsRef<Path>) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+impl Scene<'_> {
+    fn sys(&self, path: &str) -> Option<String> {
+        read(self.roots.sys.join(path))
+    }
+
+    fn proc(&self, path: &str) -> Option<String> {
+        read(self.roots.proc.join(path))
+    }
+
+    /// Entries of a folder in `/sys` whose names begin so, in order.
+    fn entries(&self, folder: &str, prefix: &str) -> Vec<PathBuf> {
+        entries(&self.roots.sys.join(folder), prefix)
+    }
+
+    /// Processors that are online.
+    fn online(&self) -> Vec<u32> {
+        self.sys("devices/system/cpu/online").and_then(|text| parse_list(&text).ok()).unwrap_or_default()
+    }
+
+    /// The folders above the device, from the nearest on: its controller, its bus, its port.
+    fn above(&self) -> Vec<PathBuf> {
+        let Some(device) = &self.device else { return Vec::new() };
+        let below = device.position().parent().map(controller_of).unwrap_or_default();
+        below.ancestors().take_while(|dir| dir.starts_with(&self.roots.sys)).map(Into::into).collect()
+    }
+
+    /// The nearest folder above the device that has this entry.
+    fn nearest_with(&self, name: &str) -> Option<PathBuf> {
+        self.above().into_iter().find(|dir| dir.join(name).exists())
+    }
+}
+
+/// Namespaces of NVMe drives with several paths hang below their subsystem, and it names its controllers.
+fn controller_of(parent: &Path) -> PathBuf {
+    let of_subsystem =
+        parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));
+    let controllers = if of_subsystem { entries(parent, "nvme") } else { Vec::new() };
+    let links = controllers.into_iter().filter(|path| path.is_symlink());
+    links.filter_map(|path| path.canonicalize().ok()).next().unwrap_or_else(|| parent.into())
+}
+
+fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// A setting of the device's queue that has one value to measure with.
+struct QueueSetting {
+    attribute: &'static str,
+    wanted: &'static str,
+    /// What is meant by the text of the attribute.
+    meaning: fn(&str) -> String,
+    /// Whether the kernel offers the wanted value.
+    offered: fn(&str) -> bool,
+    /// What another value does to results.
+    harm: &'static str,
+}
+
+impl QueueSetting {
+    fn look(&self, scene: &Scene<'_>) -> Finding {
+        let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
+        let path = device.position().join("queue").join(self.attribute);
+        match read(&path) {
+            None => Finding::not_here(format!("{} has no such setting", device.kname)),
+            Some(text) => self.judge(&device.kname, &text, path),
+        }
+    }
+
+    fn judge(&self, kname: &str, text: &str, path: PathBuf) -> Finding {
+        let now = (self.meaning)(text);
+        if now == self.wanted {
+            return Finding::ok(now);
+        }
+        let harm = format!("{now}; {}", self.harm);
+        if !(self.offered)(text) {
+            return Finding::warn(harm, format!("the kernel offers no {} here", self.wanted));
+        }
+        let tuning = Tuning {
+            setting: format!("{} of {kname}", self.attribute),
+            path: path.clone(),
+            was: now,
+            to: self.wanted.into(),
+            of_host: false,
+        };
+        let fix = format!("echo {} > {}", self.wanted, tuning::short(&path, kname, self.attribute));
+        Finding { tunings: vec![tuning], ..Finding::warn(harm, fix) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

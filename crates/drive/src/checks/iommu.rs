@@ -1,0 +1,38 @@
+//! IOMMU: what each I/O pays for the translation of its addresses.
+
+use super::{Check, Finding, Scene, read};
+
+pub(super) const CHECK: Check = Check { name: "IOMMU", look };
+
+fn look(scene: &Scene<'_>) -> Finding {
+    let group = scene.nearest_with("iommu_group");
+    judge(group.and_then(|dir| read(dir.join("iommu_group/type"))).as_deref())
+}
+
+/// The kind of domain that the drive is in.
+fn judge(domain: Option<&str>) -> Finding {
+    let fix = "boot with iommu=pt, if the host's share of the results is large";
+    match domain {
+        None => Finding::not_here("no IOMMU stands before the drive"),
+        Some("identity") => Finding::ok("addresses pass untranslated"),
+        Some("DMA-FQ") => Finding::ok("translates addresses, and drops them in batches (DMA-FQ)"),
+        Some(other) => Finding::warn(
+            format!("translates the addresses of each I/O and drops them at once ({other})"),
+            fix,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::HostVerdict::{NotHere, Ok, Warn};
+
+    #[test]
+    fn only_the_strict_kind_is_worth_a_word() {
+        let cases = [(None, NotHere), (Some("identity"), Ok), (Some("DMA-FQ"), Ok), (Some("DMA"), Warn)];
+        for (domain, verdict) in cases {
+            assert_eq!(judge(domain).verdict, verdict, "{domain:?}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Statistics of the block layer: two readings of a clock for each I/O.
+
+use super::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "iostats", look: |scene| IOSTATS.look(scene) };
+
+const IOSTATS: QueueSetting = QueueSetting {
+    attribute: "iostats",
+    wanted: "0",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel takes the time of each I/O, which costs processor time near the host's limit",
+};

@@ -1,0 +1,51 @@
+//! Kernel mitigations: each system call pays for them, so the host's limit is lower.
+
+use super::{Check, Finding, Scene, read};
+
+pub(super) const CHECK: Check = Check { name: "kernel mitigations", look };
+
+fn look(scene: &Scene<'_>) -> Finding {
+    let files = scene.entries("devices/system/cpu/vulnerabilities", "");
+    let told: Vec<(String, String)> = files
+        .iter()
+        .filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), read(path)?)))
+        .collect();
+    judge(&told)
+}
+
+/// Names of vulnerabilities and what the kernel does about them.
+fn judge(told: &[(String, String)]) -> Finding {
+    if told.is_empty() {
+        return Finding::not_here("the kernel does not tell of any");
+    }
+    let on: Vec<&str> = told
+        .iter()
+        .filter(|(_, text)| text.starts_with("Mitigation"))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if on.is_empty() {
+        return Finding::ok("none on");
+    }
+    Finding::warn(
+        format!("{} on ({}); system calls take longer", on.len(), on.join(", ")),
+        "nothing, unless the report says that the host was the limit; then boot a host of no other use with \
+         mitigations=off",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::HostVerdict::{NotHere, Ok, Warn};
+
+    #[test]
+    fn those_that_are_on_are_named() {
+        let told = |text: &str| [("spectre_v2".to_owned(), text.to_owned())];
+        assert_eq!(judge(&[]).verdict, NotHere);
+        assert_eq!(judge(&told("Not affected")).verdict, Ok);
+        assert_eq!(judge(&told("Vulnerable")).verdict, Ok);
+        let finding = judge(&told("Mitigation: Retpolines"));
+        assert_eq!(finding.verdict, Warn);
+        assert!(finding.found.contains("1 on (spectre_v2)"), "{}", finding.found);
+    }
+}

@@ -1,0 +1,13 @@
+//! Merging: the kernel makes one I/O of neighbouring ones, so the drive sees larger ones than the test asked for.
+
+use super::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "nomerges", look: |scene| NOMERGES.look(scene) };
+
+const NOMERGES: QueueSetting = QueueSetting {
+    attribute: "nomerges",
+    wanted: "2",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel may make one large I/O of neighbouring small ones in sequential tests",
+};

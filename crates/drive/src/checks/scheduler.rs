@@ -1,0 +1,13 @@
+//! I/O scheduler: it holds I/Os back and sorts them, which the drive should do itself.
+
+use super::{Check, QueueSetting, tuning};
+
+pub(super) const CHECK: Check = Check { name: "scheduler", look: |scene| SCHEDULER.look(scene) };
+
+const SCHEDULER: QueueSetting = QueueSetting {
+    attribute: "scheduler",
+    wanted: "none",
+    meaning: |text| tuning::active(text).into(),
+    offered: |text| text.split_whitespace().any(|word| word.trim_matches(['[', ']']) == "none"),
+    harm: "it holds I/Os back and sorts them before the drive sees them",
+};

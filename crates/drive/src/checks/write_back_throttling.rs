@@ -1,0 +1,13 @@
+//! Write-back throttling: the kernel holds buffered writes and discards back to keep reads quick.
+
+use super::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "write-back throttling", look: |scene| THROTTLING.look(scene) };
+
+const THROTTLING: QueueSetting = QueueSetting {
+    attribute: "wbt_lat_usec",
+    wanted: "0",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel holds discards and writes that are not direct back while reads take longer than this many us",
+};

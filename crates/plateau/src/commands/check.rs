@@ -1,0 +1,72 @@
+//! `plateau check TARGET`.
+
+use drive::{Drive, OpenOptions};
+use record::{Event, HostCheck, HostVerdict};
+use serde_json::json;
+
+use crate::cli::{Check, Cli};
+use crate::failure::{Done, Exit, Failure};
+use crate::{checks, places, printer, tuning};
+
+pub fn run(cli: &Cli, options: &Check) -> Done {
+    let drive = drive::open(&options.target, &OpenOptions::default())?;
+    if drive.facts().simulated.is_some() {
+        let text = format!("{}: nothing of the host changes what a simulated drive does", options.target);
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let mut looked = drive.host_look();
+    let mut changed = Vec::new();
+    if options.tune {
+        refuse_use(&drive)?;
+        let library = places::library(cli.library.as_deref())?;
+        std::fs::create_dir_all(library.root())?;
+        tuning::restore_left_over(drive.facts(), library.root())?;
+        if let Some(tuned) = tuning::set(drive.facts(), library.root(), drive.host_look().tunings)? {
+            looked = drive.host_look();
+            changed = tuned.events().filter_map(told).collect();
+            tuned.restore();
+        }
+    }
+    tell(cli, &drive, &looked.checks, &changed)
+}
+
+/// Nobody's drive is slowed down by settings that are tried.
+fn refuse_use(drive: &Drive) -> Done {
+    let refusals: Vec<String> = drive.refusals().iter().map(ToString::to_string).collect();
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    let text = format!("{}: its settings stay as they are: {}", drive.facts().path, refusals.join("; and "));
+    Err(Failure::text(Exit::Refused, text))
+}
+
+fn told(event: Event) -> Option<String> {
+    match event {
+        Event::Tuned { setting, was, is, .. } => Some(format!("{setting}: {was}, {is} while it is tested")),
+        _ => None,
+    }
+}
+
+fn tell(cli: &Cli, drive: &Drive, found: &[HostCheck], changed: &[String]) -> Done {
+    let worst = found.iter().map(|check| check.verdict).max().unwrap_or(HostVerdict::NotHere);
+    let document = json!({
+        "target": drive.facts(),
+        "verdict": worst,
+        "checks": found,
+        "tuned": changed,
+    });
+    let unfit = worst == HostVerdict::WouldInvalidate;
+    if !cli.json {
+        let tuned: String = changed.iter().map(|line| format!("tuned and put back     {line}\n")).collect();
+        let summary = checks::summary(found);
+        printer::print(&format!("{}: {summary}\n{}{tuned}", drive.facts().path, checks::text(found)))?;
+    } else if !unfit {
+        printer::print_json(&document)?;
+    }
+    if !unfit {
+        return Ok(());
+    }
+    let problem =
+        format!("{}: results would say something of the host rather than of the drive", drive.facts().path);
+    Err(Failure::text(Exit::Regressed, problem).with_document(document))
+}

@@ -1,0 +1,75 @@
+//! What is done to drive and host around the tests of a run, and undone behind them: host checks, settings of the
+//! host, the write cache.
+
+use std::path::Path;
+
+use drive::Armed;
+use pts::Profile;
+use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
+
+use crate::failure::Done;
+use crate::tuning::{self, Tuned};
+use crate::write_cache::{self, Changed};
+use crate::{checks, printer};
+
+/// What has to be put back.
+pub struct Upkeep {
+    cache: Option<Changed>,
+    tuned: Option<Tuned>,
+}
+
+/// Puts back what a crash left, looks at the host, and sets what the run wants.
+pub fn begin(
+    armed: &mut Armed,
+    library: &Path,
+    profile: &Profile,
+    handling: &Handling,
+    journal: &mut Journal,
+) -> Done<Upkeep> {
+    tuning::restore_left_over(armed.facts(), library)?;
+    let tuned = look(armed, library, handling.tune, journal)?;
+    let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
+    match write_cache::set(armed, library, profile, choice, journal) {
+        Ok(cache) => Ok(Upkeep { cache, tuned }),
+        Err(failure) => {
+            restore_tuned(tuned, journal);
+            Err(failure)
+        }
+    }
+}
+
+/// Puts everything back; what cannot be is told of.
+pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal) {
+    if let Some(changed) = upkeep.cache {
+        write_cache::restore(armed, changed, journal);
+    }
+    restore_tuned(upkeep.tuned, journal);
+}
+
+fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
+    // The run is over; a journal that cannot be written has been told of before.
+    tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
+}
+
+/// Host checks, as the host is while the run goes on: behind the tuning.
+fn look(armed: &Armed, library: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
+    let mut looked = armed.host_look();
+    let mut tuned = None;
+    if tune {
+        tuned = tuning::set(armed.facts(), library, std::mem::take(&mut looked.tunings))?;
+    }
+    for event in tuned.iter().flat_map(Tuned::events) {
+        journal.append(event)?;
+    }
+    if tuned.is_some() {
+        looked = armed.host_look();
+    }
+    if looked.checks.is_empty() {
+        return Ok(tuned);
+    }
+    for check in looked.checks.iter().filter(|check| check.verdict == HostVerdict::WouldInvalidate) {
+        printer::tell_line(&checks::line(check));
+    }
+    journal.append(Event::HostChecked { checks: looked.checks })?;
+    Ok(tuned)
+}

@@ -1,0 +1,144 @@
+//! Host checks, tuning, and what a resumed run remembers, on loop devices that the test makes.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use record::{Event, HostVerdict, Loaded};
+use support::{Bench, finished, text};
+
+const SIZE: u64 = 32 << 20;
+const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
+
+/// A loop device whose settings are as the kernel makes them; detached when dropped.
+struct Loop(String);
+
+impl Loop {
+    fn new(image: &Path) -> Option<Self> {
+        std::fs::File::create(image).and_then(|f| f.set_len(SIZE)).expect("an image");
+        let output =
+            Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(image).output().ok()?;
+        if !output.status.success() {
+            eprintln!("skipped: losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
+            return None;
+        }
+        let device = Self(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        let set = std::fs::write(device.setting("nomerges"), "0")
+            .and_then(|()| std::fs::write(device.setting("iostats"), "1"));
+        if let Err(error) = set {
+            eprintln!("skipped: settings of {} cannot be changed: {error}", device.0);
+            return None;
+        }
+        Some(device)
+    }
+
+    fn setting(&self, name: &str) -> String {
+        format!("/sys/block/{}/queue/{name}", self.0.trim_start_matches("/dev/"))
+    }
+
+    fn merges_and_stats(&self) -> (String, String) {
+        let now = |name| text(self.setting(name).as_ref()).trim().to_owned();
+        (now("nomerges"), now("iostats"))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(Command::new("losetup").args(["--detach", &self.0]).status());
+    }
+}
+
+/// The document of `check`, whatever it found.
+fn checked(bench: &Bench, options: &[&str]) -> serde_json::Value {
+    let output = bench.run(&[&["check", "--json"], options].concat());
+    let (out, err) = support::texts(&output);
+    let document: serde_json::Value =
+        serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}\n{err}"));
+    // A machine on which other tests run may be too busy to measure on.
+    let code = if document["verdict"] == "would_invalidate" { 7 } else { 0 };
+    assert_eq!(output.status.code(), Some(code), "{err}");
+    document
+}
+
+fn verdict(document: &serde_json::Value, name: &str) -> serde_json::Value {
+    let checks = document["checks"].as_array().expect("checks");
+    checks.iter().find(|check| check["name"] == name).expect("a check of that name")["verdict"].clone()
+}
+
+#[test]
+fn checks_tell_what_could_spoil_results_and_tuning_is_undone() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image")) else { return };
+    let document = checked(&bench, &[&device.0]);
+    assert_eq!(document["checks"].as_array().map(Vec::len), Some(15));
+    assert_eq!(
+        (verdict(&document, "nomerges"), verdict(&document, "iostats")),
+        ("warn".into(), "warn".into())
+    );
+    let document = checked(&bench, &[&device.0, "--tune"]);
+    assert_eq!((verdict(&document, "nomerges"), verdict(&document, "iostats")), ("ok".into(), "ok".into()));
+    assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));
+    assert!(bench.fails(2, &["check", "sim:sas-slc-2011"]).contains("simulated"));
+    assert!(bench.fails(4, &["check", "/dev/null"]).contains("character device"));
+}
+
+#[test]
+fn nobody_elses_device_is_tuned() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image")) else { return };
+    let made = Command::new("mkswap").arg(&device.0).output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: no mkswap");
+    }
+    assert!(bench.fails(3, &["check", &device.0, "--tune"]).contains("swap space"));
+    assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));
+}
+
+fn tunings(journal: &Loaded, put_back: bool) -> usize {
+    let wanted = |event: &Event| matches!(event, Event::Tuned { restored, .. } if *restored == put_back);
+    journal.entries.iter().filter(|entry| wanted(&entry.event)).count()
+}
+
+fn purges(journal: &Loaded) -> Vec<String> {
+    let method = |event: &Event| match event {
+        Event::Purged(purged) => Some(purged.method.clone()),
+        _ => None,
+    };
+    journal.entries.iter().filter_map(|entry| method(&entry.event)).collect()
+}
+
+#[test]
+fn settings_come_back_after_a_kill_and_a_resumed_run_remembers_how_it_was_asked() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image")) else { return };
+    let info = bench.json(&["info", &device.0]);
+    let identity = info["target"]["identity"].as_str().expect("an identity");
+    let how = ["--tune", "--purge-method", "write-zeroes", "--verify-purge", "--write-cache", "keep"];
+    let run = ["run", "iops", &device.0, "--erase", identity];
+    let mut child = bench.start(&[&run[..], &how[..], &SHORT[..]].concat());
+    bench.wait_for("a few cells", |journal| finished(journal) > 5);
+    assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()), "nobody was there to put it back");
+
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let show = bench.ok(&["resume", &id, "--restart-test"]);
+    assert!(show.contains("\nchecks "), "{show}");
+    assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));
+    let journal = bench.journal().unwrap();
+    let methods = purges(&journal);
+    assert!(methods.len() == 2 && methods[0] == methods[1] && methods[0].contains("eroes"), "{methods:?}");
+    assert!(tunings(&journal, false) >= 4 && tunings(&journal, true) >= 2);
+    let looks = journal.entries.iter().filter_map(|entry| match &entry.event {
+        Event::HostChecked { checks } => Some(checks),
+        _ => None,
+    });
+    for checks in looks {
+        let nomerges = checks.iter().find(|check| check.name == "nomerges").expect("a check");
+        assert_eq!(nomerges.verdict, HostVerdict::Ok, "the tests ran on a tuned host");
+    }
+    let notes = std::fs::read_dir(bench.library()).unwrap().filter(|e| e.as_ref().unwrap().path().is_file());
+    assert_eq!(notes.count(), 0, "nothing is left to put back");
+}
