@@ -128,4 +128,28 @@ impl Armed {
         }
         Ok(set)
     }
+
+    /// Number of the LBA format of an NVMe namespace; none for anything else.
+    #[must_use]
+    pub fn lba_format(&self) -> Option<u8> {
+        let Inner::Real { real, held, clock, .. } = &self.inner else { return None };
+        let Real::Block(block) = &**real else { return None };
+        lba_format::get(&block.capabilities(held, *clock))
+    }
+
+    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] when it has no such format, [`crate::ErrorKind::Refused`] when it came into
+    /// use, [`crate::ErrorKind::Device`] when the drive does not do it.
+    pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
+        let only_nvme = || DriveError::Invalid("only NVMe namespaces have LBA formats to choose from".into());
+        let Inner::Real { real, held, clock, .. } = &mut self.inner else { return Err(only_nvme()) };
+        let Real::Block(block) = &mut **real else { return Err(only_nvme()) };
+        let can = block.capabilities(held, *clock);
+        lba_format::set(&mut Kernel::new(block, held, *clock), &can, format)?;
+        block.reread(held)?;
+        self.facts = block.facts.clone();
+        Ok(())
+    }
 }

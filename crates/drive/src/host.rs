@@ -210,6 +210,17 @@ impl Roots {
         Ok(others)
     }
 
+    /// A device that is built on others, with what it is where device mapper tells: `dm-0 (multipath)`.
+    pub(crate) fn described(&self, kname: &str) -> String {
+        let uuid = fs::read_to_string(self.sys.join("block").join(kname).join("dm/uuid")).unwrap_or_default();
+        match uuid.split('-').next().unwrap_or_default() {
+            "mpath" => format!("{kname} (multipath)"),
+            "LVM" => format!("{kname} (LVM)"),
+            "CRYPT" => format!("{kname} (dm-crypt)"),
+            _ => kname.to_owned(),
+        }
+    }
+
     /// Kernel names of the loop devices that are backed by the file or device at `path`.
     pub(crate) fn loops_over(&self, path: &Path) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.sys.join("block")) else { return Vec::new() };

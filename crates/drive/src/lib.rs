@@ -18,9 +18,11 @@ mod error;
 mod health;
 mod host;
 mod ioctl;
+mod lba_format;
 mod list;
 mod load;
 mod placement;
+mod power;
 mod purge;
 mod queue;
 mod reader;
@@ -30,6 +32,10 @@ mod sim;
 mod target;
 mod wire;
 mod write_cache;
+
+// What tests of this crate share with those beside it names it so.
+#[cfg(test)]
+extern crate self as drive;
 
 use std::time::Duration;
 
@@ -45,6 +51,7 @@ pub use list::{Listed, list};
 pub use load::findings::{Findings, Wrong, WrongPlace};
 pub use load::together::Answer;
 use placement::Places;
+pub use power::PowerMeter;
 pub use purge::{PurgeMethod, PurgeOptions, Purging};
 pub use reader::Reader;
 pub use refusal::Refusal;
@@ -248,7 +255,11 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
         let (simulated, facts) = Simulated::new(target, model, options)?;
         return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
     }
-    let roots = host::Roots::default();
+    open_real(target, options, host::Roots::default())
+}
+
+/// The same for what is real, on a host whose `/sys` and `/proc` are below `roots`.
+fn open_real(target: &str, options: &OpenOptions, roots: host::Roots) -> Result<Drive, DriveError> {
     let real = Real::open(target, options, roots.clone())?;
     let manner = manner(target, &real, options, &roots)?;
     Ok(Drive { facts: real.facts().clone(), kind: Kind::Real(Box::new(real), manner) })
@@ -304,11 +315,15 @@ impl Drive {
             }
             Kind::Real(real, manner) => (real, manner),
         };
-        let refusals = real.refusals();
+        let given = erase.map(str::to_owned);
+        let mut refusals = real.refusals();
+        if refusals == [Refusal::Locked { tried: None }] && given.as_ref() == Some(&facts.identity) {
+            real.unlock()?;
+            refusals = real.refusals();
+        }
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        let given = erase.map(str::to_owned);
         // A wrong name is a mistake even where no name is needed: somebody meant another target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });

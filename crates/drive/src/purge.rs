@@ -28,6 +28,8 @@ mod write_zeroes;
 
 use std::time::Duration;
 
+pub(crate) use ata::unlock;
+pub(crate) use nvme::{FORMAT_NVM, FORMATTING, format_settings};
 use record::Purged;
 
 use crate::admin::Admin;

@@ -29,6 +29,18 @@ pub enum Refusal {
         /// The devices on top of it.
         by: String,
     },
+    /// The same drive is there under another name: a second path, or another drive that says it is this one.
+    AnotherPath {
+        /// The other one, by kernel name.
+        name: String,
+    },
+    /// It is a SATA drive that is locked with a password, so nobody can see what is on it.
+    Locked {
+        /// What came of trying the password of an interrupted purge; none when it was not tried.
+        tried: Option<String>,
+    },
+    /// It is a file of a run.
+    OfRun,
     /// A loop device is backed by it.
     LoopBacking {
         /// The loop device, by kernel name.
@@ -93,6 +105,21 @@ impl fmt::Display for Refusal {
                 "{device} is part of {by} (RAID, LVM, encryption or a cache); choose another drive or take \
                  {by} apart first"
             ),
+            Self::AnotherPath { name } => write!(
+                f,
+                "{name} says that it is the same drive, so it may be in use by that path (multipath), or two drives \
+                 have one name; detach the other, or name the multipath device"
+            ),
+            Self::Locked { tried: None } => f.write_str(
+                "it is locked with an ATA password, so nobody can see what is on it; where a purge of Plateau was \
+                 interrupted, type its identity with --erase and the password of that purge is tried",
+            ),
+            Self::Locked { tried: Some(why) } => write!(
+                f,
+                "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set it \
+                 has to take it off, for example with hdparm --security-disable"
+            ),
+            Self::OfRun => f.write_str("it is a file of a run of Plateau; name another file"),
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
             }

@@ -87,6 +87,14 @@ impl Real {
         }
     }
 
+    /// Takes off the password that an interrupted purge has left on a drive.
+    pub(crate) fn unlock(&self) -> Result<(), DriveError> {
+        match self {
+            Self::Block(block) => block.unlock(),
+            Self::File(_) => Ok(()),
+        }
+    }
+
     /// The NUMA node that it hangs on, where the kernel knows it.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         match self {
@@ -205,6 +213,9 @@ fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod wrong_targets;
 
 #[cfg(test)]
 mod tests {

@@ -122,6 +122,9 @@ pub struct Handling {
     /// Volatile write cache of the drive during the run [default: profile]
     #[arg(long, value_name = "STATE")]
     pub write_cache: Option<WriteCacheChoice>,
+    /// NVMe: format the namespace to this LBA format for the run, and back after (see `plateau info TARGET`)
+    #[arg(long, visible_alias = "lbaf", value_name = "N")]
+    pub lba_format: Option<u8>,
     /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and put them back after
     /// (see `plateau check TARGET`)
     #[arg(long)]
@@ -136,7 +139,7 @@ impl Handling {
             verify_purge: self.verify_purge || kept.verify_purge,
             write_cache: self.write_cache.map(WriteCacheChoice::kept).or(kept.write_cache),
             tune: self.tune || kept.tune,
-            lba_format: kept.lba_format,
+            lba_format: self.lba_format.or(kept.lba_format),
         }
     }
 }

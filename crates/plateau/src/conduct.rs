@@ -16,14 +16,19 @@ use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, places, printer, report_file, settings, upkeep};
+use crate::{host, lba_format, places, printer, report_file, settings, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
     let (mut file, drive) = prepare(&options.asked)?;
     let mut armed = drive.arm(options.erase.as_deref())?;
-    // A file that did not exist before has a sector size only now.
+    let asked_format = options.handling.lba_format;
+    if asked_format.is_some() {
+        std::fs::create_dir_all(library.root())?;
+    }
+    lba_format::prepare(&mut armed, library.root(), asked_format)?;
+    // A file that did not exist before has a sector size only now, and a drive in another format another one.
     file.target = armed.facts().clone();
     file.handling = options.handling.over(&Handling::default());
     preflight::check(&file)?;
@@ -116,7 +121,7 @@ pub fn execute(
     let result =
         Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
     drop(progress);
-    upkeep::end(upkeep, armed, journal);
+    upkeep::end(upkeep, armed, journal, result.is_ok());
     result.map_err(|failure| {
         printer::tell_line(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",

@@ -1,5 +1,7 @@
 //! A drive's health in words: as it is, and what a run changed.
 
+use std::collections::BTreeMap;
+
 use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
@@ -48,7 +50,26 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     parts.extend(told.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
     let warned = told.iter().filter_map(|health| health.critical_warning).fold(0, |all, bits| all | bits);
     parts.extend((warned != 0).then(|| format!("CRITICAL WARNING {warned:02x}h")));
+    parts.extend(watts(&told));
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What each power meter of the host told, at least and at most.
+fn watts(told: &[&Health]) -> Vec<String> {
+    let mut meters: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for (name, &milliwatts) in told.iter().flat_map(|health| &health.power_milliwatts) {
+        let (least, most) = meters.entry(name).or_insert((milliwatts, milliwatts));
+        (*least, *most) = ((*least).min(milliwatts), (*most).max(milliwatts));
+    }
+    let watts = |milliwatts: u64| milliwatts as f64 / 1000.0;
+    let range = |(name, (least, most)): (&str, (u64, u64))| {
+        if least == most {
+            format!("{name} {:.1} W", watts(most))
+        } else {
+            format!("{name} {:.1} to {:.1} W", watts(least), watts(most))
+        }
+    };
+    meters.into_iter().map(range).collect()
 }
 
 /// Bytes written to flash for each byte that the host wrote.
@@ -84,6 +105,17 @@ mod tests {
         assert_eq!(text, "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors");
         assert_eq!(over(&[]), None);
         assert_eq!(over(&[told(0, Health::default())]), None);
+    }
+
+    #[test]
+    fn power_is_told_by_its_meter() {
+        let health = |milliwatts| Health {
+            power_milliwatts: BTreeMap::from([("package-0".to_owned(), milliwatts)]),
+            ..Health::default()
+        };
+        let entries = [told(0, Health::default()), told(1, health(31_250)), told(2, health(64_000))];
+        assert_eq!(over(&entries).as_deref(), Some("package-0 31.2 to 64.0 W"));
+        assert_eq!(over(&entries[..2]).as_deref(), Some("package-0 31.2 W"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod failure;
 mod fio;
 mod health;
 mod host;
+mod lba_format;
 mod load_plan;
 mod load_result;
 mod outputs;

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, DriveError, Flow, Outcome as Driven, PurgeOptions, Purging};
+use drive::{Armed, DriveError, Flow, Outcome as Driven, PowerMeter, PurgeOptions, Purging};
 use pts::{Bench, Context, Replay, Stop, Test};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
@@ -40,6 +40,8 @@ pub struct Session<'a> {
     purge: PurgeOptions,
     /// When the drive was last asked for its health, on its own clock.
     asked_ns: Option<u64>,
+    /// Of the host; none where the drive is simulated.
+    power: Option<PowerMeter>,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
     failure: Option<Failure>,
@@ -54,8 +56,9 @@ impl<'a> Session<'a> {
         purge: PurgeOptions,
     ) -> Self {
         let replay = Replay::of("", &[]);
+        let power = armed.facts().simulated.is_none().then(PowerMeter::default);
         let (asked_ns, gap, ceiling, failure) = (None, None, None, None);
-        Self { armed, journal, progress, interrupted, replay, purge, asked_ns, gap, ceiling, failure }
+        Self { armed, journal, progress, interrupted, replay, purge, asked_ns, power, gap, ceiling, failure }
     }
 
     /// Runs every test of `run` that `entries` does not show as ended.
@@ -140,7 +143,8 @@ impl<'a> Session<'a> {
     fn ask_health(&mut self) -> Result<(), Stop> {
         let at_ns = self.armed.now_ns();
         self.asked_ns = Some(at_ns);
-        let health = self.armed.health();
+        let power_milliwatts = self.power.as_mut().map(PowerMeter::read).unwrap_or_default();
+        let health = Health { power_milliwatts, ..self.armed.health() };
         // Files and many virtual devices tell nothing.
         if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
     }

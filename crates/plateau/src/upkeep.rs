@@ -1,5 +1,5 @@
 //! What is done to drive and host around the tests of a run, and undone behind them: host checks, settings of the
-//! host, the write cache.
+//! host, the write cache, the LBA format.
 
 use std::path::Path;
 
@@ -10,12 +10,13 @@ use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
 use crate::failure::Done;
 use crate::tuning::{self, Tuned};
 use crate::write_cache::{self, Changed};
-use crate::{checks, printer};
+use crate::{checks, lba_format, printer};
 
 /// What has to be put back.
 pub struct Upkeep {
     cache: Option<Changed>,
     tuned: Option<Tuned>,
+    format: Option<lba_format::Changed>,
 }
 
 /// Puts back what a crash left, looks at the host, and sets what the run wants.
@@ -27,10 +28,11 @@ pub fn begin(
     journal: &mut Journal,
 ) -> Done<Upkeep> {
     tuning::restore_left_over(armed.facts(), library)?;
+    let format = lba_format::begin(armed, library, journal)?;
     let tuned = look(armed, library, handling.tune, journal)?;
     let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
     match write_cache::set(armed, library, profile, choice, journal) {
-        Ok(cache) => Ok(Upkeep { cache, tuned }),
+        Ok(cache) => Ok(Upkeep { cache, tuned, format }),
         Err(failure) => {
             restore_tuned(tuned, journal);
             Err(failure)
@@ -38,12 +40,15 @@ pub fn begin(
     }
 }
 
-/// Puts everything back; what cannot be is told of.
-pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal) {
+/// Puts everything back, the LBA format only of a run that is complete; what cannot be put back is told of.
+pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
     if let Some(changed) = upkeep.cache {
         write_cache::restore(armed, changed, journal);
     }
     restore_tuned(upkeep.tuned, journal);
+    if let Some(changed) = upkeep.format.filter(|_| is_complete) {
+        lba_format::restore(armed, changed, journal);
+    }
 }
 
 fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {

@@ -173,11 +173,14 @@ fn settings(document: &Document) -> Clause {
 }
 
 fn cache(document: &Document) -> Clause {
-    let wanted = match document.profile.write_cache {
-        WriteCache::Enabled => "enabled (WCE)",
-        WriteCache::Disabled => "disabled (WCD)",
+    let word = |on| if on { "enabled (WCE)" } else { "disabled (WCD)" };
+    let wanted = document.profile.write_cache == WriteCache::Enabled;
+    let (done, verdict) = match document.write_cache_on {
+        None => ("not recorded", None),
+        Some(on) if on == wanted => (word(on), Some(Verdict::Conforms)),
+        Some(on) => (word(on), Some(Verdict::Modified)),
     };
-    clause("Write cache", wanted, "not recorded".into(), None, &[])
+    clause("Write cache", word(wanted), done.into(), verdict, &[])
 }
 
 fn whole(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {

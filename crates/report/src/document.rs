@@ -6,6 +6,7 @@ use record::{Entry, Event, Loaded, RunFile};
 use stdx::units::span;
 
 use crate::beyond::{self, Beyond};
+use crate::care::{self, TextTable};
 use crate::conformance::{self, Conformance, Verdict};
 use crate::publication::Publication;
 
@@ -35,6 +36,10 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) beyond: Vec<Beyond>,
+    /// Host checks, settings and health.
+    pub(crate) care: Vec<TextTable>,
+    /// Whether the drive's volatile write cache was on during the tests; none where nobody set or asked it.
+    pub(crate) write_cache_on: Option<bool>,
 }
 
 /// One time that the run stopped.
@@ -80,6 +85,8 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance: Vec::new(),
         beyond: Vec::new(),
+        care: care::tables(&loaded.entries),
+        write_cache_on: write_cache_on(&loaded.entries),
     };
     // Nothing of the specification binds what another tool did, and no I/O of it is there.
     if run.origin.is_none() {
@@ -156,6 +163,13 @@ fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
         }
     }
     all
+}
+
+fn write_cache_on(entries: &[Entry]) -> Option<bool> {
+    entries.iter().rev().find_map(|entry| match entry.event {
+        Event::WriteCache { is_on, restored: false, .. } => is_on,
+        _ => None,
+    })
 }
 
 fn engines(entries: &[Entry]) -> Vec<String> {
@@ -312,11 +326,13 @@ impl Document {
         (date(begin), date(end))
     }
 
-    /// What the profile wants of the drive's cache.
+    /// State of the drive's cache, or what the profile wants of it.
     pub(crate) fn write_cache(&self) -> String {
-        match self.profile.write_cache {
-            WriteCache::Enabled => "WCE asked, not set",
-            WriteCache::Disabled => "WCD asked, not set",
+        match (self.write_cache_on, self.profile.write_cache) {
+            (Some(true), _) => "WCE",
+            (Some(false), _) => "WCD",
+            (None, WriteCache::Enabled) => "WCE asked, not set",
+            (None, WriteCache::Disabled) => "WCD asked, not set",
         }
         .into()
     }

@@ -11,6 +11,7 @@ pub mod export;
 
 mod answers;
 mod beyond;
+mod care;
 mod conformance;
 mod content;
 mod document;

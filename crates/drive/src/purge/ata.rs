@@ -13,6 +13,7 @@ const SECURITY_SET_PASSWORD: u8 = 0xf1;
 const SECURITY_UNLOCK: u8 = 0xf2;
 const SECURITY_ERASE_PREPARE: u8 = 0xf3;
 const SECURITY_ERASE_UNIT: u8 = 0xf4;
+const SECURITY_DISABLE_PASSWORD: u8 = 0xf6;
 const SANITIZE: u8 = 0xb4;
 /// The user password while an erase runs. It is no secret: whoever finds a locked drive must know it.
 const PASSWORD: &[u8; 7] = b"PLATEAU";
@@ -79,6 +80,15 @@ fn credentials(control: u16) -> [u8; BLOCK_BYTES] {
 fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Result<(), Fault> {
     let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
     ata::send(job.admin, &command, Data::Out(&credentials(control)), timeout).map(drop)
+}
+
+/// Takes off the password that an interrupted purge has left; destroys nothing.
+pub(crate) fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
+    for command in [SECURITY_UNLOCK, SECURITY_DISABLE_PASSWORD] {
+        let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
+        ata::send(admin, &command, Data::Out(&credentials(0)), ASKING)?;
+    }
+    Ok(())
 }
 
 fn security_now(job: &mut Job<'_>) -> Result<Security, DriveError> {

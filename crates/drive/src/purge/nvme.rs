@@ -9,10 +9,10 @@ use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::error::DriveError;
 use crate::wire::nvme::SanitizeState;
 
-const FORMAT_NVM: u8 = 0x80;
+pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
 /// Format answers when it is done.
-const FORMATTING: Duration = Duration::from_secs(12 * 3600);
+pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
 #[derive(Debug, Clone, Copy)]
@@ -48,14 +48,18 @@ pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
 
+/// Dword 10 of Format NVM for an LBA format, without secure erase, protection or metadata (figure 323).
+pub(crate) fn format_settings(format: u8) -> u32 {
+    u32::from(format & 0xf) | u32::from(format >> 4) << 12
+}
+
 /// Formats the namespace, keeping its LBA format.
 pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String>, DriveError> {
     let Protocol::Nvme(device) = &job.can.protocol else { unreachable!("offered to NVMe drives only") };
     let (number, now) = (device.number, &device.namespace);
-    let mut settings = u32::from(now.format & 0xf) | u32::from(now.format >> 4) << 12;
+    let mut settings = format_settings(now.format) | (erase as u32) << 9;
     settings |= u32::from(now.extended_metadata) << 4;
     settings |= u32::from(now.protection) << 5 | u32::from(now.protection_first) << 8;
-    settings |= (erase as u32) << 9;
     let command = NvmeCommand { timeout: FORMATTING, ..NvmeCommand::of(FORMAT_NVM, number, settings, 0) };
     job.recheck()?;
     job.admin.nvme(&command, Data::None).map_err(|fault| {

@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::error::{DriveError, reason};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::refusal::Refusal;
-use crate::{ioctl, signature};
+use crate::{ioctl, purge, signature};
 
 const CLAIM_ATTEMPTS: u32 = 10;
 const CLAIM_PAUSE: Duration = Duration::from_millis(50);
@@ -98,6 +98,7 @@ impl Block {
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut found = users(&self.roots, self.number);
         found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));
+        found.extend(self.other_paths());
         let unknown =
             |e: std::io::Error| Refusal::Unknown { what: format!("{}: {}", self.node.display(), reason(&e)) };
         match self.open_to_read() {
@@ -106,6 +107,7 @@ impl Block {
                     Ok(marks) => found.extend(
                         marks.into_iter().map(|m| Refusal::Signature { of: m.name, at_bytes: m.at_bytes }),
                     ),
+                    Err(_) if self.is_locked() => found.push(Refusal::Locked { tried: None }),
                     Err(error) => found.push(unknown(error)),
                 }
                 match ioctl::is_read_only(device.as_fd()) {
@@ -120,6 +122,37 @@ impl Block {
             found.push(Refusal::Busy);
         }
         found
+    }
+
+    /// Other devices that give the name that it gives itself.
+    fn other_paths(&self) -> Vec<Refusal> {
+        let same = || {
+            let own = names(&SysDevice::find(&self.roots, self.number)?).1;
+            let mut others = if own.is_some() { self.roots.block_devices()? } else { Vec::new() };
+            others.retain(|other| other.number != self.number && names(other).1 == own);
+            Ok(others)
+        };
+        same().map_or_else(
+            |error: std::io::Error| vec![Refusal::Unknown { what: reason(&error) }],
+            |others| others.into_iter().map(|other| Refusal::AnotherPath { name: other.kname }).collect(),
+        )
+    }
+
+    /// Whether it is a SATA drive that says that it is locked.
+    fn is_locked(&self) -> bool {
+        let Ok(held) = self.hold_to_read() else { return false };
+        let protocol = self.protocol(&held, Clock::start());
+        matches!(protocol, Protocol::Ata(drive) if drive.security.locked)
+    }
+
+    /// Takes off the password that an interrupted purge of Plateau has left; destroys nothing.
+    pub(crate) fn unlock(&self) -> Result<(), DriveError> {
+        let held = self.hold()?;
+        self.recheck(&held, false)?;
+        purge::unlock(&mut Kernel::new(self, &held, Clock::start())).map_err(|fault| DriveError::Refused {
+            target: self.facts.path.clone(),
+            refusals: vec![Refusal::Locked { tried: Some(fault.to_string()) }],
+        })
     }
 
     /// Whether anybody else has claimed it, even in another mount namespace. To claim it for reading changes
@@ -204,6 +237,20 @@ impl Block {
             return Ok(());
         }
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
+    }
+
+    /// Its size and sectors behind a change of its format.
+    pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
+        let gone = |e: std::io::Error| DriveError::device(format!("{}: {}", self.facts.path, reason(&e)));
+        let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;
+        let (logical, physical) = ioctl::block_bytes(held.fd.as_fd()).map_err(gone)?;
+        let mut facts = TargetFacts { capacity_bytes, ..self.facts.clone() };
+        (facts.logical_block_bytes, facts.physical_block_bytes) = (logical, physical.max(logical));
+        if let Ok(sys) = SysDevice::find(&self.roots, self.number) {
+            describe(&mut facts, &sys, &self.roots);
+        }
+        self.facts = facts;
+        Ok(())
     }
 
     fn users_of_others(&self) -> Vec<Refusal> {
@@ -306,7 +353,8 @@ fn find_users(roots: &Roots, number: DeviceNumber) -> std::io::Result<Vec<Refusa
         if roots.is_swap(part)? {
             found.push(Refusal::Swap { device: name() });
         }
-        found.extend(part.holders()?.into_iter().map(|by| Refusal::Held { device: name(), by }));
+        let holders = part.holders()?.into_iter().map(|by| roots.described(&by));
+        found.extend(holders.map(|by| Refusal::Held { device: name(), by }));
     }
     if !partitions.is_empty() {
         let names: Vec<String> = partitions.into_iter().map(|p| p.kname).collect();

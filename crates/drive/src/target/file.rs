@@ -105,6 +105,9 @@ impl RegularFile {
         if self.is_new {
             return found;
         }
+        if ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file()) {
+            found.push(Refusal::OfRun);
+        }
         found.extend(self.roots.loops_over(&self.path).into_iter().map(|by| Refusal::LoopBacking { by }));
         match self.roots.swaps() {
             Ok(swaps) if swaps.iter().any(|swap| same_file(swap, &self.path)) => {

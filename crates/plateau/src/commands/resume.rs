@@ -29,6 +29,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
             torn.bytes
         ));
     }
+    if options.handling.lba_format.is_some_and(|asked| stored.file.handling.lba_format != Some(asked)) {
+        let text = "a run goes on in the LBA format that it was begun in; leave --lba-format out";
+        return Err(Failure::text(Exit::Usage, text));
+    }
     let drive = open_again(&stored.file)?;
     let identity = confirmed(&stored.file, &drive, options.erase.as_deref())?;
     let mut armed = drive.arm(identity.as_deref())?;

@@ -4,6 +4,7 @@ use pts::response::Percentile;
 
 use crate::Document;
 use crate::beyond::Beyond;
+use crate::care::TextTable;
 use crate::chart::{self, Size};
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
@@ -38,12 +39,26 @@ fn statement_and_beyond(document: &Document) -> String {
     }
     let statement: String = document.conformance.iter().map(of_test).collect();
     let beyond: String = document.beyond.iter().map(|test| beyond(document, test)).collect();
+    let care: String = document.care.iter().map(text_table).collect();
     format!(
         "<article class=\"sheet annex\" id=\"page-a\">\n<h2>Annex A: conformance statement</h2>\n\
          <p>What {} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}</p>\n{statement}</article>\n\
          <article class=\"sheet annex\" id=\"page-b\">\n<h2>Annex B: beyond the standard</h2>\n\
-         <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}</article>\n",
+         <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}{care}</article>\n",
         document.profile.revision, document.profile.revision
+    )
+}
+
+fn text_table(table: &TextTable) -> String {
+    let heads: String = table.head.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let row = |cells: &Vec<String>| {
+        let cell = |text: &String| format!("<td>{}</td>", escape(text));
+        format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    format!(
+        "<h3>{}</h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        table.caption
     )
 }
 

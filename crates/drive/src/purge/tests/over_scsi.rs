@@ -40,6 +40,17 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
 }
 
 #[test]
+fn the_password_of_an_interrupted_purge_is_taken_off() {
+    let script = password(Script::new(CAPACITY), 0xf2, 0, Answer::Ok);
+    let mut script = password(script, 0xf6, 0, Answer::Ok);
+    super::super::unlock(&mut script).expect("an unlocked drive");
+    script.finish();
+    let mut script = password(Script::new(CAPACITY), 0xf2, 0, aborted());
+    assert!(super::super::unlock(&mut script).expect_err("another password").to_string().contains("aborted"));
+    script.finish();
+}
+
+#[test]
 fn an_ata_erase_that_is_aborted_says_how_to_unlock() {
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);

@@ -1,0 +1,114 @@
+//! The LBA format that an NVMe namespace has during a run, put back at its end.
+//!
+//! A format erases, so it is put back only when every test came to its end: until then `resume` needs the drive as it
+//! is. The next run on the drive puts back what none did.
+
+use std::path::Path;
+
+use drive::Armed;
+use record::{Event, Journal};
+use serde_json::json;
+
+use crate::failure::Done;
+use crate::printer;
+use crate::undo::Note;
+
+const KIND: &str = "lba-format";
+
+/// What a drive's format was before Plateau changed it.
+pub struct Changed {
+    was: u8,
+    note: Note,
+}
+
+/// Before anything of a new run: gives the drive the format that was asked for, or the one that an earlier run has
+/// not put back.
+pub fn prepare(armed: &mut Armed, library: &Path, asked: Option<u8>) -> Done {
+    let left = left_over(armed, library)?;
+    let now = armed.lba_format();
+    let own = left.as_ref().map(|changed| changed.was).or(now);
+    match asked {
+        Some(asked) if now != Some(asked) => {
+            printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
+            // Told again where it is left over: a crash may come before the drive has formatted.
+            drop(left);
+            let identity = armed.facts().identity.clone();
+            let note =
+                own.map(|was| Note::write(library, KIND, &identity, &json!({ "identity": identity, "was": was })));
+            let note = note.transpose()?;
+            if let Err(error) = armed.set_lba_format(asked) {
+                // What the drive refused was not begun; after any other failure nobody knows.
+                if error.kind() != drive::ErrorKind::Device {
+                    note.into_iter().for_each(Note::done);
+                }
+                return Err(error.into());
+            }
+        }
+        Some(_) => {}
+        None => {
+            if let Some(changed) = left {
+                armed.set_lba_format(changed.was)?;
+                printer::tell_line("restored the drive's LBA format, which an earlier run had left changed");
+                changed.note.done();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// As a run begins or goes on: what has to be put back at its end, if anything.
+pub fn begin(armed: &Armed, library: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
+    let Some(changed) = left_over(armed, library)? else { return Ok(None) };
+    if let Some(is) = armed.lba_format() {
+        journal.append(Event::LbaFormat { was: changed.was, is, restored: false })?;
+    }
+    Ok(Some(changed))
+}
+
+/// Every test came to its end: puts it back. A drive that does not do that is told of, and the note stays.
+pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
+    let Some(was) = armed.lba_format() else { return };
+    match armed.set_lba_format(changed.was) {
+        Ok(()) => {
+            changed.note.done();
+            // The run is over; a journal that cannot be written has been told of before.
+            drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
+        }
+        Err(error) => printer::tell_line(&format!(
+            "the LBA format was {} before and could not be put back: {error}; the next run on this drive tries again",
+            changed.was
+        )),
+    }
+}
+
+fn left_over(armed: &Armed, library: &Path) -> Done<Option<Changed>> {
+    let Some((note, content)) = Note::left_over(library, KIND, &armed.facts().identity)? else {
+        return Ok(None);
+    };
+    match content["was"].as_u64().and_then(|was| u8::try_from(was).ok()) {
+        Some(was) => Ok(Some(Changed { was, note })),
+        None => {
+            note.done();
+            Ok(None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_formats_is_refused_and_leaves_no_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = drive::OpenOptions { scale: Some("1/1024".into()), ..drive::OpenOptions::default() };
+        let drive = drive::open("sim:sas-slc-2011", &options).expect("a simulated drive");
+        let mut armed = drive.arm(None).expect("an armed drive");
+        prepare(&mut armed, dir.path(), None).expect("nothing to do");
+        let failure = prepare(&mut armed, dir.path(), Some(1)).expect_err("no formats");
+        assert!(failure.message().contains("only NVMe"), "{}", failure.message());
+        drop(Note::write(dir.path(), KIND, &armed.facts().identity, &json!("{")).expect("a note"));
+        assert!(left_over(&armed, dir.path()).expect("a look").is_none());
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the journal knows of drive and host besides the load: host checks, settings that were changed, health.
+
+use record::{Entry, Event, Health};
+use stdx::units::amount_base10;
+
+/// Rows of health on a page; more are thinned out evenly, and the first and last stay.
+const HEALTH_ROWS: usize = 40;
+
+/// A table of texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextTable {
+    pub caption: &'static str,
+    pub head: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Every table that has a row.
+pub(crate) fn tables(entries: &[Entry]) -> Vec<TextTable> {
+    let tables = [checks(entries), settings(entries), health(entries)];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// The last look at the host.
+fn checks(entries: &[Entry]) -> TextTable {
+    let last = entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::HostChecked { checks } => Some(checks),
+        _ => None,
+    });
+    let row = |check: &record::HostCheck| {
+        let fix = check.fix.clone().unwrap_or_default();
+        vec![check.name.clone(), check.verdict.words().into(), check.found.clone(), fix]
+    };
+    TextTable {
+        caption: "Host checks",
+        head: vec!["Check", "Verdict", "Found", "What to do"],
+        rows: last.into_iter().flatten().map(row).collect(),
+    }
+}
+
+/// What was changed for the run, in order, and what was put back.
+fn settings(entries: &[Entry]) -> TextTable {
+    let on_off = |on: Option<bool>| match on {
+        Some(true) => "on".to_owned(),
+        Some(false) => "off".into(),
+        None => "n/a".into(),
+    };
+    let row = |event: &Event| {
+        let (name, was, is, restored) = match event {
+            Event::WriteCache { was_on, is_on, restored } => {
+                ("volatile write cache".to_owned(), on_off(*was_on), on_off(*is_on), *restored)
+            }
+            Event::Tuned { setting, was, is, restored } => (setting.clone(), was.clone(), is.clone(), *restored),
+            Event::LbaFormat { was, is, restored } => {
+                ("LBA format".into(), was.to_string(), is.to_string(), *restored)
+            }
+            _ => return None,
+        };
+        let when = if restored { "behind the last test" } else { "before the tests" };
+        Some(vec![name, was, is, when.to_owned()])
+    };
+    TextTable {
+        caption: "Settings of drive and host",
+        head: vec!["Setting", "Before", "Then", "When"],
+        rows: entries.iter().filter_map(|entry| row(&entry.event)).collect(),
+    }
+}
+
+fn health(entries: &[Entry]) -> TextTable {
+    let told: Vec<(u64, &Health)> = entries
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::Health { at_ns, health } => Some((*at_ns, health)),
+            _ => None,
+        })
+        .collect();
+    let step = told.len().div_ceil(HEALTH_ROWS).max(1);
+    let is_kept = |i: usize| i.is_multiple_of(step) || i + 1 == told.len();
+    let kept = told.iter().enumerate().filter(|(i, _)| is_kept(*i)).map(|(_, (at_ns, health))| (*at_ns, *health));
+    TextTable {
+        caption: if step > 1 { "Health over the run, thinned out" } else { "Health over the run" },
+        head: vec!["Minute", "Degrees C", "Warning", "Written by hosts", "Written to flash", "Media errors", "Throttled", "Power"],
+        rows: kept.map(|(at_ns, health)| health_row(at_ns, health)).collect(),
+    }
+}
+
+fn health_row(at_ns: u64, health: &Health) -> Vec<String> {
+    let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());
+    let throttled = match (health.throttling, health.throttle_seconds) {
+        (Some(now), _) => Some(if now { "yes" } else { "no" }.to_owned()),
+        (None, seconds) => seconds.map(|seconds| format!("{seconds} s in its life")),
+    };
+    let state = health.power_state.map(|state| format!("power state {state}"));
+    let meters =
+        health.power_milliwatts.iter().map(|(name, milliwatts)| format!("{name} {:.1} W", *milliwatts as f64 / 1e3));
+    let power: Vec<String> = state.into_iter().chain(meters).collect();
+    vec![
+        format!("{:.1}", at_ns as f64 / 60e9),
+        or_na(health.temperature_celsius.map(|celsius| celsius.to_string())),
+        or_na(health.critical_warning.map(|bits| format!("{bits:02x}h"))),
+        or_na(health.host_written_bytes.map(amount_base10)),
+        or_na(health.media_written_bytes.map(amount_base10)),
+        or_na(health.media_errors.map(|count| count.to_string())),
+        or_na(throttled),
+        or_na((!power.is_empty()).then(|| power.join(", "))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{HostCheck, HostVerdict};
+
+    fn entries(events: Vec<Event>) -> Vec<Entry> {
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        (0..).zip(events).map(entry).collect()
+    }
+
+    #[test]
+    fn a_run_without_such_events_has_no_tables() {
+        assert_eq!(tables(&entries(vec![Event::Closed])), []);
+    }
+
+    #[test]
+    fn the_last_look_and_every_change_are_told() {
+        let look = |found: &str| Event::HostChecked {
+            checks: vec![HostCheck {
+                name: "swap".into(),
+                verdict: HostVerdict::Warn,
+                found: found.into(),
+                fix: Some("swapoff -a".into()),
+            }],
+        };
+        let cache = |restored| Event::WriteCache { was_on: Some(true), is_on: Some(false), restored };
+        let tables = tables(&entries(vec![look("first"), cache(false), look("last"), cache(true)]));
+        let captions: Vec<&str> = tables.iter().map(|table| table.caption).collect();
+        assert_eq!(captions, ["Host checks", "Settings of drive and host"]);
+        assert_eq!(tables[0].rows, [["swap", "warn", "last", "swapoff -a"]]);
+        assert_eq!(tables[1].rows[1], ["volatile write cache", "on", "off", "behind the last test"]);
+    }
+
+    #[test]
+    fn long_runs_keep_the_first_and_the_last_health() {
+        let health = |minute: u64| Event::Health {
+            at_ns: minute * 60_000_000_000,
+            health: Health { temperature_celsius: Some(40), power_state: Some(1), ..Health::default() },
+        };
+        let tables = tables(&entries((0..100).map(health).collect()));
+        let rows = &tables[0].rows;
+        assert!(rows.len() <= HEALTH_ROWS + 1, "{}", rows.len());
+        assert_eq!((rows[0][0].as_str(), rows[rows.len() - 1][0].as_str()), ("0.0", "99.0"));
+        assert_eq!(rows[0][1..], ["40", "n/a", "n/a", "n/a", "n/a", "n/a", "power state 1"]);
+    }
+}
