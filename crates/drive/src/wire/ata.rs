@@ -58,6 +58,9 @@ pub(crate) struct Security {
     pub(crate) enhanced_erase_time: Option<Duration>,
 }
 
+/// No block is smaller, whatever a drive says (ACS-3, 7.12.7.58).
+const SMALLEST_BLOCK_WORDS: u32 = 256;
+
 impl Identify {
     pub(crate) fn decode(bytes: &[u8; BLOCK_BYTES]) -> Self {
         let word = |index: usize| u16::from_le_bytes([bytes[2 * index], bytes[2 * index + 1]]);
@@ -66,7 +69,7 @@ impl Identify {
         let qwords = u64::from(word(100)) | u64::from(word(101)) << 16 | u64::from(word(102)) << 32;
         let has_large_blocks = valid(106) && bit(106, 12);
         let block_words =
-            if has_large_blocks { u32::from(word(117)) | u32::from(word(118)) << 16 } else { 256 };
+            if has_large_blocks { u32::from(word(117)) | u32::from(word(118)) << 16 } else { SMALLEST_BLOCK_WORDS };
         let has_sanitize = bit(59, 12);
         Self {
             serial: swapped(bytes, 10, 20),
@@ -74,7 +77,7 @@ impl Identify {
             firmware: swapped(bytes, 23, 27),
             wwn: wwn(bytes),
             capacity_blocks: qwords | u64::from(word(103)) << 48,
-            logical_block_bytes: block_words.saturating_mul(2),
+            logical_block_bytes: block_words.max(SMALLEST_BLOCK_WORDS).saturating_mul(2),
             max_speed: (1..=3).rev().find(|&generation| bit(76, generation)).and_then(speed),
             speed: speed(u32::from(word(77) >> 1 & 0b111)),
             queue_depth: (word(75) & 0x1f) + 1,
@@ -337,6 +340,8 @@ mod tests {
     fn blocks_of_4096_bytes_are_said_in_words() {
         let bytes = words(&[(106, 0x5000), (117, 2048)]);
         assert_eq!(Identify::decode(&bytes).logical_block_bytes, 4096);
+        let nonsense = words(&[(106, 0x5000), (117, 1)]);
+        assert_eq!(Identify::decode(&nonsense).logical_block_bytes, 512, "found by fuzzing");
     }
 
     #[test]
