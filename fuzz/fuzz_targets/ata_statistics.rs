@@ -1,0 +1,24 @@
+//! Device Statistics of an ATA drive.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::ata::{GeneralStatistics, percentage_used, temperature};
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let log = page(bytes);
+    assert!(temperature(&log).is_none_or(|celsius| (-128..=127).contains(&celsius)));
+    let _ = (GeneralStatistics::decode(&log), percentage_used(&log));
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

@@ -1,0 +1,24 @@
+//! Health log of an NVMe drive, and the OCP log of bytes written to flash.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::nvme::{SmartLog, ocp_media_written_bytes};
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let log = page(bytes);
+    assert!(SmartLog::decode(&log).temperature_kelvin != Some(0));
+    let _ = ocp_media_written_bytes(&log);
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

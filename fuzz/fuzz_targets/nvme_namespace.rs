@@ -1,0 +1,24 @@
+//! Identify Namespace of an NVMe drive.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::nvme::Namespace;
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let namespace = Namespace::decode(&page(bytes));
+    assert!(namespace.formats.len() <= 64 && namespace.format < 64);
+    assert!(namespace.formats.iter().all(|format| format.block_bytes.is_power_of_two()));
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

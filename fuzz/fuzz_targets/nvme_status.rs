@@ -1,0 +1,23 @@
+//! Status of an NVMe command, in words.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::nvme::status_text;
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let [low, high] = page(bytes);
+    assert!(!status_text(u16::from_le_bytes([low, high])).is_empty());
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

@@ -1,0 +1,24 @@
+//! READ CAPACITY (16), supported commands and temperature of a SCSI disk.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::scsi::{Capacity, supports, temperature};
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let capacity = Capacity::decode(&page(bytes));
+    assert!(capacity.blocks >= 1 && capacity.physical_block_bytes >= u64::from(capacity.block_bytes));
+    let _ = (supports(&page(bytes)), temperature(&page(bytes)));
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

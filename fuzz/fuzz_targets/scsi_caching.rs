@@ -1,0 +1,26 @@
+//! Caching mode page of a SCSI disk, and the list that sets it.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::scsi::CachingPage;
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(caching) = CachingPage::decode(&page(bytes)) {
+        let (on, off) = (caching.selecting(true), caching.selecting(false));
+        let differ: Vec<u8> = on.iter().zip(&off).map(|(on, off)| on ^ off).filter(|bits| *bits != 0).collect();
+        assert!(on.len() == off.len() && differ == [0b100], "more than one bit is set");
+    }
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}

@@ -1,0 +1,32 @@
+//! INQUIRY of a SCSI disk.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::scsi::Inquiry;
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let inquiry = Inquiry::decode(&page(bytes));
+    for text in [&inquiry.vendor, &inquiry.product, &inquiry.revision] {
+        assert_printable(text.as_ref());
+    }
+    assert!(inquiry.device_type < 32);
+});
+
+/// A page of the size that is asked for, with what came and zeros behind it.
+fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}
+
+/// What is shown on a terminal has nothing in it that steers one.
+fn assert_printable(text: Option<&String>) {
+    let plain = |c: char| c.is_ascii_graphic() || c == ' ';
+    assert!(text.is_none_or(|text| !text.is_empty() && text.chars().all(plain)), "{text:?}");
+}

@@ -1,0 +1,21 @@
+//! Sense data of a SCSI device.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use source::wire::sense::{Sense, descriptors};
+
+/// The crate keeps its parsers to itself, so they are compiled in here.
+#[expect(dead_code, reason = "each target uses a part of it")]
+#[path = "../../crates/drive/src"]
+mod source {
+    pub mod wire;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    assert!(descriptors(bytes).count() <= bytes.len());
+    if let Some(sense) = Sense::decode(bytes) {
+        assert!(!sense.text().is_empty());
+        assert!(sense.share_done.is_none_or(|share| (0.0..1.0).contains(&share)));
+    }
+});
