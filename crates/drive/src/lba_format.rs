@@ -47,7 +47,10 @@ fn problem(drive: &Nvme, format: u8) -> Option<String> {
     }
     if drive.controller.format_hits_all && !drive.others.is_empty() {
         let names: Vec<&str> = drive.others.iter().map(|other| other.name.as_str()).collect();
-        return Some(format!("a format would hit all namespaces of this drive, {} as well", names.join(", ")));
+        return Some(format!(
+            "a format would hit all namespaces of this drive, {} as well",
+            names.join(", ")
+        ));
     }
     let plain = || drive.namespace.formats.iter().filter(|known| known.metadata_bytes == 0);
     if plain().any(|known| known.index == format) {
@@ -104,7 +107,12 @@ mod tests {
     #[test]
     fn a_drive_that_fails_or_does_nothing_is_an_error() {
         let mut script = Script::new(0).nvme(0x80, 2, 1, Answer::Nvme(0x10a));
-        assert!(set(&mut script, &drive(0b10, 0), 1).expect_err("an error").to_string().contains("Format NVM failed"));
+        assert!(
+            set(&mut script, &drive(0b10, 0), 1)
+                .expect_err("an error")
+                .to_string()
+                .contains("Format NVM failed")
+        );
         let script = Script::new(0).nvme(0x80, 2, 1, Answer::Ok);
         let mut script = script.nvme(0x06, 2, 0, Answer::Bytes(namespace(0)));
         let error = set(&mut script, &drive(0b10, 0), 1).expect_err("an error");

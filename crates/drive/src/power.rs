@@ -136,7 +136,11 @@ mod tests {
         write("hwmon/hwmon1/name", "nvme\n");
         let roots = Roots { sys: dir.path().into(), proc: dir.path().into() };
         let mut meter = PowerMeter { roots, before: None };
-        assert_eq!(meter.read(), BTreeMap::from([("power_meter".into(), 153_000)]), "a mean needs two readings");
+        assert_eq!(
+            meter.read(),
+            BTreeMap::from([("power_meter".into(), 153_000)]),
+            "a mean needs two readings"
+        );
         std::thread::sleep(std::time::Duration::from_millis(5));
         write("powercap/intel-rapl:0/energy_uj", "1500000\n");
         let second = meter.read();

@@ -33,12 +33,13 @@ pub fn prepare(armed: &mut Armed, library: &Path, asked: Option<u8>) -> Done {
             // Told again where it is left over: a crash may come before the drive has formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
-            let note =
-                own.map(|was| Note::write(library, KIND, &identity, &json!({ "identity": identity, "was": was })));
+            let note = own.map(|was| {
+                Note::write(library, KIND, &identity, &json!({ "identity": identity, "was": was }))
+            });
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(asked) {
-                // What the drive refused was not begun; after any other failure nobody knows.
-                if error.kind() != drive::ErrorKind::Device {
+                // What was refused was not begun; after any other failure nobody knows.
+                if error.kind() != drive::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
                 }
                 return Err(error.into());

@@ -49,7 +49,9 @@ fn settings(entries: &[Entry]) -> TextTable {
             Event::WriteCache { was_on, is_on, restored } => {
                 ("volatile write cache".to_owned(), on_off(*was_on), on_off(*is_on), *restored)
             }
-            Event::Tuned { setting, was, is, restored } => (setting.clone(), was.clone(), is.clone(), *restored),
+            Event::Tuned { setting, was, is, restored } => {
+                (setting.clone(), was.clone(), is.clone(), *restored)
+            }
             Event::LbaFormat { was, is, restored } => {
                 ("LBA format".into(), was.to_string(), is.to_string(), *restored)
             }
@@ -75,10 +77,20 @@ fn health(entries: &[Entry]) -> TextTable {
         .collect();
     let step = told.len().div_ceil(HEALTH_ROWS).max(1);
     let is_kept = |i: usize| i.is_multiple_of(step) || i + 1 == told.len();
-    let kept = told.iter().enumerate().filter(|(i, _)| is_kept(*i)).map(|(_, (at_ns, health))| (*at_ns, *health));
+    let kept =
+        told.iter().enumerate().filter(|(i, _)| is_kept(*i)).map(|(_, (at_ns, health))| (*at_ns, *health));
     TextTable {
         caption: if step > 1 { "Health over the run, thinned out" } else { "Health over the run" },
-        head: vec!["Minute", "Degrees C", "Warning", "Written by hosts", "Written to flash", "Media errors", "Throttled", "Power"],
+        head: vec![
+            "Minute",
+            "Degrees C",
+            "Warning",
+            "Written by hosts",
+            "Written to flash",
+            "Media errors",
+            "Throttled",
+            "Power",
+        ],
         rows: kept.map(|(at_ns, health)| health_row(at_ns, health)).collect(),
     }
 }
@@ -90,8 +102,10 @@ fn health_row(at_ns: u64, health: &Health) -> Vec<String> {
         (None, seconds) => seconds.map(|seconds| format!("{seconds} s in its life")),
     };
     let state = health.power_state.map(|state| format!("power state {state}"));
-    let meters =
-        health.power_milliwatts.iter().map(|(name, milliwatts)| format!("{name} {:.1} W", *milliwatts as f64 / 1e3));
+    let meters = health
+        .power_milliwatts
+        .iter()
+        .map(|(name, milliwatts)| format!("{name} {:.1} W", *milliwatts as f64 / 1e3));
     let power: Vec<String> = state.into_iter().chain(meters).collect();
     vec![
         format!("{:.1}", at_ns as f64 / 60e9),

@@ -2,7 +2,9 @@
 
 mod campaign;
 mod health;
+mod host_checks;
 mod identity;
+mod lba_format;
 mod load;
 mod polling;
 mod power;
@@ -20,9 +22,11 @@ pub const GROUPS: &[Group] = &[
     load::GROUP,
     polling::GROUP,
     health::GROUP,
+    host_checks::GROUP,
     purge::GROUP,
     campaign::GROUP,
     write_cache::GROUP,
+    lba_format::GROUP,
     removal::GROUP,
     power::GROUP,
 ];

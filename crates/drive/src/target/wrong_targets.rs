@@ -4,40 +4,24 @@
 //! Devices are loop devices that the test makes. Where this kernel has no such thing (device mapper, RAID, NVMe),
 //! the device is real and what `/sys` and `/proc` say of it is not.
 
+mod making;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
-use std::any::Any;
 use std::fs;
-use std::os::unix::fs::{FileExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use support::{Loop, command, fingerprint};
 
+use crate::OpenOptions;
 use crate::error::ErrorKind;
-use crate::host::Roots;
-use crate::{OpenOptions, open_real};
+use making::{
+    After, Host, SIZE, Typed, Wrong, attached_anew, carrying, device, exchanged, in_folder, mounted,
+    prepared, put, resized,
+};
 
-const SIZE: u64 = 32 << 20;
-
-/// A wrong target, ready to be pointed at.
-struct Wrong {
-    path: String,
-    /// What is typed; its own identity when none.
-    typed: Typed,
-    roots: Roots,
-    /// Done between looking and arming.
-    meddle: Option<Box<dyn FnOnce()>>,
-    /// What has to outlive the attempt; what was made last is taken down first.
-    kept: Vec<Box<dyn Any>>,
-}
-
-enum Typed {
-    Own,
-    Nothing,
-    This(String),
-}
-
+/// One way.
 struct Case {
     name: &'static str,
     /// What the refusal says.
@@ -46,333 +30,281 @@ struct Case {
     make: fn() -> Option<Wrong>,
 }
 
-impl Wrong {
-    fn at(path: impl Into<String>) -> Self {
-        let (roots, meddle) = (Roots::default(), None);
-        Self { path: path.into(), typed: Typed::Own, roots, meddle, kept: Vec::new() }
-    }
-
-    fn keep(mut self, kept: impl Any) -> Self {
-        self.kept.insert(0, Box::new(kept));
-        self
-    }
-
-    fn typing(self, typed: Typed) -> Self {
-        Self { typed, ..self }
-    }
-
-    /// What the program says when it is pointed at this, and of which kind that is.
-    fn attempt(&mut self) -> (String, ErrorKind) {
-        let drive = match open_real(&self.path, &OpenOptions::default(), self.roots.clone()) {
-            Ok(drive) => drive,
-            Err(error) => return (error.to_string(), error.kind()),
-        };
-        let own = drive.facts().identity.clone();
-        self.meddle.take().into_iter().for_each(|meddle| meddle());
-        let typed = match &self.typed {
-            Typed::Own => Some(own.as_str()),
-            Typed::Nothing => None,
-            Typed::This(text) => Some(text.as_str()),
-        };
-        let error = drive.arm(typed).expect_err("a refusal");
-        (error.to_string(), error.kind())
-    }
-}
-
-/// A call when it goes: `umount`, `swapoff`.
-struct After(&'static str, String);
-
-impl Drop for After {
-    fn drop(&mut self) {
-        drop(command(self.0, &[&self.1]));
-    }
-}
-
-fn device() -> Option<Loop> {
-    Loop::new(SIZE, &[])
-}
-
-fn put(path: impl AsRef<Path>, at: u64, content: &[u8]) {
-    let file = fs::OpenOptions::new().write(true).open(path).expect("something to write to");
-    file.write_all_at(content, at).expect("a write");
-}
-
-/// A device with these bytes at one place.
-fn carrying(at: u64, magic: &[u8]) -> Option<Wrong> {
-    let device = device()?;
-    put(&device.path, at, magic);
-    Some(Wrong::at(&device.path).keep(device))
-}
-
-fn prepared(program: &str, device: Loop) -> Option<Loop> {
-    command(program, &["-q", &device.path]).or_else(|_| command(program, &[&device.path])).ok().map(|_| device)
-}
-
-fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
-    let device = prepared("mkfs.ext4", device()?)?;
-    let dir = support::directory();
-    let at = dir.path().to_str().expect("a path").to_owned();
-    command("mount", &[&device.path, &at]).ok()?;
-    Some((device, After("umount", at), dir))
-}
-
-/// A host that says something of its own about a real loop device.
-struct Host {
-    dir: tempfile::TempDir,
-    device: Loop,
-}
-
-impl Host {
-    fn new() -> Option<Self> {
-        let host = Self { dir: support::directory(), device: device()? };
-        let kname = host.device.kname().to_owned();
-        let number = fs::read_to_string(format!("/sys/block/{kname}/dev")).ok()?;
-        host.write(&format!("sys/devices/{kname}/dev"), &number);
-        fs::create_dir_all(host.path(&format!("sys/devices/{kname}/holders"))).ok()?;
-        host.link(&format!("sys/devices/{kname}"), &format!("sys/dev/block/{}", number.trim()));
-        host.link(&format!("sys/devices/{kname}"), &format!("sys/block/{kname}"));
-        host.write("proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
-        host.write("proc/swaps", "Filename Type Size Used Priority\n");
-        Some(host)
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.dir.path().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        fs::create_dir_all(self.path(path).parent().expect("a parent")).expect("a folder");
-        fs::write(self.path(path), text).expect("a file");
-    }
-
-    fn link(&self, to: &str, at: &str) {
-        fs::create_dir_all(self.path(at).parent().expect("a parent")).expect("a folder");
-        symlink(self.path(to), self.path(at)).expect("a link");
-    }
-
-    /// An attribute of the device.
-    fn says(self, attribute: &str, text: &str) -> Self {
-        self.write(&format!("sys/devices/{}/{attribute}", self.device.kname()), text);
-        self
-    }
-
-    /// Another device of the host.
-    fn beside(self, kname: &str, attribute: &str, text: &str) -> Self {
-        self.write(&format!("sys/devices/{kname}/{attribute}"), text);
-        if !self.path(&format!("sys/block/{kname}")).exists() {
-            self.link(&format!("sys/devices/{kname}"), &format!("sys/block/{kname}"));
-        }
-        self
-    }
-
-    fn held_by(self, kname: &str, uuid: &str) -> Option<Wrong> {
-        self.says(&format!("holders/{kname}"), "").beside(kname, "dm/uuid", uuid).wrong()
-    }
-
-    fn wrong(self) -> Option<Wrong> {
-        let roots = Roots { sys: self.path("sys"), proc: self.path("proc") };
-        Some(Wrong { roots, ..Wrong::at(&self.device.path) }.keep(self))
-    }
-}
-
-/// A device node that comes to mean another device between looking and arming.
-fn exchanged() -> Option<Wrong> {
-    // Not in memory, where nodes of devices may be forbidden.
-    let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);
-    let node = dir.path().join("node");
-    let make = |device: &Loop, node: &Path| {
-        let number = fs::read_to_string(format!("/sys/block/{}/dev", device.kname())).ok()?;
-        let (major, minor) = number.trim().split_once(':')?;
-        command("mknod", &[node.to_str()?, "b", major, minor]).ok()
-    };
-    make(&first, &node)?;
-    fs::File::open(&node).ok()?;
-    let (other, place) = (dir.path().join("other"), node.clone());
-    make(&second, &other)?;
-    let meddle = move || fs::rename(&other, &place).expect("another node in its place");
-    let wrong = Wrong::at(node.to_str()?);
-    Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong }.keep(first).keep(second).keep(dir))
-}
-
-/// Another image under the same device between looking and arming.
-fn attached_anew() -> Option<Wrong> {
-    let (device, dir) = (device()?, support::directory());
-    let other = dir.path().join("other");
-    fs::File::create(&other).and_then(|file| file.set_len(SIZE)).ok()?;
-    let path = device.path.clone();
-    let meddle = move || {
-        command("losetup", &["--detach", &path]).expect("a detached device");
-        let attach = || command("losetup", &[&path, other.to_str().expect("a path")]);
-        // Whoever looks at new devices may still have it open.
-        let attached = (0..50).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            attach().is_ok()
-        });
-        assert!(attached, "{path} could not be attached anew");
-    };
-    Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device).keep(dir))
-}
-
-fn resized() -> Option<Wrong> {
-    let device = device()?;
-    let (path, image) = (device.path.clone(), device.image.clone());
-    let meddle = move || {
-        fs::OpenOptions::new().write(true).open(&image).and_then(|file| file.set_len(2 * SIZE)).expect("a size");
-        command("losetup", &["--set-capacity", &path]).expect("another capacity");
-    };
-    Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device))
-}
-
-/// Something at a path in a folder of its own.
-fn in_folder(name: &str, make: impl FnOnce(&Path) -> Option<()>) -> Option<Wrong> {
-    let dir = support::directory();
-    let path = dir.path().join(name);
-    make(&path)?;
-    Some(Wrong::at(path.to_str()?).keep(dir))
-}
-
 const SMALL: usize = 4096;
 const ENOUGH: usize = 17 << 20;
 
 /// Each with what its refusal says.
 const CASES: &[Case] = &[
-    Case { name: "a mounted file system", says: "mounted at", make: || {
-        let (device, mount, dir) = mounted()?;
-        Some(Wrong::at(&device.path).keep(device).keep(dir).keep(mount))
-    } },
-    Case { name: "a symbolic link to a mounted device", says: "mounted at", make: || {
-        let (device, mount, dir) = mounted()?;
-        let links = support::directory();
-        symlink(&device.path, links.path().join("link")).ok()?;
-        Some(Wrong::at(links.path().join("link").to_str()?).keep(device).keep(dir).keep(mount).keep(links))
-    } },
-    Case { name: "the disk that the runs are on", says: "mounted at", make: || {
-        let (device, mount, dir) = mounted()?;
-        fs::create_dir_all(dir.path().join("runs/a-run")).ok()?;
-        Some(Wrong::at(&device.path).keep(device).keep(dir).keep(mount))
-    } },
-    Case { name: "a file of a run", says: "a file of a run", make: || in_folder("journal", |path| {
-        fs::write(path.with_file_name("run.json"), "{}").ok()?;
-        fs::write(path, vec![1; ENOUGH]).ok()
-    }) },
-    Case { name: "an ext4 file system", says: "ext4", make: || {
-        let device = prepared("mkfs.ext4", device()?)?;
-        Some(Wrong::at(&device.path).keep(device))
-    } },
-    Case { name: "swap space in use", says: "swap space in use", make: || {
-        let device = prepared("mkswap", device()?)?;
-        command("swapon", &[&device.path]).ok()?;
-        let off = After("swapoff", device.path.clone());
-        Some(Wrong::at(&device.path).keep(device).keep(off))
-    } },
+    Case {
+        name: "a mounted file system",
+        says: "mounted at",
+        make: || {
+            let (device, mount, dir) = mounted()?;
+            Some(Wrong::at(&device.path).keep(device).keep(dir).keep(mount))
+        },
+    },
+    Case {
+        name: "a symbolic link to a mounted device",
+        says: "mounted at",
+        make: || {
+            let (device, mount, dir) = mounted()?;
+            let links = support::directory();
+            symlink(&device.path, links.path().join("link")).ok()?;
+            Some(
+                Wrong::at(links.path().join("link").to_str()?).keep(device).keep(dir).keep(mount).keep(links),
+            )
+        },
+    },
+    Case {
+        name: "the disk that the runs are on",
+        says: "mounted at",
+        make: || {
+            let (device, mount, dir) = mounted()?;
+            dir.path()
+                .join("runs")
+                .is_dir()
+                .then(|| Wrong::at(&device.path).keep(device).keep(dir).keep(mount))
+        },
+    },
+    Case {
+        name: "a file of a run",
+        says: "a file of a run",
+        make: || {
+            in_folder("journal", |path| {
+                fs::write(path.with_file_name("run.json"), "{}").ok()?;
+                fs::write(path, vec![1; ENOUGH]).ok()
+            })
+        },
+    },
+    Case {
+        name: "an ext4 file system",
+        says: "ext4",
+        make: || {
+            let device = prepared("mkfs.ext4", device()?)?;
+            Some(Wrong::at(&device.path).keep(device))
+        },
+    },
+    Case {
+        name: "swap space in use",
+        says: "swap space in use",
+        make: || {
+            let device = prepared("mkswap", device()?)?;
+            command("swapon", &[&device.path]).ok()?;
+            let off = After("swapoff", device.path.clone());
+            Some(Wrong::at(&device.path).keep(device).keep(off))
+        },
+    },
     Case { name: "swap space", says: "swap space", make: || carrying(4086, b"SWAPSPACE2") },
     Case { name: "a GPT", says: "GPT", make: || carrying(512, b"EFI PART") },
     Case { name: "the backup of a GPT", says: "GPT", make: || carrying(SIZE - 512, b"EFI PART") },
     Case { name: "an LVM physical volume", says: "LVM", make: || carrying(512, b"LABELONE") },
-    Case { name: "a member of an md array, at its start", says: "Linux RAID (1.2)",
-        make: || carrying(4096, b"\xfc\x4e\x2b\xa9") },
-    Case { name: "a member of an md array, at its end", says: "Linux RAID (0.90)",
-        make: || carrying(SIZE - (64 << 10), b"\xfc\x4e\x2b\xa9") },
-    Case { name: "a member of a ZFS pool", says: "ZFS", make: || carrying(128 << 10, b"\x0c\xb1\xba\0\0\0\0\0") },
-    Case { name: "a member of a ZFS pool, by its last label", says: "ZFS",
-        make: || carrying(SIZE - (128 << 10), b"\0\0\0\0\0\xba\xb1\x0c") },
+    Case {
+        name: "a member of an md array, at its start",
+        says: "Linux RAID (1.2)",
+        make: || carrying(4096, b"\xfc\x4e\x2b\xa9"),
+    },
+    Case {
+        name: "a member of an md array, at its end",
+        says: "Linux RAID (0.90)",
+        make: || carrying(SIZE - (64 << 10), b"\xfc\x4e\x2b\xa9"),
+    },
+    Case {
+        name: "a member of a ZFS pool",
+        says: "ZFS",
+        make: || carrying(128 << 10, b"\x0c\xb1\xba\0\0\0\0\0"),
+    },
+    Case {
+        name: "a member of a ZFS pool, by its last label",
+        says: "ZFS",
+        make: || carrying(SIZE - (128 << 10), b"\0\0\0\0\0\xba\xb1\x0c"),
+    },
     Case { name: "a btrfs file system", says: "btrfs", make: || carrying(65_600, b"_BHRfS_M") },
     Case { name: "an XFS file system", says: "XFS", make: || carrying(0, b"XFSB") },
     Case { name: "an encrypted volume", says: "LUKS", make: || carrying(0, b"LUKS\xba\xbe") },
     Case { name: "a Ceph device", says: "Ceph", make: || carrying(0, b"bluestore block device") },
-    Case { name: "a member of a firmware RAID", says: "Intel RAID",
-        make: || carrying(SIZE - 1024, b"Intel Raid ISM Cfg Sig. ") },
-    Case { name: "a drive with partitions, and one of them", says: "it is a partition", make: || {
-        let device = Loop::new(SIZE, &["--partscan"])?;
-        command("addpart", &[&device.path, "1", "2048", "36864"]).ok()?;
-        let part = format!("{}p1", device.path);
-        Path::new(&part).exists().then(|| Wrong::at(part).keep(device))
-    } },
-    Case { name: "the image behind a loop device", says: "loop device", make: || {
-        let device = device()?;
-        Some(Wrong::at(device.image.to_str()?).keep(device))
-    } },
-    Case { name: "a device below a loop device", says: "loop device", make: || {
-        let device = device()?;
-        let upper = Loop::over(Path::new(&device.path), &[])?;
-        Some(Wrong::at(&device.path).keep(device).keep(upper))
-    } },
-    Case { name: "a write-protected device", says: "read-only", make: || {
-        let device = Loop::new(SIZE, &["--read-only"])?;
-        Some(Wrong::at(&device.path).keep(device))
-    } },
-    Case { name: "a device that another test holds", says: "EBUSY", make: || {
-        let device = device()?;
-        let held = support::armed(&device.path, &OpenOptions::default());
-        Some(Wrong::at(&device.path).keep(device).keep(held))
-    } },
+    Case {
+        name: "a member of a firmware RAID",
+        says: "Intel RAID",
+        make: || carrying(SIZE - 1024, b"Intel Raid ISM Cfg Sig. "),
+    },
+    Case {
+        name: "a drive with partitions, and one of them",
+        says: "it is a partition",
+        make: || {
+            let device = Loop::new(SIZE, &["--partscan"])?;
+            command("addpart", &[&device.path, "1", "2048", "36864"]).ok()?;
+            let part = format!("{}p1", device.path);
+            Path::new(&part).exists().then(|| Wrong::at(part).keep(device))
+        },
+    },
+    Case {
+        name: "the image behind a loop device",
+        says: "loop device",
+        make: || {
+            let device = device()?;
+            Some(Wrong::at(device.image.to_str()?).keep(device))
+        },
+    },
+    Case {
+        name: "a device below a loop device",
+        says: "loop device",
+        make: || {
+            let device = device()?;
+            let upper = Loop::over(Path::new(&device.path), &[])?;
+            Some(Wrong::at(&device.path).keep(device).keep(upper))
+        },
+    },
+    Case {
+        name: "a write-protected device",
+        says: "read-only",
+        make: || {
+            let device = Loop::new(SIZE, &["--read-only"])?;
+            Some(Wrong::at(&device.path).keep(device))
+        },
+    },
+    Case {
+        name: "a device that another test holds",
+        says: "EBUSY",
+        make: || {
+            let device = device()?;
+            let held = support::armed(&device.path, &OpenOptions::default());
+            Some(Wrong::at(&device.path).keep(device).keep(held))
+        },
+    },
     Case { name: "below device mapper", says: "dm-7", make: || Host::new()?.held_by("dm-7", "") },
-    Case { name: "a path of a multipath device", says: "dm-0 (multipath)",
-        make: || Host::new()?.held_by("dm-0", "mpath-3600508b400105e210000900000490000\n") },
-    Case { name: "a physical volume in use", says: "dm-1 (LVM)",
-        make: || Host::new()?.held_by("dm-1", "LVM-abcdef\n") },
-    Case { name: "below an open encrypted volume", says: "dm-2 (dm-crypt)",
-        make: || Host::new()?.held_by("dm-2", "CRYPT-LUKS2-abcdef\n") },
-    Case { name: "a member of a running md array", says: "md127",
-        make: || Host::new()?.held_by("md127", "") },
-    Case { name: "a second path to a drive", says: "the same drive", make: || {
-        let host = Host::new()?.says("device/wwid", "naa.5000000000000001\n");
-        host.beside("sdq", "dev", "65:0\n").beside("sdq", "device/wwid", "naa.5000000000000001\n").wrong()
-    } },
-    Case { name: "two drives of one serial number", says: "the same drive", make: || {
-        let host = Host::new()?.says("device/serial", "123456789\n");
-        host.beside("sdr", "dev", "65:16\n").beside("sdr", "device/serial", "123456789\n").wrong()
-    } },
-    Case { name: "a btrfs that shows another device number", says: "mounted at /data", make: || {
-        let host = Host::new()?;
-        let mount = format!("30 1 0:44 / /data rw - btrfs {} rw\n", host.device.path);
-        host.write("proc/self/mountinfo", &mount);
-        host.wrong()
-    } },
-    Case { name: "a host that does not tell who uses what", says: "cannot be found out", make: || {
-        let host = Host::new()?;
-        fs::remove_file(host.path("proc/self/mountinfo")).ok()?;
-        host.wrong()
-    } },
-    Case { name: "no identity typed", says: "--erase", make: || {
-        let device = device()?;
-        Some(Wrong::at(&device.path).typing(Typed::Nothing).keep(device))
-    } },
-    Case { name: "another serial number typed", says: "--erase", make: || {
-        let wrong = Host::new()?.says("device/serial", "S1\n").wrong()?;
-        Some(wrong.typing(Typed::This("S2".into())))
-    } },
-    Case { name: "the path typed for the identity", says: "--erase", make: || {
-        let device = device()?;
-        Some(Wrong::at(&device.path).typing(Typed::This(device.path.clone())).keep(device))
-    } },
-    Case { name: "another size typed", says: "--erase", make: || {
-        let device = device()?;
-        let typed = format!("{}:{}", device.kname(), 2 * SIZE);
-        Some(Wrong::at(&device.path).typing(Typed::This(typed)).keep(device))
-    } },
-    Case { name: "the identity of the device beside it", says: "--erase", make: || {
-        let (device, other) = (device()?, device()?);
-        let typed = format!("{}:{SIZE}", other.kname());
-        Some(Wrong::at(&device.path).typing(Typed::This(typed)).keep(device).keep(other))
-    } },
+    Case {
+        name: "a path of a multipath device",
+        says: "dm-0 (multipath)",
+        make: || Host::new()?.held_by("dm-0", "mpath-3600508b400105e210000900000490000\n"),
+    },
+    Case {
+        name: "a physical volume in use",
+        says: "dm-1 (LVM)",
+        make: || Host::new()?.held_by("dm-1", "LVM-abcdef\n"),
+    },
+    Case {
+        name: "below an open encrypted volume",
+        says: "dm-2 (dm-crypt)",
+        make: || Host::new()?.held_by("dm-2", "CRYPT-LUKS2-abcdef\n"),
+    },
+    Case {
+        name: "a member of a running md array",
+        says: "md127",
+        make: || Host::new()?.held_by("md127", ""),
+    },
+    Case {
+        name: "a second path to a drive",
+        says: "the same drive",
+        make: || {
+            let host = Host::new()?.says("device/wwid", "naa.5000000000000001\n");
+            host.beside("sdq", "dev", "65:0\n").beside("sdq", "device/wwid", "naa.5000000000000001\n").wrong()
+        },
+    },
+    Case {
+        name: "two drives of one serial number",
+        says: "the same drive",
+        make: || {
+            let host = Host::new()?.says("device/serial", "123456789\n");
+            host.beside("sdr", "dev", "65:16\n").beside("sdr", "device/serial", "123456789\n").wrong()
+        },
+    },
+    Case {
+        name: "a btrfs that shows another device number",
+        says: "mounted at /data",
+        make: || {
+            let host = Host::new()?;
+            let mount = format!("30 1 0:44 / /data rw - btrfs {} rw\n", host.device.path);
+            host.write("proc/self/mountinfo", &mount);
+            host.wrong()
+        },
+    },
+    Case {
+        name: "a host that does not tell who uses what",
+        says: "cannot be found out",
+        make: || {
+            let host = Host::new()?;
+            fs::remove_file(host.path("proc/self/mountinfo")).ok()?;
+            host.wrong()
+        },
+    },
+    Case {
+        name: "no identity typed",
+        says: "--erase",
+        make: || {
+            let device = device()?;
+            Some(Wrong::at(&device.path).typing(Typed::Nothing).keep(device))
+        },
+    },
+    Case {
+        name: "another serial number typed",
+        says: "--erase",
+        make: || {
+            let wrong = Host::new()?.says("device/serial", "S1\n").wrong()?;
+            Some(wrong.typing(Typed::This("S2".into())))
+        },
+    },
+    Case {
+        name: "the path typed for the identity",
+        says: "--erase",
+        make: || {
+            let device = device()?;
+            Some(Wrong::at(&device.path).typing(Typed::This(device.path.clone())).keep(device))
+        },
+    },
+    Case {
+        name: "another size typed",
+        says: "--erase",
+        make: || {
+            let device = device()?;
+            let typed = format!("{}:{}", device.kname(), 2 * SIZE);
+            Some(Wrong::at(&device.path).typing(Typed::This(typed)).keep(device))
+        },
+    },
+    Case {
+        name: "the identity of the device beside it",
+        says: "--erase",
+        make: || {
+            let (device, other) = (device()?, device()?);
+            let typed = format!("{}:{SIZE}", other.kname());
+            Some(Wrong::at(&device.path).typing(Typed::This(typed)).keep(device).keep(other))
+        },
+    },
     Case { name: "another device under the same path", says: "no longer the device", make: exchanged },
     Case { name: "another medium in the same device", says: "no longer the device", make: attached_anew },
     Case { name: "a device that was resized", says: "no longer the device", make: resized },
     Case { name: "a character device", says: "character device", make: || Some(Wrong::at("/dev/null")) },
-    Case { name: "a directory", says: "directory", make: || in_folder("dir", |path| fs::create_dir(path).ok()) },
-    Case { name: "a pipe", says: "pipe", make: || {
-        in_folder("pipe", |path| command("mkfifo", &[path.to_str()?]).ok().map(drop))
-    } },
-    Case { name: "a symbolic link to nothing", says: "symbolic link to nothing",
-        make: || in_folder("link", |path| symlink("nowhere", path).ok()) },
-    Case { name: "a device that is not there", says: "no such device",
-        make: || Some(Wrong::at("/dev/no-such-device")) },
-    Case { name: "a file that is too small to be meant", says: "too small",
-        make: || in_folder("small", |path| fs::write(path, [1; SMALL]).ok()) },
-    Case { name: "a file that holds something", says: "--erase", make: || {
-        Some(in_folder("full", |path| fs::write(path, vec![1; ENOUGH]).ok())?.typing(Typed::Nothing))
-    } },
+    Case {
+        name: "a directory",
+        says: "directory",
+        make: || in_folder("dir", |path| fs::create_dir(path).ok()),
+    },
+    Case {
+        name: "a pipe",
+        says: "pipe",
+        make: || in_folder("pipe", |path| command("mkfifo", &[path.to_str()?]).ok().map(drop)),
+    },
+    Case {
+        name: "a symbolic link to nothing",
+        says: "symbolic link to nothing",
+        make: || in_folder("link", |path| symlink("nowhere", path).ok()),
+    },
+    Case {
+        name: "a device that is not there",
+        says: "no such device",
+        make: || Some(Wrong::at("/dev/no-such-device")),
+    },
+    Case {
+        name: "a file that is too small to be meant",
+        says: "too small",
+        make: || in_folder("small", |path| fs::write(path, [1; SMALL]).ok()),
+    },
+    Case {
+        name: "a file that holds something",
+        says: "--erase",
+        make: || {
+            Some(in_folder("full", |path| fs::write(path, vec![1; ENOUGH]).ok())?.typing(Typed::Nothing))
+        },
+    },
 ];
 
 /// What the target holds, where it can be read at all.

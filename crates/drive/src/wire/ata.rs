@@ -68,8 +68,11 @@ impl Identify {
         let valid = |index: usize| word(index) & 0xc000 == 0x4000;
         let qwords = u64::from(word(100)) | u64::from(word(101)) << 16 | u64::from(word(102)) << 32;
         let has_large_blocks = valid(106) && bit(106, 12);
-        let block_words =
-            if has_large_blocks { u32::from(word(117)) | u32::from(word(118)) << 16 } else { SMALLEST_BLOCK_WORDS };
+        let block_words = if has_large_blocks {
+            u32::from(word(117)) | u32::from(word(118)) << 16
+        } else {
+            SMALLEST_BLOCK_WORDS
+        };
         let has_sanitize = bit(59, 12);
         Self {
             serial: swapped(bytes, 10, 20),

@@ -1,0 +1,45 @@
+//! Host checks and tuning on drives with a scheduler and a PCIe link.
+
+use anyhow::ensure;
+
+use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, VIRTIO};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "host-checks",
+    needs: Some("plateau help check"),
+    checks: &[
+        Check { name: "every kind of disk is looked at", run: looked_at },
+        Check { name: "tuning sets the scheduler and puts it back", run: tuned },
+    ],
+};
+
+fn looked_at(lab: &mut Lab) -> anyhow::Result<()> {
+    for target in [NVME_SLOT, SATA, SCSI_512, VIRTIO] {
+        let guest = lab.guest()?;
+        let device = guest.device(target)?;
+        let said = guest.plateau(&format!("check {device}"))?;
+        // The guest may be too busy to measure on, which is for the program to say.
+        ensure!([0, 7].contains(&said.code), "{target:?} ended with {}: {}", said.code, said.err);
+        let named = ["scheduler", "PCIe link", "other load", "power saving", "kernel mitigations"];
+        let missing = named.iter().find(|name| !said.out.contains(*name));
+        ensure!(missing.is_none(), "{target:?}: nothing of {missing:?} in {}", said.out);
+    }
+    Ok(())
+}
+
+fn tuned(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(SATA)?;
+    let queue = format!("/sys/block/{}/queue", device.trim_start_matches("/dev/"));
+    guest.sh(&format!("echo 0 > {queue}/nomerges; echo 1 > {queue}/iostats"))?;
+    let now = format!("cat {queue}/scheduler {queue}/nomerges {queue}/iostats");
+    let before = guest.sh(&now)?;
+    let said = guest.plateau(&format!("check {device} --tune"))?;
+    ensure!([0, 7].contains(&said.code), "ended with {}: {}", said.code, said.err);
+    ensure!(said.out.contains("nomerges of"), "not tuned: {}", said.out);
+    let after = guest.sh(&now)?;
+    ensure!(before == after, "{before} before, {after} after");
+    Ok(())
+}

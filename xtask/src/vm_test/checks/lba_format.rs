@@ -1,0 +1,87 @@
+//! The LBA format of an NVMe namespace: another one for a run, and the old one behind it.
+
+use anyhow::{bail, ensure};
+
+use super::SHORT;
+use crate::vm_test::hardware::{NVME_512, NVME_SLOT, SATA, Target};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "lba-format",
+    needs: Some("plateau help run | grep -q lba-format"),
+    checks: &[
+        Check {
+            name: "a run has the format that it asked for, and the old one is back behind it",
+            run: during,
+        },
+        Check { name: "a killed run goes on in its format, and the old one is back behind it", run: killed },
+        Check { name: "a format that the drive does not have changes nothing", run: impossible },
+    ],
+};
+
+/// 4096 B without metadata, of the eight formats that QEMU has; 0 is 512 B.
+const LARGE: u8 = 4;
+
+fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {
+    let guest = lab.guest()?;
+    let device = guest.device(target)?;
+    guest.sh(&format!("cat /sys/block/{}/queue/logical_block_size", device.trim_start_matches("/dev/")))
+}
+
+/// Starts a run in the large format, and waits until it measures.
+fn start(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_SLOT)?;
+    let identity = guest.identity(&device)?;
+    guest.sh("mkdir -p /runs/library && rm -rf /runs/library/* /runs/library/.[a-z]*")?;
+    guest.start(&format!(
+        "run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 0.3 --lba-format {LARGE}"
+    ))?;
+    guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")
+}
+
+fn assert_sectors(lab: &mut Lab, bytes: &str, when: &str) -> anyhow::Result<()> {
+    let now = sector_bytes(lab, NVME_SLOT)?;
+    ensure!(now.trim() == bytes, "{when}: sectors of {now} B instead of {bytes} B");
+    Ok(())
+}
+
+fn during(lab: &mut Lab) -> anyhow::Result<()> {
+    assert_sectors(lab, "512", "before the run")?;
+    start(lab)?;
+    assert_sectors(lab, "4096", "during the run")?;
+    let ended = lab.guest()?.wait_for_end()?;
+    ensure!(ended.code == 0, "ended with {}: {}", ended.code, ended.err);
+    assert_sectors(lab, "512", "behind the run")?;
+    let events = lab.guest()?.sh("grep -c lba_format /runs/library/*/journal")?;
+    ensure!(events.trim() == "2", "{events} records of the format in the journal");
+    Ok(())
+}
+
+fn killed(lab: &mut Lab) -> anyhow::Result<()> {
+    start(lab)?;
+    lab.guest()?.sh("kill -9 $(pidof plateau)")?;
+    lab.guest()?.wait_for_end()?;
+    assert_sectors(lab, "4096", "after the kill")?;
+    let id = lab.guest()?.sh("cd /runs/library && ls -d */ | tr -d /")?;
+    let resumed = lab.guest()?.plateau(&format!("resume {id}"))?;
+    ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);
+    assert_sectors(lab, "512", "behind the resumed run")
+}
+
+fn impossible(lab: &mut Lab) -> anyhow::Result<()> {
+    for (target, format) in [(NVME_512, 63), (SATA, 0)] {
+        let guest = lab.guest()?;
+        let device = guest.device(target)?;
+        let identity = guest.identity(&device)?;
+        let tried = guest
+            .plateau(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --lba-format {format}"))?;
+        if tried.code != 2 || !tried.err.contains("LBA format") {
+            bail!("{target:?} ended with {}: {}", tried.code, tried.err);
+        }
+        let sectors = sector_bytes(lab, target)?;
+        ensure!(sectors.trim() == "512", "{target:?} has sectors of {sectors} B now");
+    }
+    Ok(())
+}
