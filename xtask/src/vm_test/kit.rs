@@ -100,10 +100,25 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
     if !is_root() {
         bail!("{QEMU} is not installed, and only root can install it");
     }
-    let mut apt = Command::new("apt-get");
-    apt.args(["install", "-qq", "-y", "--no-install-recommends", QEMU_PACKAGE]);
-    finished(apt.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    // Before version 10 its NVMe drives stall now and then, so the newer one of backports is tried first.
+    let newer = backports().is_some_and(|release| install(&["-t", &release]).is_ok());
+    if !newer {
+        install(&[])?;
+    }
     Ok((QEMU.into(), qemu_version(Path::new(QEMU))?))
+}
+
+fn install(options: &[&str]) -> anyhow::Result<()> {
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "-qq", "-y", "--no-install-recommends"]).args(options).arg(QEMU_PACKAGE);
+    finished(apt.env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
+}
+
+/// The release of this distribution that has newer packages, whether it is set up or not.
+fn backports() -> Option<String> {
+    let text = fs::read_to_string("/etc/os-release").ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?;
+    Some(format!("{}-backports", name.trim_matches('"')))
 }
 
 fn qemu_version(program: &Path) -> anyhow::Result<String> {
