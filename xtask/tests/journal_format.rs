@@ -32,6 +32,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::HostChecked { .. } => "host_checked",
         Event::Tuned { .. } => "tuned",
         Event::LbaFormat { .. } => "lba_format",
+        Event::Imported(_) => "imported",
         Event::Noted(Note::RoundStarted { .. }) => "round_started",
         Event::Noted(Note::Judged(_)) => "judged",
         Event::Noted(Note::Skipped { .. }) => "skipped",

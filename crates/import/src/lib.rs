@@ -188,6 +188,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
             transcribed: imported.transcribed,
             remarks: imported.remarks,
         }),
+        handling: record::Handling::default(),
     };
     let mut events = Vec::new();
     for test in imported.tests {
