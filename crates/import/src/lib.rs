@@ -179,6 +179,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         host: imported.host,
         ceiling: None,
         placement: None,
+        plan: None,
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

@@ -298,7 +298,7 @@ fn hard_disks_have_areas_and_write_saturation_has_minutes() {
     let text =
         format!("<x><iops>{iops}</iops><tp>{tp}</tp><writesat><runtime>30</runtime>{wsat}</writesat></x>");
     let found = outcomes(text.as_bytes());
-    let names: Vec<&str> = found.iter().map(|outcome| outcome.test).collect();
+    let names: Vec<&str> = found.iter().map(|outcome| outcome.test.as_str()).collect();
     assert_eq!(names, ["areas-iops", "areas-tp", "wsat"]);
     assert!(found.iter().all(|outcome| !outcome.pages.is_empty()));
     let pts::exhibit::Exhibit::Lines(lines) = &found[2].pages[0].exhibits[0] else { panic!("a chart") };

@@ -1,13 +1,15 @@
 //! The command line; help texts, completions and man pages are made from it.
 
+mod asked;
 mod load;
+mod tests_argument;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use asked::profiles;
+pub use asked::{Asked, Changes, SimFaults};
 use clap::{Args, Parser, Subcommand};
 pub use load::{Load, OutputFormat};
-use pts::{PROFILES, TESTS};
 use record::CacheChoice;
 
 use crate::outputs::Outputs;
@@ -100,6 +102,9 @@ pub struct Demo {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "plateau run [OPTIONS] TESTS TARGET\n       plateau run [OPTIONS] --preset NAME TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
+)]
 pub struct Run {
     #[command(flatten)]
     pub asked: Asked,
@@ -169,11 +174,30 @@ impl WriteCacheChoice {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] --preset NAME TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
+)]
 pub struct Plan {
+    /// List the presets: plans that come with this program
+    #[arg(long, conflicts_with_all = ["tests", "check"])]
+    pub list: bool,
+    /// Say everything that is wrong with a plan file, with its line, column and key
+    #[arg(long, value_name = "FILE", conflicts_with = "tests")]
+    pub check: Option<PathBuf>,
     #[command(flatten)]
     pub asked: Asked,
     #[command(flatten)]
     pub assumptions: Assumptions,
+    /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; for a
+    /// simulated drive its own model is taken
+    #[arg(long, value_name = "MODEL")]
+    pub rehearse: Option<String>,
+    /// Simulated drives: only reckon, do not rehearse
+    #[arg(long, conflicts_with = "rehearse")]
+    pub no_rehearsal: bool,
+    /// Terabytes that the drive is rated for to be written in its life: the plan says what share a run takes
+    #[arg(long, value_name = "TB")]
+    pub tbw: Option<f64>,
 }
 
 /// Speeds to reckon with. What is not given is taken from earlier runs of the drive, from a probe of a simulated
@@ -200,102 +224,6 @@ pub struct Assumptions {
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
     number.ok_or_else(|| "a number above 0 is needed".to_owned())
-}
-
-/// Which tests, on what, how.
-#[derive(Debug, Args)]
-pub struct Asked {
-    /// Tests, with commas between them; each begins with a purge of its own
-    #[arg(value_name = "TESTS", value_delimiter = ',', required = true, value_parser = tests())]
-    pub tests: Vec<String>,
-    /// Block device, regular file, or sim:MODEL
-    pub target: String,
-    /// Version of the specification
-    #[arg(long, default_value = "pts-e-2.0", value_parser = profiles())]
-    pub profile: String,
-    /// Size of a regular file, such as 1GiB
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
-    /// Simulated drives: divide capacity and minutes by this, such as 1/16
-    #[arg(long, value_name = "1/N")]
-    pub scale: Option<String>,
-    /// Seed of every offset, mix and buffer, and of a simulated drive
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Processors for the threads of the load, such as 0-3,8; all: do not pin [default: a core each, near the
-    /// device, while one is left]
-    #[arg(
-        long = "cpus_allowed",
-        alias = "cpus-allowed",
-        value_name = "LIST",
-        conflicts_with = "numa_cpu_nodes"
-    )]
-    pub cpus_allowed: Option<String>,
-    /// The same by NUMA nodes
-    #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
-    pub numa_cpu_nodes: Option<String>,
-    #[command(flatten)]
-    pub sim_faults: SimFaults,
-    #[command(flatten)]
-    pub changes: Changes,
-}
-
-/// What goes wrong with a simulated drive.
-#[derive(Debug, Args, Default)]
-pub struct SimFaults {
-    /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
-    /// throttle:after=1min,for=30s,rate=50MB/s or removal:after=5min; can be repeated, and takes the place of
-    /// the faults that a model file has
-    #[arg(long, value_name = "FAULT")]
-    pub sim_fault: Vec<String>,
-    /// Simulated drives: inject nothing, also when the model file has faults
-    #[arg(long, conflicts_with = "sim_fault")]
-    pub no_sim_faults: bool,
-}
-
-impl SimFaults {
-    /// The faults in place of those of the model, if any were chosen.
-    pub fn chosen(&self) -> Option<Vec<String>> {
-        (self.no_sim_faults || !self.sim_fault.is_empty()).then(|| self.sim_fault.clone())
-    }
-}
-
-/// Settings that an operator may change; what departs from the profile is printed on every page.
-#[derive(Debug, Args, Default)]
-pub struct Changes {
-    /// Threads (TC) [default: from the profile]
-    #[arg(long, value_name = "N")]
-    pub tc: Option<u16>,
-    /// Outstanding I/Os per thread (QD) [default: from the profile]
-    #[arg(long, value_name = "N")]
-    pub qd: Option<u16>,
-    /// Seconds per cell, such as 5 or 0.5 [default: 60]
-    #[arg(long, value_name = "S")]
-    pub cell_seconds: Option<f64>,
-    /// Rounds after which a test without steady state ends, 5 to 25 [default: 25]
-    #[arg(long, value_name = "N")]
-    pub max_rounds: Option<u32>,
-    /// Go on behind 25 rounds until steady state, for at most 100
-    #[arg(long, conflicts_with = "max_rounds")]
-    pub keep_going: bool,
-    /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
-    #[arg(long, value_name = "N")]
-    pub precondition: Option<u32>,
-    /// Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]
-    #[arg(long, value_name = "P")]
-    pub pc_ar: Option<u8>,
-    /// Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]
-    #[arg(long, value_name = "P")]
-    pub test_ar: Option<u8>,
-    /// LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]
-    #[arg(long, value_name = "SIZE")]
-    pub ar_amount: Option<String>,
-    /// Pieces that the AR amount is split into (AR Segments) [default: 2048]
-    #[arg(long, value_name = "N")]
-    pub ar_segments: Option<u32>,
-    /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
-    #[arg(long)]
-    pub composite_fits_sectors: bool,
 }
 
 #[derive(Debug, Args)]
@@ -345,7 +273,7 @@ pub struct Report {
 }
 
 /// What whoever publishes the report adds to it.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Default)]
 pub struct Publisher {
     /// Test sponsor, printed in the header
     #[arg(long, value_name = "NAME")]
@@ -504,24 +432,4 @@ fn job_file_help() -> String {
     let key = |key: &crate::fio::Key| format!("  {:<27} {}", key.name, key.about.replace('`', ""));
     let keys: Vec<String> = crate::fio::KEYS.iter().map(key).collect();
     format!("Options in job files; all others are refused:\n{}", keys.join("\n"))
-}
-
-fn tests() -> PossibleValuesParser {
-    let families = TESTS.iter().filter(|test| test.family != test.name).map(|test| test.family);
-    let mut names: Vec<PossibleValue> = Vec::new();
-    for family in families {
-        if names.iter().all(|known| known.get_name() != family) {
-            names.push(PossibleValue::new(family).help("every block size that the profile has for it"));
-        }
-    }
-    names.extend(TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)));
-    names.into()
-}
-
-fn profiles() -> PossibleValuesParser {
-    PROFILES
-        .iter()
-        .map(|profile| PossibleValue::new(profile.name).help(profile.revision))
-        .collect::<Vec<_>>()
-        .into()
 }

@@ -4,24 +4,26 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drive::{Armed, Drive, OpenOptions, PurgeOptions};
-use pts::{Profile, Test};
-use record::{Handling, Placement, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use drive::{Armed, Drive, PurgeOptions};
+use pts::Profile;
+use record::{Handling, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
-use stdx::units::parse_size;
 
-use crate::cli::{Asked, Cli, Run};
+use crate::cli::{Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::{host, lba_format, places, printer, report_file, settings, upkeep};
+use crate::wanted::Wanted;
+use crate::{host, lba_format, places, printer, publication, report_file, settings, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
-    let (mut file, drive) = prepare(&options.asked)?;
+    let wanted = Wanted::of(&options.asked)?;
+    let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
+    let (mut file, drive) = prepare(wanted)?;
     let mut armed = drive.arm(options.erase.as_deref())?;
     let asked_format = options.handling.lba_format;
     if asked_format.is_some() {
@@ -30,12 +32,13 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     lba_format::prepare(&mut armed, library.root(), asked_format)?;
     // A file that did not exist before has a sector size only now, and a drive in another format another one.
     file.target = armed.facts().clone();
-    file.handling = options.handling.over(&Handling::default());
+    file.handling = options.handling.over(&file.handling);
     preflight::check(&file)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
     let (run, mut journal) = library.create(file)?;
+    publication::keep_logo(&run, logo.as_deref())?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;
     execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &run.file.handling)?;
@@ -43,59 +46,30 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
 }
 
 /// The run that was asked for, with its target looked at and everything checked that can be without touching it.
-pub fn prepare(asked: &Asked) -> Done<(RunFile, Drive)> {
+pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let profile = Profile::named(&asked.profile).map_err(usage)?;
-    let tests = chosen(&asked.tests, profile).map_err(usage)?;
-    let settings = settings::changed(profile.settings(asked.seed), &asked.changes).map_err(usage)?;
-    let size = asked.size.as_deref().map(parse_size).transpose();
-    let open = OpenOptions {
-        size_bytes: size.map_err(|text| usage(format!("--size: {text}")))?,
-        scale: asked.scale.clone(),
-        sim_seed: asked.seed,
-        placement: placement_of(asked),
-        sim_faults: asked.sim_faults.chosen(),
-        ..OpenOptions::default()
-    };
-    let drive = drive::open(&asked.target, &open)?;
+    let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
+    let drive = drive::open(&wanted.target, &wanted.open)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(if let [only] = &tests[..] { only } else { "campaign" }, &asked.target),
+        id: new_id(if let [only] = &wanted.tests[..] { only } else { "campaign" }, &wanted.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
         command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
-        tests,
-        profile: profile.name.into(),
+        tests: wanted.tests,
+        profile: wanted.profile.name.into(),
         settings,
         host: host::facts(drive.facts()),
         target: drive.facts().clone(),
         ceiling: None,
-        placement: placement_of(asked),
         origin: None,
-        handling: Handling::default(),
+        placement: wanted.placement,
+        handling: wanted.handling,
+        plan: wanted.plan,
     };
-    settings::check_range(&file, &asked.changes).map_err(usage)?;
+    settings::check_range(&file, &wanted.changes).map_err(usage)?;
     preflight::check(&file)?;
     Ok((file, drive))
-}
-
-fn placement_of(asked: &Asked) -> Option<Placement> {
-    let cpus = asked.cpus_allowed.clone().map(Placement::CpusAllowed);
-    cpus.or_else(|| asked.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
-}
-
-/// The tests that were asked for, in that order; a family stands for all its tests in the profile.
-fn chosen(names: &[String], profile: &Profile) -> Result<Vec<String>, String> {
-    let mut tests: Vec<String> = Vec::new();
-    for name in names {
-        for test in Test::all_named(name, profile)? {
-            if tests.iter().any(|known| known == test.name) {
-                return Err(format!("{} is asked for twice", test.name));
-            }
-            tests.push(test.name.into());
-        }
-    }
-    Ok(tests)
 }
 
 /// Runs what is left of `run`.

@@ -1,6 +1,6 @@
 //! The whole test against a bench that only checks: impossible settings are found before anything is touched.
 
-use pts::{Bench, Context, Stop, Test};
+use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
@@ -10,9 +10,9 @@ use crate::failure::{Done, Exit, Failure};
 pub fn check(run: &RunFile) -> Done {
     let context = Context::of(run).map_err(|text| Failure::text(Exit::Usage, text))?;
     for name in &run.tests {
-        let test = Test::named(name).map_err(|text| Failure::text(Exit::Usage, text))?;
+        let task = Task::named(run, name).map_err(|text| Failure::text(Exit::Usage, text))?;
         let mut bench = Preflight { target: &run.target, memory_bytes: run.host.memory_bytes };
-        if let Some(stop) = (test.run)(&context, &mut bench).stop {
+        if let Some(stop) = task.run(&context, &mut bench).stop {
             return Err(Failure::text(Exit::Usage, stop.to_string()));
         }
     }

@@ -7,9 +7,9 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use drive::Tick;
-use pts::Test;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
+use pts::{Context, Task};
 use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
 
@@ -40,6 +40,8 @@ pub struct Progress {
 /// Where the test is, and how long its cells take on the wall clock.
 #[derive(Debug, Clone, Default)]
 struct Pace {
+    /// Of every test of the run, by name.
+    lengths: BTreeMap<String, Length>,
     preconditioning: bool,
     round: u32,
     cell: u32,
@@ -53,10 +55,30 @@ struct Pace {
     measured_wall: Duration,
 }
 
+/// How much a test has to do.
+#[derive(Debug, Clone, Copy, Default)]
+struct Length {
+    cells_per_round: u32,
+    fixed_rounds: Option<u32>,
+    /// Where it is not that of the settings.
+    cell: Option<Duration>,
+}
+
+impl Length {
+    fn of(task: Task<'_>, context: &Context<'_>) -> Self {
+        let cell = task.mean_cell_ns(context).map(Duration::from_nanos);
+        Self { cells_per_round: task.cells_per_round(), fixed_rounds: task.fixed_rounds(), cell }
+    }
+}
+
 impl Progress {
     pub fn of(run: &RunFile) -> Self {
         let now = Instant::now();
         let real_time = run.target.simulated.is_none();
+        let length = |name: &String| {
+            Some((name.clone(), Length::of(Task::named(run, name).ok()?, &Context::of(run).ok()?)))
+        };
+        let lengths = run.tests.iter().filter_map(length).collect();
         Self {
             live: std::io::stderr().is_terminal(),
             shown: now,
@@ -65,7 +87,7 @@ impl Progress {
             workload: None,
             part_began: now,
             real_cell: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
-            pace: Pace { max_rounds: run.settings.max_rounds, ..Pace::default() },
+            pace: Pace { max_rounds: run.settings.max_rounds, lengths, ..Pace::default() },
             tracked: BTreeMap::new(),
         }
     }
@@ -217,11 +239,12 @@ fn judgement_lines(judgement: &Judgement, tracked: &mut BTreeMap<String, Vec<(u3
 
 impl Pace {
     fn test_started(&mut self, name: &str, real_cell: Option<Duration>) {
-        let test = Test::named(name).ok();
+        let length = self.lengths.get(name).copied().unwrap_or_default();
         *self = Self {
-            cells: test.map_or(0, |test| test.cells_per_round),
-            fixed_rounds: test.and_then(|test| test.fixed_rounds),
-            cell_wall: real_cell,
+            cells: length.cells_per_round,
+            fixed_rounds: length.fixed_rounds,
+            lengths: std::mem::take(&mut self.lengths),
+            cell_wall: real_cell.map(|cell| length.cell.unwrap_or(cell)),
             max_rounds: self.max_rounds,
             ..Self::default()
         };

@@ -7,12 +7,14 @@ use record::Run;
 use report::Publication;
 use report::export::{EXPORTS, Export, Make, Source};
 
+use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
+use crate::publication;
 
 /// Writes the HTML report of `run` into its directory and says where it is.
 pub fn write(run: &Run) -> Done<PathBuf> {
     let html = (&EXPORTS[0], run.dir.join("report.html"));
-    Ok(write_all(run, &[html], Publication::default())?.swap_remove(0).1)
+    Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?)?.swap_remove(0).1)
 }
 
 /// Writes `run` in every format that is asked for; gives the formats with the absolute paths.

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drive::{Armed, DriveError, Flow, Outcome as Driven, PowerMeter, PurgeOptions, Purging};
-use pts::{Bench, Context, Replay, Stop, Test};
+use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
 
@@ -75,37 +75,37 @@ impl<'a> Session<'a> {
                 continue;
             }
             let started = entries.iter().any(|e| about(&e.event, "started"));
-            let test = Test::named(name).map_err(|e| Failure::text(Exit::Run, e))?;
+            let test = Task::named(run, name).map_err(|e| Failure::text(Exit::Run, e))?;
             self.begin_test(test, started.then_some(entries), begin)?;
             self.run_test(&context, test)?;
         }
         self.ask_health().and_then(|()| self.keep(Event::Closed)).map_err(|stop| self.failure_of(&stop))
     }
 
-    fn begin_test(&mut self, test: &Test, earlier: Option<&[Entry]>, begin: Begin) -> Done {
-        let name = test.name.to_owned();
+    fn begin_test(&mut self, test: Task<'_>, earlier: Option<&[Entry]>, begin: Begin) -> Done {
+        let name = test.name().to_owned();
         let gap = match begin {
-            Begin::Continue(gap) => (!test.timeline).then_some(gap),
+            Begin::Continue(gap) => (!test.is_timeline()).then_some(gap),
             Begin::ContinueTimeline(gap) => Some(gap),
             Begin::Fresh | Begin::RestartTest => None,
         };
         let (replay, event) = match (earlier, gap) {
             (Some(entries), Some(gap)) => {
                 self.gap = Some(gap);
-                (Replay::of(test.name, entries), None)
+                (Replay::of(test.name(), entries), None)
             }
-            (Some(_), None) => (Replay::of(test.name, &[]), Some(Event::Restarted { test: name })),
-            (None, _) => (Replay::of(test.name, &[]), Some(Event::TestStarted { test: name })),
+            (Some(_), None) => (Replay::of(test.name(), &[]), Some(Event::Restarted { test: name })),
+            (None, _) => (Replay::of(test.name(), &[]), Some(Event::TestStarted { test: name })),
         };
         self.replay = replay;
         event.map_or(Ok(()), |event| self.keep(event)).map_err(|stop| self.failure_of(&stop))
     }
 
-    fn run_test(&mut self, context: &Context<'_>, test: &Test) -> Done {
-        let outcome = (test.run)(context, self);
+    fn run_test(&mut self, context: &Context<'_>, test: Task<'_>) -> Done {
+        let outcome = test.run(context, self);
         match outcome.stop {
             None => {
-                let ended = Event::TestEnded { test: test.name.into(), converged: outcome.converged };
+                let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {

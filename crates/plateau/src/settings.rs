@@ -2,11 +2,9 @@
 //! before the target is touched.
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
 
 use pts::Context;
-use pts::profile::MAX_ROUNDS;
-use pts::steady::WINDOW_ROUNDS;
+use pts::limits::{self, Limit};
 use record::{RunFile, Settings};
 use stdx::units::{MIB, SECOND_NS, amount_base2, parse_size};
 
@@ -14,8 +12,6 @@ use crate::cli::Changes;
 
 /// `--keep-going` ends here.
 const HARD_LIMIT_ROUNDS: u32 = 100;
-/// Shortest and longest cell.
-const CELL_SECONDS: RangeInclusive<f64> = 0.01..=86_400.0;
 
 /// `settings` with what the operator changes of them.
 ///
@@ -24,37 +20,29 @@ const CELL_SECONDS: RangeInclusive<f64> = 0.01..=86_400.0;
 pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String> {
     settings.composite_fits_sectors |= changes.composite_fits_sectors;
     if let Some(tc) = changes.tc {
-        settings.threads = within("--tc", tc, 1..=256, "a load needs a thread, and each costs the host")?;
+        settings.threads = within("--tc", tc, &limits::TC)?;
     }
     if let Some(qd) = changes.qd {
-        settings.queue_depth =
-            within("--qd", qd, 1..=1024, "a thread needs an I/O, and each needs a buffer")?;
+        settings.queue_depth = within("--qd", qd, &limits::QD)?;
     }
     if let Some(rounds) = changes.max_rounds {
-        settings.max_rounds = within(
-            "--max-rounds",
-            rounds,
-            WINDOW_ROUNDS as u32..=MAX_ROUNDS,
-            "a measurement window is five rounds, and a test ends after 25; --keep-going goes on until steady state",
-        )?;
+        settings.max_rounds = within("--max-rounds", rounds, &limits::ROUNDS)?;
     }
     if changes.keep_going {
         settings.max_rounds = HARD_LIMIT_ROUNDS;
     }
     if let Some(capacities) = changes.precondition {
-        settings.precondition_capacities =
-            within("--precondition", capacities, 1..=10, "the PTS writes the capacity twice")?;
+        settings.precondition_capacities = within("--precondition", capacities, &limits::CAPACITIES)?;
     }
     if let Some(seconds) = changes.cell_seconds {
-        let seconds = within("--cell-seconds", seconds, CELL_SECONDS, "a cell is 60 s in the PTS")?;
+        let seconds = within("--cell-seconds", seconds, &limits::CELL_SECONDS)?;
         settings.cell_ns = (seconds * SECOND_NS as f64) as u64;
     }
-    let share = |name, percent| within(name, percent, 1..=100, "it is a share of the LBA space in percent");
     if let Some(percent) = changes.pc_ar {
-        settings.precondition_range_percent = share("--pc-ar", percent)?;
+        settings.precondition_range_percent = within("--pc-ar", percent, &limits::PC_AR)?;
     }
     if let Some(percent) = changes.test_ar {
-        settings.test_range_percent = share("--test-ar", percent)?;
+        settings.test_range_percent = within("--test-ar", percent, &limits::TEST_AR)?;
     }
     match changes.ar_amount.as_deref() {
         None => {}
@@ -71,8 +59,8 @@ pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, St
             )
         })?;
         let most = u32::try_from(amount / MIB).unwrap_or(u32::MAX).max(1);
-        let why = "each segment holds a block of 1 MiB";
-        settings.active_range_segments = within("--ar-segments", segments, 1..=most, why)?;
+        let limit = Limit { range: 1..=most, why: "each segment holds a block of 1 MiB" };
+        settings.active_range_segments = within("--ar-segments", segments, &limit)?;
     }
     Ok(settings)
 }
@@ -102,18 +90,8 @@ pub fn check_range(run: &RunFile, changes: &Changes) -> Result<(), String> {
     ))
 }
 
-fn within<T: PartialOrd + Display + Copy>(
-    name: &str,
-    value: T,
-    possible: RangeInclusive<T>,
-    why: &str,
-) -> Result<T, String> {
-    if possible.contains(&value) {
-        return Ok(value);
-    }
-    let (low, high) = (*possible.start(), *possible.end());
-    let nearest = if value > high { high } else { low };
-    Err(format!("{name} {value}: {why}; {low} to {high} is possible, the nearest is {nearest}"))
+fn within<T: PartialOrd + Display + Copy>(name: &str, value: T, limit: &Limit<T>) -> Result<T, String> {
+    limit.check(value).map_err(|text| format!("{name} {text}"))
 }
 
 #[cfg(test)]

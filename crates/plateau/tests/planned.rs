@@ -71,7 +71,7 @@ fn agree(tests: &str, profile: &str) {
     let bench = Bench::new();
     let scale = format!("1/{DIVISOR}");
     let args = [tests, DRIVE, "--scale", &scale, "--profile", profile];
-    let plan = bench.json(&[&["plan"], &args[..]].concat());
+    let plan = bench.json(&[&["plan", "--no-rehearsal"], &args[..]].concat());
     assert!(bench.runs().is_empty(), "a plan is no run");
     assert!(plan["source"].as_str().unwrap().contains("probe of the model"), "{}", plan["source"]);
     bench.json(&[&["run"], &args[..]].concat());
@@ -170,4 +170,50 @@ fn an_earlier_run_of_the_same_target_is_reckoned_with() {
     assert!((reckoned / measured - 1.0).abs() < 1e-9, "{reckoned} instead of {measured}");
     let typed = bench.json(&[&["plan"], &args[..], &["--assume-write", "123MB/s"]].concat());
     assert_eq!(typed["assumed"]["sequential_write_bytes_per_second"], 123e6);
+}
+
+#[test]
+fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
+    let bench = Bench::new();
+    let args = ["plan", "iops,wsat", "sim:sas-slc-2011", "--profile", "pts-e-1.0", "--cell-seconds", "30"];
+    let document = bench.json(&args);
+    let tests = document["rehearsal"]["tests"].as_array().unwrap();
+    assert_eq!(tests.len(), 2);
+    let rounds = tests[0]["rounds"].as_u64().unwrap();
+    assert_eq!(tests[0]["converged"], true);
+    assert_eq!(tests[0]["curve"]["over"], "round");
+    assert_eq!(tests[0]["curve"]["points"].as_array().unwrap().len() as u64, rounds);
+    // 56 cells of 30 s a round, and two fills of 100 GB at about 215 MB/s.
+    let seconds = tests[0]["duration_ns"].as_f64().unwrap() / 1e9;
+    let wanted = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
+    assert!((seconds / wanted - 1.0).abs() < 0.1, "{seconds} s instead of {wanted}");
+    // Fresh out of the box it is faster than behind that.
+    let curve = &tests[1]["curve"];
+    let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
+    let last = curve["points"].as_array().unwrap().len() - 1;
+    assert!(curve["over"] == "minute" && value(0) > 1.5 * value(last), "{} to {}", value(0), value(last));
+    assert!(bench.runs().is_empty(), "a rehearsal is no run");
+
+    let text = bench.ok(&["plan", "lat", "sim:sas-slc-2011", "--scale", "1/16", "--profile", "pts-e-1.0"]);
+    assert!(text.contains("rehearsed on SIMULATED sas-slc-2011, scale 1/128"), "{text}");
+    assert!(text.contains("RND 4KiB W average latency, ms by round") && text.contains("|███"), "{text}");
+    let message = bench.fails(2, &["plan", "iops", "sim:sas-slc-2011", "--rehearse", "nothing"]);
+    assert!(message.contains("--rehearse"), "{message}");
+}
+
+#[test]
+fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
+    let bench = Bench::beside_the_build();
+    let file = bench.path("new.bin");
+    let target = file.to_str().unwrap();
+    let args = ["plan", "tp-128", target, "--size", "1GiB", "--rehearse", "sas-slc-2011", "--tbw", "10"];
+    let document = bench.json(&args);
+    assert_eq!(document["rehearsal"]["model"], "sas-slc-2011");
+    let written = document["shortest"]["drive_fills"].as_f64().unwrap() * 1073741824.0;
+    let percent = document["endurance"]["shortest_percent"].as_f64().unwrap();
+    assert!((percent - written / 10e12 * 100.0).abs() < 1e-6, "{percent}");
+    let text = bench.ok(&["plan", "tp-128", target, "--size", "1GiB"]);
+    assert!(text.contains("endurance") && text.contains("--tbw takes"), "{text}");
+    assert!(bench.fails(2, &["plan", "iops", target, "--size", "1GiB", "--tbw", "0"]).contains("--tbw 0"));
+    assert!(!file.exists(), "nothing was made");
 }

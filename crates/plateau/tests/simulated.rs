@@ -126,7 +126,7 @@ fn wrong_command_lines_touch_nothing() {
     let bench = Bench::new();
     for (code, args, hint) in [
         (4, vec!["run", "iops", "sim:nonsense"], "sas-slc-2011"),
-        (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "possible values"),
+        (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "no test 'nonsense'; there is iops"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--profile", "pts-x"], "pts-e-2.0"),
         (4, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--tc", "0"], "1 to 256"),

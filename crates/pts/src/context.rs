@@ -4,7 +4,7 @@ use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts,
 use stdx::rng::split_mix;
 use stdx::units::{KIB, block_size};
 
-use crate::profile::{Cell, Demand};
+use crate::profile::{CELL_NS, Cell, Demand};
 use crate::{Profile, range};
 
 /// Block size of the workload-independent preconditioning.
@@ -175,6 +175,17 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn seconds_ns(&self, seconds: u32) -> u64 {
         self.settings.cell_ns * u64::from(seconds) / 60
+    }
+
+    /// A time of an own test, which is given for cells of a minute.
+    #[must_use]
+    pub fn scaled_ns(&self, ns: u64) -> u64 {
+        (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
+    }
+
+    /// Seed of a step.
+    pub(crate) fn seed(&self, round: u32, step: u32) -> u64 {
+        seed_of(self.settings.seed, round, step)
     }
 
     /// Those of `blocks` that the device cannot do, because its sectors are larger.

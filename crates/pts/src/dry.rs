@@ -7,7 +7,7 @@ use stdx::histogram::slot_of;
 use stdx::units::SECOND_NS;
 
 use crate::assumed::{Assumed, State};
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Task};
 
 /// I/Os per outstanding one that a scaled simulated drive completes at least, so that its cells do not end
 /// before they have begun.
@@ -33,8 +33,8 @@ pub struct Cost {
 /// What a test costs at least and at most.
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// The test.
-    pub test: &'static Test,
+    /// Name of the test.
+    pub test: String,
     /// Steady as early as possible.
     pub shortest: Cost,
     /// Never steady.
@@ -47,10 +47,15 @@ pub struct Estimate {
 ///
 /// # Errors
 /// When a workload of the test is impossible on the target.
-pub fn estimate(context: &Context<'_>, test: &'static Test, assumed: &Assumed) -> Result<Estimate, String> {
+pub fn estimate<'a>(
+    context: &Context<'_>,
+    test: impl Into<Task<'a>>,
+    assumed: &Assumed,
+) -> Result<Estimate, String> {
+    let task = test.into();
     let cost = |swing: f64| {
         let mut dry = Dry::of(context, assumed, swing);
-        let outcome = (test.run)(context, &mut dry);
+        let outcome = task.run(context, &mut dry);
         match &outcome.stop {
             Some(stop) => Err(stop.to_string()),
             None => Ok((dry.cost, outcome)),
@@ -58,7 +63,7 @@ pub fn estimate(context: &Context<'_>, test: &'static Test, assumed: &Assumed) -
     };
     let (shortest, outcome) = cost(0.0)?;
     let (longest, _) = cost(SWING)?;
-    Ok(Estimate { test, shortest, longest, outcome })
+    Ok(Estimate { test: task.name().into(), shortest, longest, outcome })
 }
 
 impl Cost {
@@ -149,7 +154,15 @@ impl<'a> Dry<'a> {
         let course = self.course(workload);
         let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
         match workload.until {
-            Until::AmountBytes(bytes) => (bytes, ns(course.seconds(bytes as f64))),
+            Until::AmountBytes(bytes) => {
+                let length_ns = ns(course.seconds(bytes as f64));
+                match workload.regime.limit_ns.map(|limit_ns| self.on_the_clock(limit_ns)) {
+                    Some(limit_ns) if limit_ns < length_ns => {
+                        (course.bytes(limit_ns as f64 / SECOND_NS as f64) as u64, limit_ns)
+                    }
+                    _ => (bytes, length_ns),
+                }
+            }
             Until::DurationNs(length_ns) => {
                 let asked_ns = self.on_the_clock(length_ns);
                 let least_ios = f64::from(IOS_PER_OUTSTANDING * workload.outstanding());
@@ -168,15 +181,20 @@ impl<'a> Dry<'a> {
         let checked = workload.validate(target.capacity_bytes, target.logical_block_bytes);
         checked.map_err(|error| Stop::Failed(error.to_string()))?;
         let (bytes, length_ns) = self.extent(workload);
-        let written = bytes / 100 * u64::from(100 - workload.read_percent.min(100));
-        self.fresh_bytes = (self.fresh_bytes - written as f64).max(0.0);
+        let ramp_ns = self.on_the_clock(workload.regime.ramp_ns);
+        let ramp_bytes = self.course(workload).bytes(ramp_ns as f64 / SECOND_NS as f64) as u64;
+        let write_percent = u64::from(100 - workload.read_percent.min(100));
+        let written = bytes / 100 * write_percent;
+        let before = ramp_bytes / 100 * write_percent;
+        self.fresh_bytes = (self.fresh_bytes - (written + before) as f64).max(0.0);
         match workload.until {
-            Until::AmountBytes(bytes) => {
+            Until::AmountBytes(_) => {
                 self.cost.precondition_bytes += bytes;
                 self.preconditioned = true;
             }
-            Until::DurationNs(_) => self.cost.cell_bytes += written,
+            Until::DurationNs(_) => self.cost.cell_bytes += written + before,
         }
+        self.cost.duration_ns += ramp_ns;
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;

@@ -182,10 +182,10 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         _ => Vec::new(),
     };
     Ok(Outcome {
-        test: kind.name,
-        title: kind.title,
+        test: kind.name.into(),
+        title: kind.title.into(),
         clause: "n/a",
-        purpose: kind.purpose,
+        purpose: kind.purpose.into(),
         outline: test.outline.clone(),
         header: header(&view, converged),
         rounds: view.rounds(),

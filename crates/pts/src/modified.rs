@@ -8,7 +8,9 @@ use crate::{Outcome, Profile, Test, WriteCache};
 /// Everything that makes the run differ from its profile, in the order of a report.
 #[must_use]
 pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<String> {
-    let mut all = deviations(&run.settings, profile);
+    let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
+    let mut all: Vec<String> = not_pts.map(|why| format!("not PTS: {why}")).collect();
+    all.extend(deviations(&run.settings, profile));
     if run.target.kind == TargetKind::File {
         all.push("the target is a regular file, not a device".into());
     }

@@ -12,13 +12,13 @@ use crate::{Context, Stop, Test, modified};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Name of the test, as in `plateau run NAME`.
-    pub test: &'static str,
+    pub test: String,
     /// Title on pages: `IOPS`.
-    pub title: &'static str,
+    pub title: String,
     /// Clause printed on reports: `8.0`.
     pub clause: &'static str,
     /// What the standard wants to know with it, in a sentence.
-    pub purpose: &'static str,
+    pub purpose: String,
     /// Outline of the test in a sentence.
     pub outline: String,
     /// Fields of the page header.
@@ -57,10 +57,10 @@ impl Outcome {
         modified::by_family(test, context.profile, &mut modified);
         modified::by_purge(purge, &mut modified);
         Self {
-            test: test.name,
-            title: test.title,
+            test: test.name.into(),
+            title: test.title.into(),
             clause: context.profile.listed(test.family).map_or("n/a", |listed| listed.clause),
-            purpose: "",
+            purpose: String::new(),
             outline: String::new(),
             header: TestHeader::of(context, test.family, purge, range),
             rounds: 0,

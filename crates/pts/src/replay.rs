@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Stop, Test, host_limit};
+use crate::{Bench, Context, Outcome, Stop, Task, host_limit};
 
 /// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     for name in run.tests.iter().filter(|name| begun(name)) {
         let mut answers = Replay::of(name, entries);
         let host_limited = host_limit::note(answers.measured());
-        let mut outcome = (Test::named(name)?.run)(&context, &mut answers);
+        let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
         }

@@ -3,7 +3,7 @@
 
 use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Replay, Stop, Test};
+use crate::{Bench, Context, Outcome, Replay, Stop, Task};
 
 /// Values that differ by less than this share are equal: a decimal number in a journal may lose its last bit.
 const TOLERANCE: f64 = 1e-9;
@@ -48,7 +48,7 @@ pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String>
     for name in &run.tests {
         let Some(recorded) = recorded(name, entries) else { continue };
         let mut listener = Listener { replay: Replay::of(name, entries), judged: Vec::new() };
-        let outcome = (Test::named(name)?.run)(&context, &mut listener);
+        let outcome = Task::named(run, name)?.run(&context, &mut listener);
         all.push(Verified {
             test: name.clone(),
             judgements: recorded.judged.len(),

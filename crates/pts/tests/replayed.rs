@@ -74,6 +74,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         placement: None,
         origin: None,
         handling: record::Handling::default(),
+        plan: None,
     }
 }
 

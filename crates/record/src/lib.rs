@@ -12,6 +12,7 @@ mod host;
 mod imported;
 mod journal;
 mod library;
+mod own;
 mod run_file;
 mod segment;
 mod workload;
@@ -24,6 +25,7 @@ pub use journal::{
     Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,
 };
 pub use library::{Library, LibraryError, Run};
+pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     HostFacts, Placement, RUN_FILE_VERSION, RunFile, Settings, SimulatedFacts, TargetFacts, TargetKind,
 };

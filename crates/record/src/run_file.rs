@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ceiling, Handling, Origin};
+use crate::{Ceiling, Handling, Origin, PlanFacts};
 
 /// Version of `run.json` that this build writes.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -43,6 +43,9 @@ pub struct RunFile {
     /// How the drive itself is treated; a resumed run goes on in the same way.
     #[serde(default, skip_serializing_if = "Handling::is_default")]
     pub handling: Handling,
+    /// The plan that it was begun by; none for a command line without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanFacts>,
 }
 
 /// Processors for the threads of the load, as they were asked for.

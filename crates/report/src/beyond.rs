@@ -36,7 +36,7 @@ pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
         let mine: Vec<&Answer<'_>> =
             all.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
         Beyond {
-            title: outcome.title.into(),
+            title: outcome.title.clone(),
             course: course(&mine),
             heat: heat(&mine),
             cells: cells(document, &mine),

@@ -5,7 +5,7 @@
 
 use pts::Outcome;
 use pts::profile::WriteCache;
-use record::{DataPattern, Entry, Event, Note, TargetKind};
+use record::{DataPattern, Entry, Event, Note, PlanFacts, TargetKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stdx::units::{amount_base10, span};
@@ -75,6 +75,11 @@ fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: 
     let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
         mine.into_iter().partition(|answer| answer.phase == Phase::Precondition);
+    if let Some(plan) = own_plan(document, outcome) {
+        let clauses =
+            vec![target(document), not_a_test(document, plan), pattern(&measured), errors(&measured)];
+        return stated(outcome, clauses);
+    }
     let mut clauses = vec![target(document), purge(entries, outcome)];
     clauses.push(preconditioning(document, outcome, &prepared));
     clauses.push(pattern(&measured));
@@ -88,8 +93,27 @@ fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: 
     if !others.is_empty() {
         clauses.push(clause("Other departures", "none", others.join("; "), Some(Verdict::Modified), &[]));
     }
+    let not_pts = document.run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
+    clauses.extend(
+        not_pts.map(|why| clause("Plan", "none", format!("not PTS: {why}"), Some(Verdict::Modified), &[0])),
+    );
+    stated(outcome, clauses)
+}
+
+/// The plan that `outcome` is an own test of.
+fn own_plan<'a>(document: &'a Document, outcome: &Outcome) -> Option<&'a PlanFacts> {
+    document.run.plan.as_ref().filter(|plan| plan.own_tests.iter().any(|test| test.name == outcome.test))
+}
+
+fn not_a_test(document: &Document, plan: &PlanFacts) -> Clause {
+    let required = format!("a test of {}", document.profile.revision);
+    let done = format!("an own test of the plan {}: not a PTS test", plan.title);
+    clause("Test", &required, done, Some(Verdict::DoesNotConform), &[0])
+}
+
+fn stated(outcome: &Outcome, clauses: Vec<Clause>) -> Conformance {
     let verdict = clauses.iter().filter_map(|clause| clause.verdict).max().unwrap_or(Verdict::Conforms);
-    Conformance { test: outcome.test.into(), title: outcome.title.into(), verdict, clauses }
+    Conformance { test: outcome.test.clone(), title: outcome.title.clone(), verdict, clauses }
 }
 
 fn clause(name: &str, required: &str, done: String, verdict: Option<Verdict>, records: &[u64]) -> Clause {
@@ -120,7 +144,7 @@ fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut found = None;
     for entry in entries {
         match &entry.event {
-            Event::TestStarted { test } | Event::Restarted { test } => inside = test == outcome.test,
+            Event::TestStarted { test } | Event::Restarted { test } => inside = *test == outcome.test,
             Event::Purged(purged) if inside => found = Some((entry.seq, purged)),
             _ => {}
         }
@@ -213,7 +237,7 @@ fn steady(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut judged = Vec::new();
     for entry in entries {
         match &entry.event {
-            Event::TestStarted { test } | Event::Restarted { test } => inside = test == outcome.test,
+            Event::TestStarted { test } | Event::Restarted { test } => inside = *test == outcome.test,
             Event::Noted(Note::Judged(_)) if inside => judged.push(entry.seq),
             _ => {}
         }

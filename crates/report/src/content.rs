@@ -40,7 +40,7 @@ pub(crate) fn series(document: &Document) -> &'static str {
 /// A test with its clause, where it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {
-        "n/a" => outcome.title.to_owned(),
+        "n/a" => outcome.title.clone(),
         clause => format!("{clause} {}", outcome.title),
     }
 }
@@ -297,7 +297,7 @@ pub(crate) fn origin(document: &Document) -> [Fact; 4] {
 pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     let header = &outcome.header;
     [
-        ("Purpose", or_na(Some(outcome.purpose))),
+        ("Purpose", or_na(Some(&outcome.purpose))),
         ("Test Outline", or_na(Some(&outcome.outline))),
         (
             "Preconditioning",

@@ -64,7 +64,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let not_begun = own
         .iter()
         .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
-        .map(|name| pts::Test::named(name).map(|test| test.title.to_owned()))
+        .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
         .collect::<Result<_, _>>()?;
     let first_test = loaded.entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
     let mut document = Document {
@@ -311,7 +311,7 @@ impl Document {
 
     /// Begin and end of a test as printed, or of the whole run.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
-        let name = outcome.map(|outcome| outcome.test);
+        let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {
             let told = self.told_dates.iter().find(|(test, _)| Some(test.as_str()) == name);
             let run = || origin.date.clone().unwrap_or_else(|| "n/a".into());

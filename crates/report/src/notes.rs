@@ -88,7 +88,7 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
     }
     for outcome in document.outcomes.iter().filter(|outcome| !outcome.notes.is_empty()) {
         rows.push(NoteRow {
-            item: outcome.title.into(),
+            item: outcome.title.clone(),
             notation: "NOTE".into(),
             comments: outcome.notes.clone(),
         });
@@ -106,7 +106,7 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
 /// The notes of one test: not more than fits on its summary, for page 1 has everything.
 pub(crate) fn of_test(outcome: &Outcome) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &Vec<String>)| NoteRow {
-        item: outcome.title.into(),
+        item: outcome.title.clone(),
         notation: notation.into(),
         comments: first_few(comments),
     };

@@ -162,6 +162,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         host: HostFacts::default(),
         ceiling: None,
         placement: None,
+        plan: None,
         origin: None,
     };
     let (run, journal) = Library::at(library).create(file)?;

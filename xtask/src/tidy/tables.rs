@@ -37,6 +37,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/pts/presets",
+        extension: "toml",
+        helpers: &[],
+        file: "crates/pts/src/preset.rs",
+        table: Some("PRESETS"),
+        entry: preset,
+    },
+    Listed {
         folder: "crates/nandsim/models",
         extension: "toml",
         helpers: &[],
@@ -120,6 +128,10 @@ const LISTED: &[Listed] = &[
 
 fn module(stem: &str) -> String {
     format!("{stem}::")
+}
+
+fn preset(stem: &str) -> String {
+    format!("presets/{stem}.toml")
 }
 
 fn model(stem: &str) -> String {

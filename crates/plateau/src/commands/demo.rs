@@ -6,12 +6,14 @@ use crate::failure::Done;
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
     let asked = Asked {
-        tests: vec!["iops".into()],
-        target: format!("sim:{}", options.model),
-        profile: options.profile.clone(),
+        tests: Some("iops".into()),
+        target: Some(format!("sim:{}", options.model)),
+        profile: Some(options.profile.clone()),
+        preset: None,
+        plan: None,
         size: None,
         scale: Some(options.scale.clone()),
-        seed: options.seed,
+        seed: Some(options.seed),
         cpus_allowed: None,
         numa_cpu_nodes: None,
         sim_faults: SimFaults::default(),

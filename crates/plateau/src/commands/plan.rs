@@ -1,17 +1,24 @@
 //! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is looked at, not touched.
 
+mod endurance;
+mod presets;
+mod rehearsed;
+
 use drive::Drive;
 use pts::assumed::Assumed;
 use pts::dry::{Cost, Estimate, estimate};
-use pts::{Context, Profile, Test};
-use record::RunFile;
+use pts::{Context, Profile, Task};
+use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped, span};
 
 use crate::cli::{Cli, Plan};
 use crate::failure::{Done, Exit, Failure};
+use crate::rehearsal::{self, Rehearsal};
 use crate::speeds::{self, Known};
+use crate::wanted::Wanted;
 use crate::{conduct, places, printer, summary};
+use endurance::Endurance;
 
 /// Everything that is printed.
 struct Planned {
@@ -21,26 +28,47 @@ struct Planned {
     known: Known,
     estimates: Vec<Estimate>,
     modified: Vec<String>,
+    endurance: Option<Endurance>,
+    rehearsal: Option<Rehearsal>,
 }
 
 pub fn run(cli: &Cli, options: &Plan) -> Done {
+    if options.list {
+        return presets::list(cli);
+    }
+    if let Some(path) = &options.check {
+        return presets::check(cli, path);
+    }
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let (file, drive) = conduct::prepare(&options.asked)?;
+    let (file, drive) = conduct::prepare(Wanted::of(&options.asked)?)?;
     let library = places::library(cli.library.as_deref())?;
     let known = speeds::of(&file, &options.assumptions, &library)?;
+    let health = drive.about().map(|about| about.health).unwrap_or_default();
+    let endurance = Endurance::of(options.tbw, &health).map_err(usage)?;
+    let model =
+        options.rehearse.clone().or_else(|| own_model(&file.target).filter(|_| !options.no_rehearsal));
+    let rehearsal = model.map(|model| rehearsal::rehearse(&file, &model)).transpose()?;
     let planned = plan(file, &drive, known).map_err(usage)?;
+    let planned = Planned { endurance, rehearsal, ..planned };
     if cli.json { printer::print_json(&document(&planned)) } else { printer::print(&text(&planned)) }
 }
 
 fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     let context = Context::of(&file)?;
-    let tests = file.tests.iter().map(|name| estimate(&context, Test::named(name)?, &known.assumed));
+    let tests = file.tests.iter().map(|name| estimate(&context, Task::named(&file, name)?, &known.assumed));
     let estimates = tests.collect::<Result<Vec<_>, String>>()?;
     let outcomes: Vec<_> = estimates.iter().map(|estimate| estimate.outcome.clone()).collect();
     let modified = pts::modifications(&file, context.profile, &outcomes);
     let refusals = drive.refusals().iter().map(ToString::to_string).collect();
     let needs_erase = drive.needs_erase_confirmation();
-    Ok(Planned { file, refusals, needs_erase, known, estimates, modified })
+    let (endurance, rehearsal) = (None, None);
+    Ok(Planned { file, refusals, needs_erase, known, estimates, modified, endurance, rehearsal })
+}
+
+/// The model of a simulated drive, as `--rehearse` takes it.
+fn own_model(target: &TargetFacts) -> Option<String> {
+    target.simulated.as_ref()?;
+    target.path.strip_prefix("sim:").map(str::to_owned)
 }
 
 impl Planned {
@@ -74,23 +102,32 @@ fn text(planned: &Planned) -> String {
     line("modified", if modified.is_empty() { "no" } else { &modified });
     assumptions(&planned.known.assumed).iter().for_each(|text| line("assumed", text));
     line("", &format!("{}; the time of a purge is left out", planned.known.source));
+    let written = |of: fn(&Estimate) -> Cost| planned.total(of).written_bytes();
+    if planned.file.target.simulated.is_none() {
+        let (least, most) = (written(|estimate| estimate.shortest), written(|estimate| estimate.longest));
+        line("endurance", &endurance::line(planned.endurance.as_ref(), least, most));
+    }
     if planned.file.scale_divisor() > 1 {
         line("note", "times are those of the drive's own scaled clock");
     }
     out.push('\n');
+    let width = planned.estimates.iter().map(|estimate| estimate.test.len()).max().unwrap_or(0).max(8);
     let mut row = |cells: [&str; 6]| {
         let [name, steps, time, exact, estimated, fills] = cells;
-        out.push_str(&format!("{name:<8}  {steps:<14}  {time:<32}  {exact:<15}  {estimated:<22}  {fills}\n"));
+        out.push_str(&format!(
+            "{name:<width$}  {steps:<14}  {time:<32}  {exact:<15}  {estimated:<22}  {fills}\n"
+        ));
     };
     row(["test", "steps", "time", "preconditioning", "cells write about", "drive fills"]);
     for estimate in &planned.estimates {
         let cells = cells(planned, estimate.shortest, estimate.longest);
-        row([estimate.test.name, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
+        row([&estimate.test, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
     }
     if planned.estimates.len() > 1 {
         let cells = cells(planned, planned.total(|e| e.shortest), planned.total(|e| e.longest));
         row(["all", &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
     }
+    planned.rehearsal.iter().for_each(|rehearsal| out.push_str(&rehearsed::text(rehearsal)));
     out
 }
 
@@ -153,8 +190,15 @@ fn document(planned: &Planned) -> Value {
         "modified": planned.modified,
         "assumed": assumed_json(&planned.known.assumed),
         "source": planned.known.source,
+        "endurance": planned.endurance.as_ref().map(|endurance| json!({
+            "rated_bytes": endurance.rated_bytes,
+            "source": endurance.source,
+            "shortest_percent": endurance.share_percent(planned.total(|e| e.shortest).written_bytes()),
+            "longest_percent": endurance.share_percent(planned.total(|e| e.longest).written_bytes()),
+        })),
+        "rehearsal": planned.rehearsal.as_ref().map(rehearsed::document),
         "tests": planned.estimates.iter().map(|estimate| json!({
-            "test": estimate.test.name,
+            "test": estimate.test,
             "outline": estimate.outcome.outline,
             "shortest": cost(estimate.shortest),
             "longest": cost(estimate.longest),

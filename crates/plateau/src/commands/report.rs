@@ -1,12 +1,10 @@
 //! `plateau report RUN`.
 
-use anyhow::Context as _;
-use report::{Logo, Publication};
 use serde_json::{Map, json};
 
-use crate::cli::{Cli, Publisher, Report};
-use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, report_file, signature};
+use crate::cli::{Cli, Report};
+use crate::failure::Done;
+use crate::{places, printer, publication, report_file, signature};
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -18,7 +16,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if outputs.is_empty() {
         outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));
     }
-    let written = report_file::write_all(&run, &outputs, publication(&options.publisher)?)?;
+    let written = report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?)?;
     if cli.json {
         let files: Map<_, _> = written.iter().map(|(name, path)| ((*name).to_owned(), json!(path))).collect();
         return printer::print_json(
@@ -27,26 +25,4 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
     printer::print(&lines.join("\n"))
-}
-
-fn publication(told: &Publisher) -> Done<Publication> {
-    let logo = match &told.logo {
-        None => None,
-        Some(path) => {
-            let wrong = |error: anyhow::Error| Failure::new(Exit::Usage, error);
-            let bytes = std::fs::read(path)
-                .with_context(|| format!("cannot read {}", path.display()))
-                .map_err(wrong)?;
-            Some(
-                Logo::of(bytes)
-                    .map_err(|text| Failure::text(Exit::Usage, format!("{}: {text}", path.display())))?,
-            )
-        }
-    };
-    Ok(Publication {
-        sponsor: told.sponsor.clone(),
-        auditor: told.auditor.clone(),
-        notes: told.note.clone(),
-        logo,
-    })
 }

@@ -45,7 +45,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     );
     let header = TestHeader { phases, ..header };
     Outcome {
-        purpose: "show IOPS and response times over demand intensity, and which demand serves a host best",
+        purpose: "show IOPS and response times over demand intensity, and which demand serves a host best"
+            .into(),
         outline: outline(seen),
         header: header.judged(converged, complete, seen.history.window().first()),
         rounds: seen.rounds.len() as u32,

@@ -25,7 +25,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
     let demand = sweep.demand(context);
     Outcome {
-        purpose: sweep.purpose,
+        purpose: sweep.purpose.into(),
         outline: sweep.outline.into(),
         rounds: seen.finished,
         header: TestHeader {

@@ -28,7 +28,7 @@ pub(super) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
         ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
         ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
         ("Profile", super::warnings::profile),
-        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title).collect::<Vec<_>>().join(", ")),
+        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title.as_str()).collect::<Vec<_>>().join(", ")),
         ("Software", |c| crate::content::tool(&c.document)),
         ("Run", |c| c.document.run.id.clone()),
         ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
@@ -47,7 +47,7 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
         for page in outcome.pages.iter().filter(|page| is_result(page)) {
-            let key = (outcome.test, page.title.as_str());
+            let key = (outcome.test.as_str(), page.title.as_str());
             let shown: Vec<(usize, &Page)> =
                 runs.iter().enumerate().filter_map(|(i, run)| Some((i, find(run, key)?))).collect();
             if shown.len() < 2 || seen.contains(&key) {

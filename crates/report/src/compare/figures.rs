@@ -62,7 +62,7 @@ pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
 }
 
 fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Figure> {
-    let family = pts::Test::named(outcome.test).map_or(outcome.test, |test| test.family);
+    let family = pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family);
     let told = entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
@@ -243,6 +243,6 @@ fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measu
 }
 
 /// The test without the size that some carry in their title: the workload says it.
-fn title(outcome: &Outcome) -> &'static str {
-    outcome.title.split(" Test ").next().unwrap_or(outcome.title)
+fn title(outcome: &Outcome) -> &str {
+    outcome.title.split(" Test ").next().unwrap_or(&outcome.title)
 }

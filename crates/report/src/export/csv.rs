@@ -238,12 +238,8 @@ fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
         outcome.window.iter().map(|(name, s)| {
             let numbers =
                 [s.mean, s.range, s.range_allowed, s.slope, s.intercept, s.slope_excursion, s.slope_allowed];
-            let mut row = vec![
-                outcome.test.to_owned(),
-                name.clone(),
-                s.first_round.to_string(),
-                s.last_round.to_string(),
-            ];
+            let mut row =
+                vec![outcome.test.clone(), name.clone(), s.first_round.to_string(), s.last_round.to_string()];
             row.extend(numbers.iter().map(f64::to_string));
             row.extend([optional(s.correlation), s.steady.to_string()]);
             row
@@ -267,7 +263,7 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
                             Cell::Absent(why) => (String::new(), why.clone()),
                         };
                         let limited = matches!(cell, Cell::HostLimited(_)).to_string();
-                        let place = [outcome.test, &page.title, &table.heading, &row.name, column];
+                        let place = [outcome.test.as_str(), &page.title, &table.heading, &row.name, column];
                         rows.push(
                             place.iter().map(|s| (*s).to_owned()).chain([value, limited, absent]).collect(),
                         );
@@ -282,7 +278,7 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
 fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.key_figures.iter().map(|figure| {
-            vec![outcome.test.to_owned(), figure.name.clone(), figure.unit.to_owned(), optional(figure.value)]
+            vec![outcome.test.clone(), figure.name.clone(), figure.unit.to_owned(), optional(figure.value)]
         })
     });
     written(rows, &["test", "figure", "unit", "value"])
@@ -296,7 +292,7 @@ fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
                 let Exhibit::ResponseTimes(times) = exhibit else { continue };
                 rows.extend(times.bins.iter().map(|bin| {
                     vec![
-                        outcome.test.to_owned(),
+                        outcome.test.clone(),
                         page.title.clone(),
                         bin.from_ms.to_string(),
                         bin.to_ms.to_string(),

@@ -374,8 +374,8 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
     let exhibits = || outcome.pages.iter().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
     let figure = |f: &pts::KeyFigure| Figure { name: f.name.clone(), value: f.value, unit: f.unit.into() };
     Test {
-        test: outcome.test.into(),
-        title: outcome.title.into(),
+        test: outcome.test.clone(),
+        title: outcome.title.clone(),
         clause: outcome.clause.into(),
         requirement: outcome.header.requirement.into(),
         purge: outcome.header.purge.clone(),

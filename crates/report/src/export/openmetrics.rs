@@ -49,7 +49,8 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
                 .find(|(told, ..)| *told == figure.unit)
                 .map_or(("ratio", 1.0), |(_, unit, factor)| (*unit, *factor));
             let Some(value) = figure.value.filter(|value| value.is_finite()) else { continue };
-            let sample = (vec![("test", outcome.test), ("figure", figure.name.as_str())], value * factor);
+            let sample =
+                (vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())], value * factor);
             match families.iter_mut().find(|family| family.unit == unit) {
                 Some(family) => family.samples.push(sample),
                 None => families.push(Family {
@@ -67,8 +68,9 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
 fn steady(source: Source<'_>) -> Vec<Family<'_>> {
     let outcomes = &source.document.outcomes;
     let converged = |o: &pts::Outcome| o.converged.map(f64::from);
-    let rounds = outcomes.iter().map(|o| (vec![("test", o.test)], f64::from(o.rounds))).collect();
-    let steady = outcomes.iter().filter_map(|o| Some((vec![("test", o.test)], converged(o)?))).collect();
+    let rounds = outcomes.iter().map(|o| (vec![("test", o.test.as_str())], f64::from(o.rounds))).collect();
+    let steady =
+        outcomes.iter().filter_map(|o| Some((vec![("test", o.test.as_str())], converged(o)?))).collect();
     vec![
         Family {
             name: "plateau_steady_state",

@@ -27,9 +27,15 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     );
     let bold = Format::new().set_bold();
     overview(book.add_worksheet(), source, &bold)?;
+    let mut names: Vec<String> = vec!["summary".into()];
     for outcome in &source.document.outcomes {
         let sheet = book.add_worksheet();
-        sheet.set_name(sheet_name(outcome.title))?;
+        // Two own tests may have one title, but never one name.
+        let title = sheet_name(&outcome.title);
+        let is_taken = names.contains(&title.to_lowercase());
+        let name = if is_taken { sheet_name(&outcome.test) } else { title };
+        names.push(name.to_lowercase());
+        sheet.set_name(name)?;
         let mut row = 0;
         for page in &outcome.pages {
             for exhibit in &page.exhibits {
@@ -90,7 +96,7 @@ fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<
         for figure in &outcome.key_figures {
             row += 1;
             sheet.write_string(row, 0, &figure.name)?;
-            sheet.write_string(row, 1, outcome.title)?;
+            sheet.write_string(row, 1, &outcome.title)?;
             match figure.value.filter(|v| v.is_finite()) {
                 Some(value) => sheet.write_number(row, 2, value)?,
                 None => sheet.write_string(row, 2, figure.absent)?,

@@ -24,7 +24,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
     let header = header.judged(converged, complete, history.window().first());
     Outcome {
-        purpose: "show what a drive makes of the time in which the host leaves it alone",
+        purpose: "show what a drive makes of the time in which the host leaves it alone".into(),
         outline: format!(
             "purge; write {} until a minute of every {ROUND_MINUTES} is steady; then bursts of {BURST_SECONDS} s \
              with idle times of 5, 10, 15, 25 and 50 s between them, and 30 minutes without pause behind each",

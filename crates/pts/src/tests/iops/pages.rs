@@ -24,7 +24,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         ..Phases::default()
     };
     Outcome {
-        purpose: "measure random IOPS of every R/W mix and block size at steady state",
+        purpose: "measure random IOPS of every R/W mix and block size at steady state".into(),
         outline: format!(
             "purge; {}; loop over 7 R/W mixes and 8 block sizes until the tracking variable is steady over \
              five rounds",

@@ -34,7 +34,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     Outcome {
-        purpose: "measure the response time of one I/O at a time at steady state",
+        purpose: "measure the response time of one I/O at a time at steady state".into(),
         outline: format!(
             "purge; {}; loop over 3 R/W mixes and 3 block sizes at TC 1 QD 1 until the average latency of \
              4 KiB writes is steady over five rounds{histogram}",

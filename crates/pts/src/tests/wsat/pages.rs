@@ -22,7 +22,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         false => header,
     };
     Outcome {
-        purpose: "show how random write performance falls from fresh out of the box to steady state",
+        purpose: "show how random write performance falls from fresh out of the box to steady state".into(),
         outline: outline(context),
         header: TestHeader { phases: phases(context, seen, &header.steady_rounds()), ..header },
         rounds: seen.cycles,

@@ -27,7 +27,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         ));
     }
     Outcome {
-        purpose: "show how a drive recovers from a change between sequential and random writes",
+        purpose: "show how a drive recovers from a change between sequential and random writes".into(),
         outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without pause"
             .into(),
         header: TestHeader {

@@ -1,0 +1,124 @@
+//! What a run is asked for: tests or a plan, a target, and the settings that depart from the profile.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use pts::{PRESETS, PROFILES};
+
+use super::tests_argument::TestNames;
+
+/// Which tests, on what, how.
+#[derive(Debug, Args, Default)]
+pub struct Asked {
+    /// Tests, with commas between them; each begins with a purge of its own
+    #[arg(value_name = "TESTS", value_parser = TestNames)]
+    pub tests: Option<String>,
+    /// Block device, regular file, or sim:MODEL
+    pub target: Option<String>,
+    /// Run a preset: a plan that comes with this program (see `plateau plan --list`)
+    #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]
+    pub preset: Option<String>,
+    /// Run a plan: a TOML file with tests and settings; what is typed beside it wins
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Version of the specification [default: that of the plan, else pts-e-2.0]
+    #[arg(long, value_parser = profiles())]
+    pub profile: Option<String>,
+    /// Size of a regular file, such as 1GiB
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Simulated drives: divide capacity and minutes by this, such as 1/16
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
+    /// Seed of every offset, mix and buffer, and of a simulated drive [default: 1]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Processors for the threads of the load, such as 0-3,8; all: do not pin [default: a core each, near the
+    /// device, while one is left]
+    #[arg(
+        long = "cpus_allowed",
+        alias = "cpus-allowed",
+        value_name = "LIST",
+        conflicts_with = "numa_cpu_nodes"
+    )]
+    pub cpus_allowed: Option<String>,
+    /// The same by NUMA nodes
+    #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
+    pub numa_cpu_nodes: Option<String>,
+    #[command(flatten)]
+    pub sim_faults: SimFaults,
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// What goes wrong with a simulated drive.
+#[derive(Debug, Args, Default)]
+pub struct SimFaults {
+    /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
+    /// throttle:after=1min,for=30s,rate=50MB/s or removal:after=5min; can be repeated, and takes the place of
+    /// the faults that a model file has
+    #[arg(long, value_name = "FAULT")]
+    pub sim_fault: Vec<String>,
+    /// Simulated drives: inject nothing, also when the model file has faults
+    #[arg(long, conflicts_with = "sim_fault")]
+    pub no_sim_faults: bool,
+}
+
+impl SimFaults {
+    /// The faults in place of those of the model, if any were chosen.
+    pub fn chosen(&self) -> Option<Vec<String>> {
+        (self.no_sim_faults || !self.sim_fault.is_empty()).then(|| self.sim_fault.clone())
+    }
+}
+
+/// Settings that an operator may change; what departs from the profile is printed on every page.
+#[derive(Debug, Clone, Args, Default)]
+pub struct Changes {
+    /// Threads (TC) [default: from the profile]
+    #[arg(long, value_name = "N")]
+    pub tc: Option<u16>,
+    /// Outstanding I/Os per thread (QD) [default: from the profile]
+    #[arg(long, value_name = "N")]
+    pub qd: Option<u16>,
+    /// Seconds per cell, such as 5 or 0.5 [default: 60]
+    #[arg(long, value_name = "S")]
+    pub cell_seconds: Option<f64>,
+    /// Rounds after which a test without steady state ends, 5 to 25 [default: 25]
+    #[arg(long, value_name = "N")]
+    pub max_rounds: Option<u32>,
+    /// Go on behind 25 rounds until steady state, for at most 100
+    #[arg(long, conflicts_with = "max_rounds")]
+    pub keep_going: bool,
+    /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
+    #[arg(long, value_name = "N")]
+    pub precondition: Option<u32>,
+    /// Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]
+    #[arg(long, value_name = "P")]
+    pub pc_ar: Option<u8>,
+    /// Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]
+    #[arg(long, value_name = "P")]
+    pub test_ar: Option<u8>,
+    /// LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]
+    #[arg(long, value_name = "SIZE")]
+    pub ar_amount: Option<String>,
+    /// Pieces that the AR amount is split into (AR Segments) [default: 2048]
+    #[arg(long, value_name = "N")]
+    pub ar_segments: Option<u32>,
+    /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
+    #[arg(long)]
+    pub composite_fits_sectors: bool,
+}
+
+fn presets() -> PossibleValuesParser {
+    PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect::<Vec<_>>().into()
+}
+
+/// The versions of the specification.
+pub(super) fn profiles() -> PossibleValuesParser {
+    PROFILES
+        .iter()
+        .map(|profile| PossibleValue::new(profile.name).help(profile.revision))
+        .collect::<Vec<_>>()
+        .into()
+}

@@ -1,0 +1,40 @@
+//! The names of tests on a command line: told in help texts and to shells, checked where the profile is known.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use pts::TESTS;
+
+/// Takes any text: with a plan, what is typed first is the target.
+#[derive(Debug, Clone, Copy)]
+pub struct TestNames;
+
+impl TypedValueParser for TestNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().into_iter()))
+    }
+}
+
+fn names() -> Vec<PossibleValue> {
+    let families = TESTS.iter().filter(|test| test.family != test.name).map(|test| test.family);
+    let mut names: Vec<PossibleValue> = Vec::new();
+    for family in families {
+        if names.iter().all(|known| known.get_name() != family) {
+            names.push(PossibleValue::new(family).help("every block size that the profile has for it"));
+        }
+    }
+    names.push(PossibleValue::new("map").help("not of the PTS: a map of demand, which proposes TC and QD"));
+    names.extend(TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)));
+    names
+}

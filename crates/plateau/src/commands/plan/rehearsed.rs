@@ -1,0 +1,71 @@
+//! What `plateau plan` prints of a rehearsal.
+
+use serde_json::{Value, json};
+use stdx::units::{amount_base10, grouped, span};
+
+use crate::rehearsal::{Curve, Rehearsal, Rehearsed};
+use crate::text_chart;
+
+pub fn text(rehearsal: &Rehearsal) -> String {
+    let mut out = format!(
+        "\nrehearsed on SIMULATED {}, scale 1/{}; times and amounts are laid over the target, purges left out\n",
+        rehearsal.model, rehearsal.scale_divisor
+    );
+    rehearsal.note().into_iter().for_each(|note| out.push_str(&format!("note      {note}\n")));
+    rehearsal.tests.iter().for_each(|test| out.push_str(&of_test(test)));
+    out
+}
+
+fn of_test(test: &Rehearsed) -> String {
+    let verdict = match (test.converged, test.rounds) {
+        (Some(true), rounds) => format!("steady state in {rounds} rounds"),
+        (Some(false), rounds) => format!("no steady state in {rounds} rounds"),
+        (None, _) => "complete".into(),
+    };
+    let mut out = format!(
+        "\n{}: {verdict}; {}, {} written\n",
+        test.test,
+        span(test.duration_ns),
+        amount_base10(test.written_bytes)
+    );
+    let chart = text_chart::bars(&test.curve.points, decimals(&test.curve));
+    if !chart.is_empty() {
+        out.push_str(&format!("{}, {} by {}\n", test.curve.name, test.curve.unit, test.curve.over));
+        chart.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    }
+    for figure in &test.figures {
+        let value = figure.value.map_or_else(|| figure.absent.to_owned(), |v| grouped(v, figure.decimals));
+        out.push_str(&format!("  {} {value} {}\n", figure.name, figure.unit));
+    }
+    out
+}
+
+fn decimals(curve: &Curve) -> usize {
+    if curve.unit == "ms" { 3 } else { 0 }
+}
+
+pub fn document(rehearsal: &Rehearsal) -> Value {
+    json!({
+        "model": rehearsal.model,
+        "scale_divisor": rehearsal.scale_divisor,
+        "note": rehearsal.note(),
+        "tests": rehearsal.tests.iter().map(|test| json!({
+            "test": test.test,
+            "duration_ns": test.duration_ns,
+            "written_bytes": test.written_bytes,
+            "rounds": test.rounds,
+            "converged": test.converged,
+            "curve": {
+                "name": test.curve.name,
+                "unit": test.curve.unit,
+                "over": test.curve.over,
+                "points": test.curve.points,
+            },
+            "figures": test.figures.iter().map(|figure| json!({
+                "name": figure.name,
+                "value": figure.value,
+                "unit": figure.unit,
+            })).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+    })
+}

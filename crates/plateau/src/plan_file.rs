@@ -1,0 +1,32 @@
+//! Plan files on disk.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use pts::{Plan, PlanError};
+
+use crate::failure::{Done, Exit, Failure};
+
+/// Plans are short; what is larger is no plan.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The plan in a file, or what is wrong with it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
+    let text = text(path).with_context(|| format!("cannot read the plan {}", path.display()));
+    let text = text.map_err(|error| Failure::new(Exit::Usage, error))?;
+    Ok(Plan::read(&path.display().to_string(), &text))
+}
+
+/// All that is wrong with a plan, a line each.
+pub fn told(errors: &[PlanError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn text(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::metadata(path)?.len();
+    anyhow::ensure!(bytes <= MOST_BYTES, "it has {bytes} bytes; a plan has at most {MOST_BYTES}");
+    Ok(std::fs::read_to_string(path)?)
+}

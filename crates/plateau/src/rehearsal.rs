@@ -1,0 +1,280 @@
+//! A rehearsal: the tests of a run on a simulated drive that is small enough to be over soon, with its times and
+//! amounts laid over the drive that is planned for. The code of the tests is the same.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
+use nandsim::{Model, Scale};
+use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
+use record::{Note, OwnFigure, Purged, RunFile, Segment, Until, Workload};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::printer;
+
+/// Capacity of the simulated drive where the model can be made so small.
+const CAPACITY_BYTES: u64 = 1_000_000_000;
+/// A model whose capacity differs by more than this share from that of the target needs a word.
+const OTHER_CAPACITY: f64 = 0.1;
+
+/// What was rehearsed, and on what.
+#[derive(Debug)]
+pub struct Rehearsal {
+    pub model: String,
+    pub scale_divisor: u32,
+    /// Of the model at full size.
+    pub capacity_bytes: u64,
+    /// Of the drive that is planned for, at full size.
+    pub target_bytes: u64,
+    pub tests: Vec<Rehearsed>,
+}
+
+/// One test, as the simulated drive answered it.
+#[derive(Debug)]
+pub struct Rehearsed {
+    pub test: String,
+    /// On the target, without its purge.
+    pub duration_ns: u64,
+    /// On the target.
+    pub written_bytes: u64,
+    pub rounds: u32,
+    pub converged: Option<bool>,
+    pub curve: Curve,
+    pub figures: Vec<KeyFigure>,
+}
+
+/// What a test would show over its rounds or its time.
+#[derive(Debug, Default)]
+pub struct Curve {
+    /// What is shown: `RND 4KiB W`.
+    pub name: String,
+    pub unit: &'static str,
+    /// `round`, `minute` or `cell`.
+    pub over: &'static str,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Runs the tests of `file` on a simulated drive of `model`, a name or a TOML file.
+pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let model_bytes = capacity_of(model).map_err(usage)?;
+    let divisor = divisor_of(model_bytes);
+    let open = OpenOptions {
+        scale: Some(format!("1/{divisor}")),
+        sim_seed: file.settings.seed,
+        ..OpenOptions::default()
+    };
+    let mut armed = drive::open(&format!("sim:{model}"), &open)?.arm(None)?;
+    let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
+    let context = Context::of(&stage).map_err(usage)?;
+    let interrupted = crate::conduct::watch_interrupts()?;
+    let target_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
+    let mut tests = Vec::new();
+    for name in &file.tests {
+        printer::tell_line(&format!("rehearsing {name} on SIMULATED {model}, scale 1/{divisor}"));
+        let task = Task::named(&stage, name).map_err(usage)?;
+        let fills = target_bytes as f64 / stage.target.capacity_bytes.max(1) as f64;
+        let mut bench = Stage::of(&mut armed, &interrupted, fills);
+        let outcome = task.run(&context, &mut bench);
+        tests.push(bench.rehearsed(task, outcome)?);
+    }
+    Ok(Rehearsal {
+        model: model.into(),
+        scale_divisor: divisor,
+        capacity_bytes: model_bytes,
+        target_bytes,
+        tests,
+    })
+}
+
+fn capacity_of(model: &str) -> Result<u64, String> {
+    let found = match std::path::Path::new(model).extension() {
+        Some(ending) if ending == "toml" => {
+            let text =
+                std::fs::read_to_string(model).map_err(|error| format!("cannot read {model}: {error}"))?;
+            Model::from_toml(&text).map_err(|error| error.to_string())?
+        }
+        _ => Model::named(model).map_err(|error| format!("--rehearse: {error}"))?,
+    };
+    Ok(found.geometry.capacity_bytes)
+}
+
+fn divisor_of(capacity_bytes: u64) -> u32 {
+    let wanted = capacity_bytes.div_ceil(CAPACITY_BYTES).next_power_of_two();
+    u32::try_from(wanted).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
+}
+
+impl Rehearsal {
+    /// What must be said of the model beside its name.
+    pub fn note(&self) -> Option<String> {
+        let (model, target) = (self.capacity_bytes as f64, self.target_bytes as f64);
+        let text = format!(
+            "the model has {:.1} times the capacity of the target; a test that ends with an amount (WSAT) takes longer \
+             or shorter in proportion",
+            model / target.max(1.0)
+        );
+        ((model / target.max(1.0) - 1.0).abs() > OTHER_CAPACITY).then_some(text)
+    }
+}
+
+/// The simulated drive as a bench that counts what its answers would cost the target.
+struct Stage<'a> {
+    armed: &'a mut Armed,
+    interrupted: &'a AtomicBool,
+    /// Capacities of the simulated drive in the target.
+    fills: f64,
+    duration_ns: f64,
+    written_bytes: f64,
+    /// Value of the first tracking variable of each round.
+    judged: Vec<(f64, f64)>,
+    variable: Option<String>,
+    /// Minutes at the end of each cell, and its IOPS.
+    cells: Vec<(f64, f64)>,
+    failure: Option<Failure>,
+}
+
+impl<'a> Stage<'a> {
+    fn of(armed: &'a mut Armed, interrupted: &'a AtomicBool, fills: f64) -> Self {
+        Self {
+            armed,
+            interrupted,
+            fills,
+            duration_ns: 0.0,
+            written_bytes: 0.0,
+            judged: Vec::new(),
+            variable: None,
+            cells: Vec::new(),
+            failure: None,
+        }
+    }
+
+    fn rehearsed(mut self, task: Task<'_>, outcome: Outcome) -> Done<Rehearsed> {
+        if let Some(stop) = &outcome.stop {
+            let exit = if matches!(stop, Stop::Interrupted(_)) { Exit::Interrupted } else { Exit::Usage };
+            return Err(self.failure.take().unwrap_or_else(|| Failure::text(exit, stop.to_string())));
+        }
+        Ok(Rehearsed {
+            test: task.name().into(),
+            duration_ns: self.duration_ns as u64,
+            written_bytes: self.written_bytes as u64,
+            rounds: outcome.rounds,
+            converged: outcome.converged,
+            curve: self.curve(task),
+            figures: outcome.key_figures,
+        })
+    }
+
+    /// Rounds where they are judged, else time; a test whose time line is the result has that.
+    fn curve(self, task: Task<'_>) -> Curve {
+        match self.variable {
+            Some(name) if !task.is_timeline() => {
+                Curve { name, unit: unit(task), over: "round", points: self.judged }
+            }
+            _ => Curve { name: task.title().into(), unit: "IOPS", over: "minute", points: self.cells },
+        }
+    }
+
+    fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let interrupted = self.interrupted;
+        let driven = self.armed.run(workload, &mut |_| {
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        match driven {
+            Ok(Driven::Finished(segment)) => {
+                self.count(&segment);
+                Ok(segment)
+            }
+            Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
+            Err(error) => {
+                let failure = Failure::from(error);
+                let stop = Stop::Failed(failure.message());
+                self.failure = Some(failure);
+                Err(stop)
+            }
+        }
+    }
+
+    /// A time is what was asked for. An amount takes as long as its rate says, and the limit at most.
+    fn count(&mut self, segment: &Segment) {
+        let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
+        let write_rate = segment.write.bytes as f64 / seconds;
+        let regime = &asked.regime;
+        let length_ns = match asked.until {
+            Until::DurationNs(ns) => (ns + regime.ramp_ns) as f64,
+            Until::AmountBytes(bytes) => {
+                let all_ns = bytes as f64 * self.fills / (write_rate.max(1.0)) * 1e9;
+                regime.limit_ns.map_or(all_ns, |limit_ns| all_ns.min(limit_ns as f64))
+            }
+        };
+        self.duration_ns += length_ns;
+        self.written_bytes += write_rate * length_ns / 1e9;
+    }
+}
+
+fn unit(task: Task<'_>) -> &'static str {
+    match task {
+        Task::Pts(test) if test.family == "tp" => "MB/s",
+        Task::Pts(test) if test.family == "lat" => "ms",
+        Task::Pts(_) => "IOPS",
+        Task::Own(test) => match test.figure {
+            OwnFigure::Iops => "IOPS",
+            OwnFigure::MegabytesPerSecond => "MB/s",
+            OwnFigure::MeanLatency => "ms",
+        },
+    }
+}
+
+impl Bench for Stage<'_> {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        self.armed.purge().map_err(|error| Stop::Failed(error.to_string()))
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        self.answer(workload)
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        let segment = self.answer(workload)?;
+        self.cells.push((self.duration_ns / 60e9, segment.iops()));
+        Ok(segment)
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        self.duration_ns += length_ns as f64;
+        self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if let Note::Judged(judgement) = note
+            && let Some(first) = judgement.variables.first()
+        {
+            self.judged.push((f64::from(judgement.round), first.value));
+            self.variable = Some(first.name.clone());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_simulated_drive_has_about_a_gigabyte() {
+        for (capacity, divisor) in [(100_030_242_816, 128), (1_000_000_000, 1), (3_840_755_982_336, 1024)] {
+            assert_eq!(divisor_of(capacity), divisor);
+        }
+    }
+
+    #[test]
+    fn a_model_of_another_size_is_told() {
+        let of = |capacity_bytes, target_bytes| Rehearsal {
+            model: "m".into(),
+            scale_divisor: 1,
+            capacity_bytes,
+            target_bytes,
+            tests: Vec::new(),
+        };
+        assert_eq!(of(100, 95).note(), None);
+        assert!(of(200, 100).note().unwrap().contains("2.0 times"));
+    }
+}

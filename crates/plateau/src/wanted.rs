@@ -1,0 +1,254 @@
+//! What a run is to be: the command line, then the plan, then the defaults.
+
+use std::path::{Path, PathBuf};
+
+use drive::OpenOptions;
+use pts::plan::PlanSettings;
+use pts::{Plan, Preset, Profile, Test};
+use record::{CacheChoice, Handling, Placement, PlanFacts};
+use stdx::units::parse_size;
+
+use crate::cli::{Asked, Changes};
+use crate::failure::{Done, Exit, Failure};
+use crate::plan_file;
+
+/// Version of the specification where nobody chose one.
+const USUAL_PROFILE: &str = "pts-e-2.0";
+const USUAL_SEED: u64 = 1;
+/// A test that is a preset of the same name.
+const MAP: &str = "map";
+
+/// What a run is to be.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Tests by name, families laid out, each once.
+    pub tests: Vec<String>,
+    pub target: String,
+    pub profile: &'static Profile,
+    pub changes: Changes,
+    pub seed: u64,
+    pub open: OpenOptions,
+    pub placement: Option<Placement>,
+    /// What the run keeps of its plan.
+    pub plan: Option<PlanFacts>,
+    /// Picture that the plan has for the report.
+    pub logo: Option<PathBuf>,
+    /// How the plan wants the drive treated.
+    pub handling: Handling,
+}
+
+/// A plan, and the folder that its paths start from.
+struct Chosen {
+    plan: Plan,
+    folder: PathBuf,
+}
+
+impl Wanted {
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// What is missing or unknown.
+    pub fn of(asked: &Asked) -> Done<Self> {
+        let chosen = chosen_plan(asked)?;
+        Self::by(asked, chosen.as_ref()).map_err(|text| Failure::text(Exit::Usage, text))
+    }
+
+    fn by(asked: &Asked, chosen: Option<&Chosen>) -> Result<Self, String> {
+        let plan = chosen.map(|chosen| &chosen.plan);
+        let (tests, target) = named(asked, plan)?;
+        let nothing = PlanSettings::default();
+        let settings = plan.map_or(&nothing, |plan| &plan.settings);
+        let profile = asked.profile.as_deref().or(plan.and_then(|plan| plan.profile.as_deref()));
+        let profile = Profile::named(profile.unwrap_or(USUAL_PROFILE))?;
+        let size = asked.size.as_ref().or(settings.size.as_ref());
+        let seed = asked.seed.or(settings.seed).unwrap_or(USUAL_SEED);
+        let placement = placement_of(asked, settings);
+        let planned_faults = (!settings.sim_faults.is_empty()).then(|| settings.sim_faults.clone());
+        let open = OpenOptions {
+            size_bytes: size
+                .map(|text| parse_size(text))
+                .transpose()
+                .map_err(|why| format!("--size: {why}"))?,
+            scale: asked.scale.clone().or_else(|| settings.scale.clone()),
+            sim_seed: seed,
+            placement: placement.clone(),
+            sim_faults: asked.sim_faults.chosen().or(planned_faults),
+            ..OpenOptions::default()
+        };
+        let logo = chosen.and_then(|chosen| Some(chosen.folder.join(chosen.plan.publisher.logo.as_ref()?)));
+        let tests = laid_out(&tests, profile, plan)?;
+        Ok(Self {
+            plan: plan.map(|plan| kept(plan, &tests)),
+            tests,
+            target,
+            profile,
+            changes: changes(&asked.changes, settings),
+            seed,
+            open,
+            placement,
+            logo,
+            handling: handling(settings),
+        })
+    }
+}
+
+/// How a plan wants the drive treated.
+fn handling(settings: &PlanSettings) -> Handling {
+    let write_cache = match settings.write_cache.as_deref() {
+        Some("profile") => Some(CacheChoice::Profile),
+        Some("keep") => Some(CacheChoice::Keep),
+        Some("on") => Some(CacheChoice::On),
+        Some("off") => Some(CacheChoice::Off),
+        _ => None,
+    };
+    Handling {
+        purge_method: settings.purge_method.clone(),
+        verify_purge: settings.verify_purge,
+        write_cache,
+        ..Handling::default()
+    }
+}
+
+fn chosen_plan(asked: &Asked) -> Done<Option<Chosen>> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    if let Some(path) = &asked.plan {
+        let plan = plan_file::read(path)?.map_err(|errors| usage(plan_file::told(&errors)))?;
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        return Ok(Some(Chosen { plan, folder }));
+    }
+    let is_map = asked.tests.as_deref() == Some(MAP) && asked.target.is_some();
+    let name = asked.preset.as_deref().or(is_map.then_some(MAP));
+    let preset = name.map(Preset::named).transpose().map_err(usage)?;
+    Ok(preset.map(|preset| Chosen { plan: preset.plan(), folder: PathBuf::new() }))
+}
+
+/// The tests and the target by name. With a plan the only name is the target, and the tests are those of the plan.
+fn named(asked: &Asked, plan: Option<&Plan>) -> Result<(Vec<String>, String), String> {
+    let split = |tests: &str| tests.split(',').map(|name| name.trim().to_owned()).collect();
+    match (&asked.tests, &asked.target, plan) {
+        (Some(tests), Some(target), _) => Ok((split(tests), target.clone())),
+        (Some(target), None, Some(plan)) => Ok((plan.tests.clone(), target.clone())),
+        (None, _, Some(plan)) => Err(format!("{} needs a target: a block device, a file or sim:MODEL", plan.name)),
+        _ => Err("a run needs tests and a target, such as `plateau run iops TARGET`, or a plan and a target, such as \
+                  `plateau run --preset quick TARGET`"
+            .into()),
+    }
+}
+
+fn placement_of(asked: &Asked, settings: &PlanSettings) -> Option<Placement> {
+    let typed = |cpus: &Option<String>, nodes: &Option<String>| {
+        let cpus = cpus.clone().map(Placement::CpusAllowed);
+        cpus.or_else(|| nodes.clone().map(Placement::NumaCpuNodes))
+    };
+    typed(&asked.cpus_allowed, &asked.numa_cpu_nodes)
+        .or_else(|| typed(&settings.cpus_allowed, &settings.numa_cpu_nodes))
+}
+
+/// The changes that were typed, and where nothing was those of the plan.
+fn changes(typed: &Changes, planned: &PlanSettings) -> Changes {
+    let limited = typed.max_rounds.is_some() || typed.keep_going;
+    Changes {
+        tc: typed.tc.or(planned.tc),
+        qd: typed.qd.or(planned.qd),
+        cell_seconds: typed.cell_seconds.or(planned.cell_seconds),
+        max_rounds: if limited { typed.max_rounds } else { planned.max_rounds },
+        keep_going: if limited { typed.keep_going } else { planned.keep_going },
+        precondition: typed.precondition.or(planned.precondition),
+        pc_ar: typed.pc_ar.or(planned.pc_ar),
+        test_ar: typed.test_ar.or(planned.test_ar),
+        ar_amount: typed.ar_amount.clone().or_else(|| planned.ar_amount.clone()),
+        ar_segments: typed.ar_segments.or(planned.ar_segments),
+        composite_fits_sectors: typed.composite_fits_sectors || planned.composite_fits_sectors,
+    }
+}
+
+/// The tests that were asked for, in that order; a family stands for all its tests in the profile.
+fn laid_out(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<Vec<String>, String> {
+    let mut tests: Vec<String> = Vec::new();
+    let mut take = |name: &str| {
+        if tests.iter().any(|known| known == name) {
+            return Err(format!("{name} is asked for twice"));
+        }
+        tests.push(name.into());
+        Ok(())
+    };
+    for name in names {
+        if plan.is_some_and(|plan| plan.own_test(name).is_some()) {
+            take(name)?;
+            continue;
+        }
+        for test in Test::all_named(name, profile)? {
+            take(test.name)?;
+        }
+    }
+    Ok(tests)
+}
+
+/// What a run keeps of a plan: the own tests that it has, and what the report needs.
+fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
+    let publisher = &plan.publisher;
+    PlanFacts {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        not_pts: plan.not_pts.clone(),
+        sponsor: publisher.sponsor.clone(),
+        auditor: publisher.auditor.clone(),
+        notes: publisher.notes.clone(),
+        logo: publisher.logo.as_ref().map(|_| crate::publication::LOGO.to_owned()),
+        own_tests: plan.own_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(tests: &str, target: Option<&str>, preset: Option<&str>) -> Asked {
+        Asked {
+            tests: Some(tests.into()),
+            target: target.map(str::to_owned),
+            preset: preset.map(str::to_owned),
+            ..Asked::default()
+        }
+    }
+
+    #[test]
+    fn with_a_plan_the_only_name_is_the_target() {
+        let wanted = Wanted::of(&asked("/dev/x", None, Some("tkperf"))).unwrap();
+        assert_eq!(wanted.target, "/dev/x");
+        assert_eq!(wanted.tests[..2], ["iops", "lat"]);
+        assert_eq!((wanted.profile.name, wanted.changes.tc), ("pts-e-1.0", Some(1)));
+        assert_eq!(wanted.plan.unwrap().own_tests.len(), 5);
+    }
+
+    #[test]
+    fn a_part_of_a_plan_can_be_asked_for() {
+        let wanted = Wanted::of(&asked("qd-seq-write", Some("x"), Some("anandtech-qd"))).unwrap();
+        assert_eq!(wanted.tests, ["qd-seq-write"]);
+        assert_eq!(wanted.plan.unwrap().own_tests.len(), 1);
+    }
+
+    #[test]
+    fn the_map_is_a_test_and_a_preset() {
+        let wanted = Wanted::of(&asked("map", Some("x"), None)).unwrap();
+        assert_eq!((wanted.tests, wanted.plan.unwrap().name), (vec!["map".to_owned()], "map".to_owned()));
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_plan() {
+        let mut asked = asked("/dev/x", None, Some("tkperf"));
+        asked.changes.tc = Some(8);
+        asked.profile = Some("pts-e-1.1".into());
+        let wanted = Wanted::of(&asked).unwrap();
+        assert_eq!((wanted.changes.tc, wanted.changes.qd), (Some(8), Some(1)));
+        assert_eq!(wanted.profile.name, "pts-e-1.1");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let missing = |asked: &Asked| Wanted::of(asked).unwrap_err().message();
+        assert!(missing(&asked("iops", None, None)).contains("needs tests and a target"));
+        assert!(missing(&asked("x", None, Some("quik"))).contains("there are quick"));
+        assert!(missing(&asked("iops,iops", Some("x"), None)).contains("asked for twice"));
+    }
+}

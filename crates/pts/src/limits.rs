@@ -1,0 +1,59 @@
+//! What a setting may be: the same for the command line and for plan files.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use crate::profile::MAX_ROUNDS;
+use crate::steady::WINDOW_ROUNDS;
+
+/// The possible values of a setting.
+#[derive(Debug, Clone)]
+pub struct Limit<T> {
+    /// From the lowest to the highest.
+    pub range: RangeInclusive<T>,
+    /// Why not others.
+    pub why: &'static str,
+}
+
+const SHARE: Limit<u8> = Limit { range: 1..=100, why: "it is a share of the LBA space in percent" };
+
+/// Threads (TC).
+pub const TC: Limit<u16> = Limit { range: 1..=256, why: "a load needs a thread, and each costs the host" };
+/// Outstanding I/Os per thread (QD).
+pub const QD: Limit<u16> = Limit { range: 1..=1024, why: "a thread needs an I/O, and each needs a buffer" };
+/// Rounds of a test that ends at steady state.
+pub const ROUNDS: Limit<u32> = Limit {
+    range: WINDOW_ROUNDS as u32..=MAX_ROUNDS,
+    why: "a measurement window is five rounds, and a test ends after 25; --keep-going goes on until steady state",
+};
+/// Rounds of an own test that does not ask for steady state.
+pub const FIXED_ROUNDS: Limit<u32> =
+    Limit { range: 1..=100, why: "a test needs a round, and each takes its time" };
+/// Preconditioning in multiples of the capacity.
+pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
+/// Seconds of a cell.
+pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
+/// Seconds under load before a cell counts.
+pub const RAMP_SECONDS: Limit<f64> =
+    Limit { range: 0.0..=86_400.0, why: "it is a time before the cell counts" };
+/// Share of reads in percent.
+pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "it is a share of reads in percent" };
+/// Share of the LBA space that preconditioning touches, in percent.
+pub const PC_AR: Limit<u8> = SHARE;
+/// Share of the LBA space that a test touches, in percent.
+pub const TEST_AR: Limit<u8> = SHARE;
+
+impl<T: PartialOrd + Display + Copy> Limit<T> {
+    /// `value`, if it is possible.
+    ///
+    /// # Errors
+    /// Why it is not, what is, and the nearest: text that goes behind the name of the setting.
+    pub fn check(&self, value: T) -> Result<T, String> {
+        if self.range.contains(&value) {
+            return Ok(value);
+        }
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let nearest = if value > high { high } else { low };
+        Err(format!("{value}: {}; {low} to {high} is possible, the nearest is {nearest}", self.why))
+    }
+}

@@ -1,0 +1,364 @@
+//! What an own test shows: how it was judged, tables and charts over whatever its loops vary, and the knee.
+
+mod layout;
+
+use stdx::units::{grouped, span};
+
+use super::figures::{self, Figure, Load, Mean, demand_name, outstanding};
+use super::knee::{Knee, Point};
+use super::{Seen, demand};
+use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::explain::{explain, remarks};
+use crate::modified::{by_purge, by_segments, by_skips, skip_note};
+use crate::outcome::{Phases, TestHeader};
+use crate::profile::mix_name;
+use crate::timeline::course;
+use crate::{Context, KeyFigure, Outcome, Stop, window_pages};
+use layout::Layout;
+use record::{Access, OwnRounds};
+
+/// As headers print it in place of REQUIRED and OPTIONAL.
+const REQUIREMENT: &str = "NOT A PTS TEST";
+/// Cells of at least this length are drawn over time, when a round has few of them.
+const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
+const FEW_CELLS: usize = 4;
+const SAMPLES: usize = 300;
+/// Figures on the summary page.
+const KEY_FIGURES: usize = 4;
+
+pub fn outcome(context: &Context<'_>, seen: &Seen<'_>, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let means = figures::means(context, seen);
+    let window = seen.steady.clone().unwrap_or_else(|| seen.history.named_window());
+    let judged = !seen.tracked.is_empty();
+    let converged = seen.steady.is_some();
+    let mut header = header(context, seen);
+    if judged {
+        header = header.judged(converged, complete, window.first().map(|(_, steadiness)| steadiness));
+    }
+    Outcome {
+        test: seen.test.name.clone(),
+        title: seen.test.title.clone(),
+        clause: "own",
+        purpose: seen.test.purpose.clone(),
+        outline: outline(context, seen),
+        header,
+        rounds: seen.rounds.len() as u32,
+        converged: (judged && (complete || converged)).then_some(converged),
+        explained: if judged { explain(&seen.history) } else { Vec::new() },
+        window,
+        pages: pages(context, seen, &means),
+        key_figures: key_figures(seen, &means),
+        notes: notes(context, seen, &means, complete),
+        modified: modified(context, seen),
+        stop,
+    }
+}
+
+fn modified(context: &Context<'_>, seen: &Seen<'_>) -> Vec<String> {
+    let mut all = vec![format!("{} is not a PTS test", seen.test.title)];
+    by_purge(seen.purge.as_ref(), &mut all);
+    by_skips(seen.skipped.iter().map(|bytes| skip_note(*bytes, context.target)), &mut all);
+    by_segments(seen.precondition.iter().chain(seen.rounds.iter().flatten()), &mut all);
+    all
+}
+
+fn notes(context: &Context<'_>, seen: &Seen<'_>, means: &[Mean], complete: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !complete {
+        notes.push(match seen.rounds.len() {
+            0 => "NOT COMPLETE: no round is finished, so there are no figures yet".into(),
+            _ => format!("NOT COMPLETE: figures are those of rounds {}", seen.result_names()),
+        });
+    } else if !seen.tracked.is_empty() && seen.steady.is_none() {
+        let rounds = seen.rounds.len();
+        let names = seen.result_names();
+        notes.push(format!(
+            "SS NOT ACHIEVED: no steady state in {rounds} rounds; results are the mean of rounds {names}"
+        ));
+        notes.extend(remarks(&seen.history));
+    }
+    notes.extend(proposed(seen, means));
+    notes.extend(context.maxima_note());
+    notes
+}
+
+fn header(context: &Context<'_>, seen: &Seen<'_>) -> TestHeader {
+    let purge = match (seen.test.purge, &seen.purge) {
+        (false, _) => "none: it goes on with the drive as it is".to_owned(),
+        (true, None) => "not yet".into(),
+        (true, Some(purged)) => purged.method.clone(),
+    };
+    let demands: Vec<_> = seen.cells.iter().map(|cell| demand(context, cell)).collect();
+    let largest = demands.iter().copied().max_by_key(|demand| outstanding(*demand));
+    let written = preconditioning(seen);
+    let length_ns = seen.cells.first().map_or(0, |cell| cell.run_ns);
+    let phases = Phases {
+        pre_condition_1: [written.clone(), "see outline".into(), "see outline".into()],
+        stimulus_1: [
+            listed(
+                seen.cells
+                    .iter()
+                    .map(|cell| Load { access: cell.access, read_percent: cell.read_percent }.name(None)),
+            ),
+            listed(seen.cells.iter().map(|cell| mix_name(cell.read_percent))),
+            listed(seen.cells.iter().map(|cell| stdx::units::block_size(cell.block_bytes.into()))),
+            listed(demands.iter().map(ToString::to_string)),
+            format!("{} per cell", span(context.scaled_ns(length_ns))),
+        ],
+        ..Phases::default()
+    };
+    let base = TestHeader::of(context, "", seen.purge.as_ref(), context.test_range());
+    TestHeader {
+        requirement: REQUIREMENT,
+        purge,
+        workload_independent: written,
+        workload_dependent: "Own loop".into(),
+        threads: largest.map_or(base.threads, |demand| demand.threads),
+        queue_depth: largest.map_or(base.queue_depth, |demand| demand.queue_depth),
+        phases,
+        ..base
+    }
+}
+
+/// Each of `names` once: the first, and the last of many.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    const MANY: usize = 3;
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    match all.as_slice() {
+        [first, .., last] if all.len() > MANY => format!("{first} to {last}"),
+        _ => all.join(", "),
+    }
+}
+
+fn preconditioning(seen: &Seen<'_>) -> String {
+    let one = |write: &record::OwnWrite| {
+        let order = if write.access == Access::Random { "RND" } else { "SEQ" };
+        let limit = write.limit_ns.map_or_else(String::new, |ns| format!(" (at most {})", span(ns)));
+        format!("{}X {order}/{}{limit}", write.capacities, stdx::units::block_size(write.block_bytes.into()))
+    };
+    let all: Vec<String> = seen.test.precondition.iter().map(one).collect();
+    if all.is_empty() { "None".into() } else { all.join(", ") }
+}
+
+fn outline(context: &Context<'_>, seen: &Seen<'_>) -> String {
+    let mut steps = Vec::new();
+    if seen.test.purge {
+        steps.push("purge".to_owned());
+    }
+    if !seen.test.precondition.is_empty() {
+        steps.push(format!("write {}", preconditioning(seen)));
+    }
+    let cell = seen.cells.first().copied();
+    let time = cell.map_or_else(String::new, |cell| {
+        let ramp = match cell.ramp_ns {
+            0 => String::new(),
+            ns => format!(" behind {} that do not count", span(context.scaled_ns(ns))),
+        };
+        format!("{}{ramp}", span(context.scaled_ns(cell.run_ns)))
+    });
+    let rounds = match seen.test.rounds {
+        OwnRounds::Fixed(1) => String::new(),
+        OwnRounds::Fixed(rounds) => format!(", {rounds} rounds"),
+        OwnRounds::UntilSteady => ", rounds until steady state".into(),
+    };
+    let average = match seen.test.average {
+        average if average.from_steady => format!("; mean of {} rounds from steady state on", average.rounds),
+        average if average.rounds > 1 => format!("; mean of the last {} rounds", average.rounds),
+        _ => String::new(),
+    };
+    let cells = match seen.cells.len() {
+        1 => "a cell".to_owned(),
+        count => format!("{count} cells"),
+    };
+    steps.push(format!("{cells} of {time}{rounds}{average}"));
+    steps.join("; ")
+}
+
+fn pages(context: &Context<'_>, seen: &Seen<'_>, means: &[Mean]) -> Vec<Page> {
+    let mut pages = Vec::new();
+    if seen.test.finds_knee {
+        pages.push(knee_page(means));
+    }
+    let layout = Layout::of(means);
+    let remark = match (seen.rounds.len(), seen.test.rounds) {
+        (0, _) | (_, OwnRounds::Fixed(1)) => None,
+        _ => Some(format!("Mean of rounds {}.", seen.result_names())),
+    };
+    for figure in Figure::shown(seen.test.figure, context.has_maxima()) {
+        let title = format!("{} - Tabular Data", figure.heading());
+        let tables = layout.tables(figure, means).into_iter().map(Exhibit::Table).collect();
+        pages.push(Page { title, exhibits: tables, remarks: remark.clone().into_iter().collect() });
+    }
+    let drawn = [Figure::from(seen.test.figure), Figure::MeanLatency];
+    let drawn = if drawn[0] == drawn[1] { &drawn[..1] } else { &drawn[..] };
+    for figure in drawn {
+        if let Some(lines) = layout.lines(*figure, means) {
+            let title = format!("{} - 2D Plot", figure.heading());
+            pages.push(Page {
+                remarks: remark.clone().into_iter().collect(),
+                ..Page::of(&title, Exhibit::Lines(lines))
+            });
+        }
+    }
+    pages.extend(over_time(context, seen));
+    pages.extend(judged_pages(context, seen));
+    pages
+}
+
+/// The tracking variables over all rounds, and the window that decided.
+fn judged_pages(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Page> {
+    let unit = figures::unit(seen.test.figure);
+    let window = seen.steady.clone().unwrap_or_else(|| seen.history.named_window());
+    let mut pages = Vec::new();
+    for (index, place) in seen.tracked.iter().enumerate() {
+        let value = |round: &Vec<record::Segment>| figures::value(seen.test.figure, round.get(*place)?);
+        let points: Vec<(f64, f64)> = (1..)
+            .zip(&seen.rounds)
+            .filter_map(|(number, round)| Some((f64::from(number), value(round)?)))
+            .collect();
+        let name = figures::name(context, &seen.cells[*place]);
+        let judged = window.get(index).map(|(_, steadiness)| steadiness);
+        pages.push(window_pages::history(&name, unit, points.clone(), judged));
+        pages.push(window_pages::determination(&name, unit, points, judged, context));
+    }
+    pages
+}
+
+/// IOPS or MB/s within long cells, one after the other.
+fn over_time(context: &Context<'_>, seen: &Seen<'_>) -> Option<Page> {
+    let long = |cell: &record::OwnCell| cell.run_ns >= LONG_NS;
+    if seen.cells.len() > FEW_CELLS || !seen.cells.iter().any(long) {
+        return None;
+    }
+    let round = seen.rounds.last()?;
+    let is_rate = seen.test.figure == record::OwnFigure::MegabytesPerSecond;
+    let mut start = 0.0;
+    let mut series = Vec::new();
+    for (cell, segment) in seen.cells.iter().zip(round) {
+        let minutes = cell.run_ns as f64 / 60e9;
+        let samples = course(segment, start, minutes, SAMPLES);
+        let value = |sample: &crate::timeline::Sample| {
+            if is_rate { sample.megabytes_per_second } else { sample.iops }
+        };
+        let points = samples.iter().map(|sample| (sample.minute, value(sample))).collect();
+        series.push(Series { name: figures::name(context, cell), points });
+        start += minutes;
+    }
+    let (x, label) = (("Time (minutes)", Scale::LinearFromZero), if is_rate { "MB/s" } else { "IOPS" });
+    let lines = Lines::plain(x, (label, Scale::LinearFromZero), series);
+    Some(Page::of(&format!("{label} v Time"), Exhibit::Lines(lines)))
+}
+
+/// Loads with the block size of each, in the order of the loop.
+fn loads(means: &[Mean]) -> Vec<(Load, u32)> {
+    let mut all = Vec::new();
+    for mean in means {
+        if !all.contains(&(mean.load, mean.block_bytes)) {
+            all.push((mean.load, mean.block_bytes));
+        }
+    }
+    all
+}
+
+fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
+    let same = means.iter().filter(|mean| (mean.load, mean.block_bytes) == load);
+    same.map(|mean| Point { demand: mean.demand, iops: mean.iops, mean_ms: mean.mean_ms }).collect()
+}
+
+/// The knee of each load, and the one of them with the highest demand.
+fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
+    let of = |load: (Load, u32)| Some((load.0.name(Some(load.1)), Knee::of(&points_of(means, load))?));
+    loads(means).into_iter().filter_map(of).collect()
+}
+
+fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
+    // Of equal demands the first.
+    let all = knees.iter().rev().map(|(_, knee)| knee.at);
+    all.max_by_key(|point| outstanding(point.demand))
+}
+
+/// The demand to use, for whoever asked for a map.
+fn proposed(seen: &Seen<'_>, means: &[Mean]) -> Option<String> {
+    let knees = knees(means);
+    let point = proposal(&knees).filter(|_| seen.test.finds_knee)?;
+    let (name, knee) = knees.iter().find(|(_, knee)| knee.at == point)?;
+    Some(format!(
+        "proposed: {}, the knee of {name} ({} IOPS, 95 % of its highest from {} on)",
+        demand_name(point.demand),
+        grouped(point.iops, 0),
+        demand_name(knee.saturated.demand)
+    ))
+}
+
+fn knee_page(means: &[Mean]) -> Page {
+    let knees = knees(means);
+    let point = |point: &Point| {
+        let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
+        format!("{}: {} IOPS, ART {ms} ms", demand_name(point.demand), grouped(point.iops, 0))
+    };
+    let mut items = Vec::new();
+    for (name, knee) in &knees {
+        items.push((format!("{name}, knee"), point(&knee.at)));
+        items.push((format!("{name}, 95 % of the highest from"), point(&knee.saturated)));
+        items.push((format!("{name}, highest"), point(&knee.highest)));
+    }
+    let proposed =
+        proposal(&knees).map_or_else(|| "nothing was measured".into(), |point| demand_name(point.demand));
+    items.push(("Proposed TC and QD".into(), proposed));
+    let facts = Facts { heading: "Knee over demand".into(), items };
+    let remarks = vec![
+        "Knee: the highest IOPS for each ms of average response time. In front of it twice the outstanding I/Os bring \
+         more than 1.41 times the IOPS, behind it less. Proposed is the knee of the load that needs most."
+            .into(),
+    ];
+    Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
+}
+
+/// Each cell of a short loop, the best of each load of a long one; for a map the knees.
+fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
+    if seen.test.finds_knee {
+        let knees = knees(means);
+        let proposed = proposal(&knees).map(|point| point.demand);
+        let figure = |(name, knee): &(String, Knee)| {
+            let proposed = if Some(knee.at.demand) == proposed { ", proposed" } else { "" };
+            key_figure(
+                format!("{name} knee at {}{proposed}", demand_name(knee.at.demand)),
+                Figure::Iops,
+                Some(knee.at.iops),
+            )
+        };
+        return knees.iter().map(figure).take(KEY_FIGURES).collect();
+    }
+    let figure = Figure::from(seen.test.figure);
+    let name =
+        |mean: &Mean| format!("{} {}", mean.load.name(Some(mean.block_bytes)), demand_name(mean.demand));
+    if means.len() <= KEY_FIGURES {
+        return means.iter().map(|mean| key_figure(name(mean), figure, figure.of(mean))).collect();
+    }
+    let mut all: Vec<Load> = Vec::new();
+    for mean in means {
+        if !all.contains(&mean.load) {
+            all.push(mean.load);
+        }
+    }
+    let best = |load: Load| {
+        let same = means.iter().filter(|mean| mean.load == load);
+        same.filter_map(|mean| Some((mean, figure.of(mean)?)))
+            .reduce(|best, other| if figure.is_better(other.1, best.1) { other } else { best })
+    };
+    let chosen = all.into_iter().filter_map(best).take(KEY_FIGURES);
+    chosen.map(|(mean, value)| key_figure(format!("best {}", name(mean)), figure, Some(value))).collect()
+}
+
+fn key_figure(name: String, figure: Figure, value: Option<f64>) -> KeyFigure {
+    let unit = figure.unit();
+    // As summaries of the PTS: IOPS as whole numbers.
+    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals };
+    KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals }
+}

@@ -1,0 +1,303 @@
+//! The keys of an own test, and what is read of them.
+
+use record::{Access, OwnFigure, OwnRounds, OwnWrite};
+
+use super::super::reader::{Key, in_order};
+use super::super::value::{Problem, Value};
+use crate::limits;
+use crate::profile::Demand;
+
+/// What fio calls the kinds of load: order and reads, or a mix of them.
+pub const RW: &[(&str, (Access, Option<u8>))] = &[
+    ("read", (Access::Sequential, Some(100))),
+    ("write", (Access::Sequential, Some(0))),
+    ("rw", (Access::Sequential, None)),
+    ("randread", (Access::Random, Some(100))),
+    ("randwrite", (Access::Random, Some(0))),
+    ("randrw", (Access::Random, None)),
+];
+
+/// A nest of loops, from the outer to the inner one.
+pub const ORDER: &[(&str, Loop)] =
+    &[("rw", Loop::Rw), ("bs", Loop::Bs), ("tc", Loop::Tc), ("qd", Loop::Qd), ("demand", Loop::Demand)];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loop {
+    Rw,
+    Bs,
+    Tc,
+    Qd,
+    Demand,
+}
+
+/// What was read of a test.
+#[derive(Default)]
+pub struct Draft {
+    pub title: Option<String>,
+    pub purpose: Option<String>,
+    pub purge: bool,
+    pub precondition: Vec<OwnWrite>,
+    pub rw: Vec<(Access, Option<u8>)>,
+    pub mixes: Vec<u8>,
+    pub blocks: Vec<u32>,
+    pub tc: Vec<u16>,
+    pub qd: Vec<u16>,
+    pub demands: Vec<Demand>,
+    pub order: Vec<Loop>,
+    pub run_ns: Option<u64>,
+    pub ramp_ns: u64,
+    pub rounds: Option<OwnRounds>,
+    pub track: Vec<Wanted>,
+    pub figure: Option<OwnFigure>,
+    pub average: Option<u32>,
+    pub from_steady: bool,
+    pub finds_knee: bool,
+}
+
+/// A cell to be tracked, as far as it was described.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Wanted {
+    pub rw: Option<(Access, Option<u8>)>,
+    pub mix: Option<u8>,
+    pub block_bytes: Option<u32>,
+    pub threads: Option<u16>,
+    pub queue_depth: Option<u16>,
+}
+
+pub const TEST: &[Key<Draft>] = &[
+    Key {
+        name: "title",
+        about: "name of the test as printed",
+        set: |draft, value| value.text().map(|text| draft.title = Some(text)),
+    },
+    Key {
+        name: "purpose",
+        about: "what one wants to know with it, in a sentence",
+        set: |draft, value| value.text().map(|text| draft.purpose = Some(text)),
+    },
+    Key {
+        name: "purge",
+        about: "true: it begins with a purge; otherwise it goes on with the drive as it is",
+        set: |draft, value| value.flag().map(|flag| draft.purge = flag),
+    },
+    Key {
+        name: "precondition",
+        about: "writes before the first round: a table or a list of them",
+        set: |draft, value| {
+            draft.precondition = value.list()?.into_iter().map(write).collect::<Result<_, _>>()?;
+            Ok(())
+        },
+    },
+    Key {
+        name: "rw",
+        about: "loads in fio's words: read, write, rw, randread, randwrite, randrw; one or a list",
+        set: |draft, value| value.each(|item| item.word(RW)).map(|rw| draft.rw = rw),
+    },
+    Key {
+        name: "rwmixread",
+        about: "shares of reads in percent, for rw and randrw",
+        set: |draft, value| {
+            value.each(|item| item.whole(&limits::READ_PERCENT)).map(|mixes| draft.mixes = mixes)
+        },
+    },
+    Key {
+        name: "bs",
+        about: "block sizes, such as \"4KiB\"; one or a list",
+        set: |draft, value| value.each(Value::block_bytes).map(|blocks| draft.blocks = blocks),
+    },
+    Key {
+        name: "tc",
+        about: "threads (TC), one or a list; without it those of the settings",
+        set: |draft, value| value.each(|item| item.whole(&limits::TC)).map(|tc| draft.tc = tc),
+    },
+    Key {
+        name: "qd",
+        about: "outstanding I/Os per thread (QD), one or a list; without it that of the settings",
+        set: |draft, value| value.each(|item| item.whole(&limits::QD)).map(|qd| draft.qd = qd),
+    },
+    Key {
+        name: "demand",
+        about: "pairs in place of tc and qd: \"8x2\" is TC 8 and QD 2",
+        set: |draft, value| value.each(demand).map(|demands| draft.demands = demands),
+    },
+    Key {
+        name: "order",
+        about: "the loops from the outer to the inner one; without it \"rw\", \"bs\", then \"tc\", \"qd\" or \"demand\"",
+        set: |draft, value| value.each(|item| item.word(ORDER)).map(|order| draft.order = order),
+    },
+    Key {
+        name: "runtime",
+        about: "measured seconds per cell; without it 60",
+        set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.run_ns = Some(ns)),
+    },
+    Key {
+        name: "ramp_time",
+        about: "seconds under load before each cell that count for nothing; they come on top of runtime",
+        set: |draft, value| value.seconds_ns(&limits::RAMP_SECONDS).map(|ns| draft.ramp_ns = ns),
+    },
+    Key {
+        name: "rounds",
+        about: "rounds over all cells, or \"steady\": until steady state; without it 1",
+        set: |draft, value| {
+            let rounds = match value.text() {
+                Ok(text) if text == "steady" => OwnRounds::UntilSteady,
+                Ok(text) => return value.problem(format!("\"{text}\" is neither a number nor \"steady\"")),
+                Err(_) => OwnRounds::Fixed(value.whole(&limits::FIXED_ROUNDS)?),
+            };
+            draft.rounds = Some(rounds);
+            Ok(())
+        },
+    },
+    Key {
+        name: "track",
+        about: "cells whose value decides steady state: a table or a list of them",
+        set: |draft, value| {
+            draft.track =
+                value.list()?.into_iter().map(|item| inner(item, TRACK)).collect::<Result<_, _>>()?;
+            Ok(())
+        },
+    },
+    Key {
+        name: "figure",
+        about: "what is tracked and drawn: \"iops\", \"mb/s\" or \"latency\"; without it \"iops\"",
+        set: |draft, value| {
+            let words = [
+                ("iops", OwnFigure::Iops),
+                ("mb/s", OwnFigure::MegabytesPerSecond),
+                ("latency", OwnFigure::MeanLatency),
+            ];
+            value.word(&words).map(|figure| draft.figure = Some(figure))
+        },
+    },
+    Key {
+        name: "average",
+        about: "rounds that the results are the mean of; without it five at steady state, else all",
+        set: |draft, value| value.whole(&limits::FIXED_ROUNDS).map(|n| draft.average = Some(n)),
+    },
+    Key {
+        name: "average-from",
+        about: "\"last\": the last rounds; \"steady\": those from the first steady window on; without it \"last\"",
+        set: |draft, value| {
+            value.word(&[("last", false), ("steady", true)]).map(|from| draft.from_steady = from)
+        },
+    },
+    Key {
+        name: "find-knee",
+        about: "true: find the knee over TC x QD and propose a demand",
+        set: |draft, value| value.flag().map(|flag| draft.finds_knee = flag),
+    },
+];
+
+/// What was read of a write.
+#[derive(Default)]
+pub struct DraftWrite {
+    rw: Option<(Access, Option<u8>)>,
+    block_bytes: Option<u32>,
+    threads: Option<u16>,
+    queue_depth: Option<u16>,
+    capacities: Option<u32>,
+    limit_ns: Option<u64>,
+}
+
+pub const WRITE: &[Key<DraftWrite>] = &[
+    Key {
+        name: "rw",
+        about: "\"write\" or \"randwrite\"; without it \"write\"",
+        set: |draft, value| {
+            let rw = value.word(RW)?;
+            if rw.1 != Some(0) {
+                return value.problem("preconditioning is \"write\" or \"randwrite\"");
+            }
+            draft.rw = Some(rw);
+            Ok(())
+        },
+    },
+    Key {
+        name: "bs",
+        about: "block size; without it \"128KiB\"",
+        set: |draft, value| value.block_bytes().map(|bytes| draft.block_bytes = Some(bytes)),
+    },
+    Key {
+        name: "tc",
+        about: "threads; without it 1",
+        set: |draft, value| value.whole(&limits::TC).map(|tc| draft.threads = Some(tc)),
+    },
+    Key {
+        name: "qd",
+        about: "outstanding I/Os per thread; without it that of the settings",
+        set: |draft, value| value.whole(&limits::QD).map(|qd| draft.queue_depth = Some(qd)),
+    },
+    Key {
+        name: "capacities",
+        about: "amount in multiples of the capacity, 1 to 10; without it 2",
+        set: |draft, value| value.whole(&limits::CAPACITIES).map(|n| draft.capacities = Some(n)),
+    },
+    Key {
+        name: "at-most",
+        about: "seconds after which it ends even if the amount is not written",
+        set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.limit_ns = Some(ns)),
+    },
+];
+
+pub const TRACK: &[Key<Wanted>] = &[
+    Key { name: "rw", about: "load", set: |wanted, value| value.word(RW).map(|rw| wanted.rw = Some(rw)) },
+    Key {
+        name: "rwmixread",
+        about: "share of reads in percent",
+        set: |wanted, value| value.whole(&limits::READ_PERCENT).map(|mix| wanted.mix = Some(mix)),
+    },
+    Key {
+        name: "bs",
+        about: "block size",
+        set: |wanted, value| value.block_bytes().map(|bytes| wanted.block_bytes = Some(bytes)),
+    },
+    Key {
+        name: "tc",
+        about: "threads",
+        set: |wanted, value| value.whole(&limits::TC).map(|tc| wanted.threads = Some(tc)),
+    },
+    Key {
+        name: "qd",
+        about: "outstanding I/Os per thread",
+        set: |wanted, value| value.whole(&limits::QD).map(|qd| wanted.queue_depth = Some(qd)),
+    },
+];
+
+/// Reads a table within a value: the first problem of it.
+fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
+    let mut read = T::default();
+    for (name, item) in in_order(value.table()?) {
+        let Some(key) = keys.iter().find(|key| key.name == name.get_ref()) else {
+            let known: Vec<_> = keys.iter().map(|key| key.name).collect();
+            let text = format!("there is no key '{}' here; there are {}", name.get_ref(), known.join(", "));
+            return Err(Problem { at: name.span(), text });
+        };
+        (key.set)(&mut read, Value(item))
+            .map_err(|problem| Problem { text: format!("{}: {}", key.name, problem.text), ..problem })?;
+    }
+    Ok(read)
+}
+
+fn write(value: Value<'_>) -> Result<OwnWrite, Problem> {
+    let draft = inner(value, WRITE)?;
+    Ok(OwnWrite {
+        access: draft.rw.map_or(Access::Sequential, |(access, _)| access),
+        block_bytes: draft.block_bytes.unwrap_or(crate::context::PRECONDITION_BLOCK),
+        threads: draft.threads.unwrap_or(1),
+        queue_depth: draft.queue_depth,
+        capacities: draft.capacities.unwrap_or(crate::profile::PRECONDITION_CAPACITIES),
+        limit_ns: draft.limit_ns,
+    })
+}
+
+fn demand(value: Value<'_>) -> Result<Demand, Problem> {
+    let text = value.text()?;
+    let parts =
+        text.split_once('x').and_then(|(tc, qd)| Some((tc.trim().parse().ok()?, qd.trim().parse().ok()?)));
+    let Some((threads, queue_depth)) = parts else {
+        return value.problem(format!("\"{text}\" is no demand; \"8x2\" is TC 8 and QD 2"));
+    };
+    limits::TC.check(threads).or_else(|why| value.problem(format!("TC {why}")))?;
+    limits::QD.check(queue_depth).or_else(|why| value.problem(format!("QD {why}")))?;
+    Ok(Demand { threads, queue_depth })
+}

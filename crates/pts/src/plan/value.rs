@@ -1,0 +1,168 @@
+//! A value in a plan with its place, and what it can be taken for.
+
+use std::ops::Range;
+
+use stdx::units::{SECOND_NS, parse_size};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::limits::Limit;
+
+/// What is wrong, and where in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub at: Range<usize>,
+    pub text: String,
+}
+
+/// A value with its place.
+#[derive(Debug, Clone, Copy)]
+pub struct Value<'a>(pub &'a Spanned<DeValue<'a>>);
+
+impl<'a> Value<'a> {
+    pub fn at(self) -> Range<usize> {
+        self.0.span()
+    }
+
+    pub fn problem<T>(self, text: impl Into<String>) -> Result<T, Problem> {
+        Err(Problem { at: self.at(), text: text.into() })
+    }
+
+    fn wanted<T>(self, what: &str) -> Result<T, Problem> {
+        let found = match self.0.get_ref() {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a number with a fraction",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.problem(format!("wants {what}, not {found}"))
+    }
+
+    /// A text that says something.
+    pub fn text(self) -> Result<String, Problem> {
+        match self.0.get_ref() {
+            DeValue::String(text) if text.trim().is_empty() => self.problem("is empty; leave the key out"),
+            DeValue::String(text) => Ok(text.to_string()),
+            _ => self.wanted("a text in quotes"),
+        }
+    }
+
+    /// One of `words`.
+    pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, Problem> {
+        let text = self.text()?;
+        match words.iter().find(|(word, _)| *word == text) {
+            Some((_, meant)) => Ok(*meant),
+            None => {
+                let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+                self.problem(format!("\"{text}\" is none of {}", known.join(", ")))
+            }
+        }
+    }
+
+    pub fn flag(self) -> Result<bool, Problem> {
+        match self.0.get_ref() {
+            DeValue::Boolean(flag) => Ok(*flag),
+            _ => self.wanted("true or false"),
+        }
+    }
+
+    /// A whole number within `limit`.
+    pub fn whole<T>(self, limit: &Limit<T>) -> Result<T, Problem>
+    where
+        T: TryFrom<i128> + PartialOrd + std::fmt::Display + Copy,
+    {
+        let number = self.integer()?;
+        let (low, high) = (*limit.range.start(), *limit.range.end());
+        match T::try_from(number) {
+            Ok(number) => limit.check(number).or_else(|text| self.problem(text)),
+            Err(_) => {
+                let nearest = if number < 0 { low } else { high };
+                let why = limit.why;
+                self.problem(format!(
+                    "{number}: {why}; {low} to {high} is possible, the nearest is {nearest}"
+                ))
+            }
+        }
+    }
+
+    fn integer(self) -> Result<i128, Problem> {
+        match self.0.get_ref() {
+            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+                .or_else(|_| self.problem("is too large a number")),
+            _ => self.wanted("a whole number"),
+        }
+    }
+
+    /// A seed.
+    pub fn seed(self) -> Result<u64, Problem> {
+        u64::try_from(self.integer()?).or_else(|_| self.problem("a seed is 0 or more, below 2^64"))
+    }
+
+    /// A number within `limit`.
+    pub fn number(self, limit: &Limit<f64>) -> Result<f64, Problem> {
+        let number = match self.0.get_ref() {
+            DeValue::Integer(_) => self.integer()? as f64,
+            DeValue::Float(number) => number.as_str().parse().or_else(|_| self.problem("is no number"))?,
+            _ => return self.wanted("a number"),
+        };
+        limit.check(number).or_else(|text| self.problem(text))
+    }
+
+    /// Seconds within `limit`, as ns.
+    pub fn seconds_ns(self, limit: &Limit<f64>) -> Result<u64, Problem> {
+        Ok((self.number(limit)? * SECOND_NS as f64).round() as u64)
+    }
+
+    /// A transfer size: whole sectors of 512 bytes, at most 16 MiB.
+    pub fn block_bytes(self) -> Result<u32, Problem> {
+        const MOST: u64 = 16 << 20;
+        let text = self.text()?;
+        let bytes = parse_size(&text).or_else(|why| self.problem(why))?;
+        if (512..=MOST).contains(&bytes) && bytes.is_multiple_of(512) {
+            return Ok(bytes as u32);
+        }
+        let nearest = bytes.clamp(512, MOST).next_multiple_of(512);
+        self.problem(format!(
+            "{text}: an I/O is whole sectors, 512 B to 16 MiB; {nearest} B is the nearest possible one"
+        ))
+    }
+
+    /// An amount of bytes, as it was written.
+    pub fn size(self) -> Result<String, Problem> {
+        let text = self.text()?;
+        parse_size(&text).or_else(|why| self.problem(why))?;
+        Ok(text)
+    }
+
+    /// What is in a list; a value that is no list stands for itself.
+    pub fn list(self) -> Result<Vec<Self>, Problem> {
+        match self.0.get_ref() {
+            DeValue::Array(items) if items.is_empty() => self.problem("is empty; leave the key out"),
+            DeValue::Array(items) => Ok(items.iter().map(Value).collect()),
+            _ => Ok(vec![self]),
+        }
+    }
+
+    /// Each of a list by `of`; the same twice is a mistake.
+    pub fn each<T: PartialEq>(self, of: impl Fn(Self) -> Result<T, Problem>) -> Result<Vec<T>, Problem> {
+        let mut all = Vec::new();
+        for value in self.list()? {
+            let item = of(value)?;
+            if all.contains(&item) {
+                return value.problem("is in the list twice");
+            }
+            all.push(item);
+        }
+        Ok(all)
+    }
+
+    pub fn table(self) -> Result<&'a DeTable<'a>, Problem> {
+        match self.0.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            _ => self.wanted("a table"),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Plan files: what they say when they are right, and what they are told when they are wrong, word by word.
+
+use pts::Plan;
+use record::{Access, OwnRounds};
+
+fn errors(text: &str) -> Vec<String> {
+    Plan::read("plan.toml", text).expect_err(text).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_plan_is_read_whole() {
+    let plan = Plan::read(
+        "folder/mine.toml",
+        r#"
+title = "Mine"
+profile = "PTS-C-1.0"
+tests = ["iops", "tp", "sweep"]
+
+[settings]
+tc = 2
+cell-seconds = 0.5
+ar-amount = "8GiB"
+sim-fault = ["media:at=25%,length=1MiB"]
+
+[publisher]
+sponsor = "Us"
+notes = ["one", "two"]
+
+[test.sweep]
+rw = ["randread", "randrw"]
+rwmixread = [65, 0]
+bs = ["8KiB", "0.5KiB"]
+qd = [1, 2]
+order = ["qd", "rw"]
+runtime = 10
+ramp_time = 2.5
+rounds = 7
+track = { rw = "randwrite", bs = "8KiB", qd = 2 }
+average = 3
+average-from = "steady"
+"#,
+    )
+    .unwrap();
+    assert_eq!((plan.name.as_str(), plan.title.as_str()), ("mine", "Mine"));
+    assert_eq!(plan.profile.as_deref(), Some("pts-c-1.0"));
+    assert_eq!((plan.settings.tc, plan.settings.cell_seconds), (Some(2), Some(0.5)));
+    assert_eq!(plan.publisher.notes, ["one", "two"]);
+    let sweep = plan.own_test("sweep").unwrap();
+    let cells: Vec<_> =
+        sweep.cells.iter().map(|c| (c.queue_depth.unwrap(), c.read_percent, c.block_bytes)).collect();
+    assert_eq!(
+        cells,
+        [
+            (1, 100, 8192),
+            (1, 100, 512),
+            (1, 65, 8192),
+            (1, 65, 512),
+            (1, 0, 8192),
+            (1, 0, 512),
+            (2, 100, 8192),
+            (2, 100, 512),
+            (2, 65, 8192),
+            (2, 65, 512),
+            (2, 0, 8192),
+            (2, 0, 512)
+        ]
+    );
+    assert_eq!(sweep.tracked, [10]);
+    assert_eq!((sweep.cells[0].run_ns, sweep.cells[0].ramp_ns), (10_000_000_000, 2_500_000_000));
+    assert_eq!((sweep.rounds, sweep.average.rounds), (OwnRounds::Fixed(7), 3));
+    assert!(sweep.cells.iter().all(|cell| cell.access == Access::Random && cell.threads.is_none()));
+}
+
+const WRONG: &[(&str, &str)] = &[
+    ("tests = [\"iops\"", "plan.toml:1:16: unclosed array, expected `]`"),
+    ("test = [\"iops\"]", "plan.toml:1:8: test: wants a table, not a list"),
+    ("tets = [\"iops\"]", "plan.toml:1:1: tets: there is no such key; did you mean 'tests'?"),
+    (
+        "colour = 1",
+        "plan.toml:1:1: colour: there is no such key; there are title, about, not-pts, profile, tests, settings, \
+             publisher, test",
+    ),
+    ("tests = [\"ipos\"]", "plan.toml:1:10: tests: no test 'ipos'; did you mean 'iops'?"),
+    ("tests = [\"lat\", \"lat\"]", "plan.toml:1:17: tests: 'lat' is there twice"),
+    (
+        "title = \"none\"",
+        "plan.toml:1:1: tests: names no test, and there is no own one; such as tests = [\"iops\"]",
+    ),
+    (
+        "tests = [\"iops\"]\nprofile = \"pts-e-3.0\"",
+        "plan.toml:2:11: profile: no profile 'pts-e-3.0'; there are pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, \
+             pts-e-2.0",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\ntc = 0",
+        "plan.toml:3:6: settings.tc: 0: a load needs a thread, and each costs the host; 1 to 256 is possible, the \
+             nearest is 1",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\nqd = 70000",
+        "plan.toml:3:6: settings.qd: 70000: a thread needs an I/O, and each needs a buffer; 1 to 1024 is possible, \
+             the nearest is 1024",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\ncell_seconds = 5",
+        "plan.toml:3:1: settings.cell_seconds: there is no such key; did you mean 'cell-seconds'?",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\ntc = \"4\"",
+        "plan.toml:3:6: settings.tc: wants a whole number, not a text",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\nerase = \"S3RIAL\"",
+        "plan.toml:3:1: settings.erase: a plan cannot confirm that data is lost: type --erase with each run",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\nmax-rounds = 9\nkeep-going = true",
+        "plan.toml:4:1: settings.keep-going: cannot be used with max-rounds",
+    ),
+    (
+        "tests = [\"iops\"]\n[settings]\nwrite-cache = \"of\"",
+        "plan.toml:3:15: settings.write-cache: \"of\" is none of \"profile\", \"keep\", \"on\", \"off\"",
+    ),
+    (
+        "[test.Mine]\nrw = \"read\"\nbs = \"4KiB\"",
+        "plan.toml:1:7: test.Mine: a name is of small letters, digits and -, 31 at most",
+    ),
+    (
+        "[test.lat]\nrw = \"read\"\nbs = \"4KiB\"",
+        "plan.toml:1:7: test.lat: 'lat' is a test of the PTS; give it another name",
+    ),
+    ("[test.a]\nbs = \"4KiB\"", "plan.toml:1:7: test.a.rw: is missing; such as rw = \"randread\""),
+    (
+        "[test.a]\nrw = \"randraed\"\nbs = \"4KiB\"",
+        "plan.toml:2:6: test.a.rw: \"randraed\" is none of \"read\", \"write\", \"rw\", \"randread\", \"randwrite\", \
+             \"randrw\"",
+    ),
+    (
+        "[test.a]\nrw = \"randrw\"\nbs = \"4KiB\"",
+        "plan.toml:1:7: test.a.rwmixread: is missing: rw and randrw need shares of reads",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = [\"4KiB\", \"700\"]",
+        "plan.toml:3:15: test.a.bs: 700: an I/O is whole sectors, 512 B to 16 MiB; 1024 B is the nearest possible one",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\ndemand = \"8-2\"",
+        "plan.toml:4:10: test.a.demand: \"8-2\" is no demand; \"8x2\" is TC 8 and QD 2",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nqd = 4\ndemand = \"8x2\"",
+        "plan.toml:5:1: test.a.demand: stands in place of tc and qd; leave them out",
+    ),
+    (
+        "[test.a]\nrw = [\"read\", \"write\"]\nbs = \"4KiB\"\nrounds = \"steady\"",
+        "plan.toml:1:7: test.a.track: is missing: of several cells, say which decides steady state, such as track = \
+             { rw = \"randwrite\", bs = \"4KiB\" }",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = [\"4KiB\", \"8KiB\"]\ntrack = { rw = \"read\" }",
+        "plan.toml:4:1: test.a.track: 2 cells are like that; say rw, rwmixread, bs, tc or qd, too",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\ntrack = { blocks = \"4KiB\" }",
+        "plan.toml:4:11: test.a.track: there is no key 'blocks' here; there are rw, rwmixread, bs, tc, qd",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nrounds = 4\naverage = 5",
+        "plan.toml:5:1: test.a.average: 5 of 4 rounds; 4 is the nearest possible number",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nruntime = 0",
+        "plan.toml:4:11: test.a.runtime: 0: a cell is 60 s in the PTS; 0.01 to 86400 is possible, the nearest is 0.01",
+    ),
+    (
+        "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nprecondition = { rw = \"randread\" }",
+        "plan.toml:4:23: test.a.precondition: rw: preconditioning is \"write\" or \"randwrite\"",
+    ),
+    (
+        "tests = [\"iops\"]\n[test.a]\nrw = \"read\"\nbs = \"4KiB\"",
+        "plan.toml:2:7: test.a: is not among the tests; add it there, or leave it out",
+    ),
+];
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
+    let mut told = Vec::new();
+    for (text, expected) in WRONG {
+        told.push((text, errors(text), expected));
+    }
+    let wrong: Vec<_> = told.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
+    let text = "tests = [\"a\"]\nprofil = \"x\"\n[settings]\nqd = 0\n[test.a]\nrw = \"read\"\nbs = 4096\n";
+    assert_eq!(
+        errors(text),
+        [
+            "plan.toml:2:1: profil: there is no such key; did you mean 'profile'?",
+            "plan.toml:4:6: settings.qd: 0: a thread needs an I/O, and each needs a buffer; 1 to 1024 is possible, the \
+             nearest is 1",
+            "plan.toml:7:6: test.a.bs: wants a text in quotes, not a whole number",
+        ]
+    );
+}
