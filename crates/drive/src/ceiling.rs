@@ -76,8 +76,8 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
     }
     workload.validate(u64::MAX, 1).map_err(|e| DriveError::Invalid(e.to_string()))?;
     load::check_depth(workload)?;
-    if workload.regime.verify {
-        return Err(DriveError::Invalid("a rehearsal has no data that could be checked".into()));
+    if workload.regime.verify && (nowhere != Nowhere::Null || workload.read_percent > 0) {
+        return Err(DriveError::Invalid("a rehearsal reads nothing that could be checked".into()));
     }
     let places = Places::of(&Roots::default(), None, None).map_err(DriveError::Unusable)?;
     let manner = Manner { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };

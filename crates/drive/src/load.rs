@@ -25,7 +25,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use record::{Effort, Until, Workload};
-use stdx::access::{Access, Stream};
+use stdx::access::Stream;
 use stdx::units::SECOND_NS;
 
 use crate::clock::{Clock, Vigil};
@@ -47,7 +47,7 @@ use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use schedule::Schedule;
 use watch::watch;
-use worker::{Failure, Worker};
+use worker::{Failure, Request, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
 const MAX_QUEUE_DEPTH: u16 = 4096;
@@ -297,9 +297,7 @@ fn attempt_by(
         Way::Threads => {
             attempt_with(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None)))
         }
-        Way::Null => {
-            attempt::<_, Fill>(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None)))
-        }
+        Way::Null => attempt_with(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None))),
     }
 }
 
@@ -465,10 +463,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
         left_bytes,
         deadline_ns: u64::MAX,
         stop,
-        requests: vec![
-            Access { read: false, block_bytes: 0, offset_bytes: 0 };
-            usize::from(workload.queue_depth)
-        ],
+        requests: vec![Request::default(); usize::from(workload.queue_depth)],
         failure: None,
         repeats: 0,
         late: false,

@@ -180,6 +180,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         ceiling: None,
         placement: None,
         plan: None,
+        driving: None,
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

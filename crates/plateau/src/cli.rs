@@ -7,7 +7,7 @@ mod tests_argument;
 use std::path::PathBuf;
 
 use asked::profiles;
-pub use asked::{Asked, Changes, SimFaults};
+pub use asked::{Asked, Changes, Driving, SimFaults};
 use clap::{Args, Parser, Subcommand};
 pub use load::{Load, OutputFormat};
 use record::CacheChoice;

@@ -66,6 +66,7 @@ pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
         placement: wanted.placement,
         handling: wanted.handling,
         plan: wanted.plan,
+        driving: wanted.driving,
     };
     settings::check_range(&file, &wanted.changes).map_err(usage)?;
     preflight::check(&file)?;

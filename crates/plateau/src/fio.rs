@@ -8,7 +8,10 @@ mod job;
 mod keys;
 mod meaning;
 mod values;
+#[cfg(test)]
+mod witnessed;
 
 pub use file::parse;
 pub use job::Job;
 pub use keys::{KEYS, Key, set};
+pub use values::engine;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use drive::{Drive, Engine, OpenOptions, Polling};
+use drive::{Drive, Engine, OpenOptions};
 use record::{Placement, TargetFacts, Workload};
 
 use crate::cli::Load;
+use crate::driving::polling;
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::{self, Job};
 
@@ -163,18 +164,10 @@ impl Need {
             placement: placement
                 .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
                 .filter(|_| !simulated),
-            polling: polling(options),
+            polling: polling(options.hipri, options.sqthread_poll),
             ..OpenOptions::default()
         };
         Ok(drive::open(&self.filename, &open)?)
-    }
-}
-
-fn polling(options: &Load) -> Polling {
-    match (options.hipri, options.sqthread_poll) {
-        (true, _) => Polling::Completions,
-        (_, true) => Polling::Submissions,
-        _ => Polling::No,
     }
 }
 

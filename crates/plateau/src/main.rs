@@ -8,6 +8,7 @@ mod checks;
 mod cli;
 mod commands;
 mod conduct;
+mod driving;
 mod failure;
 mod fio;
 mod health;

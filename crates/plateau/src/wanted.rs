@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use drive::OpenOptions;
 use pts::plan::PlanSettings;
 use pts::{Plan, Preset, Profile, Test};
-use record::{CacheChoice, Handling, Placement, PlanFacts};
+use record::{CacheChoice, Driving, Handling, Placement, PlanFacts};
 use stdx::units::parse_size;
 
 use crate::cli::{Asked, Changes};
 use crate::failure::{Done, Exit, Failure};
-use crate::plan_file;
+use crate::{driving, plan_file};
 
 /// Version of the specification where nobody chose one.
 const USUAL_PROFILE: &str = "pts-e-2.0";
@@ -29,6 +29,8 @@ pub struct Wanted {
     pub seed: u64,
     pub open: OpenOptions,
     pub placement: Option<Placement>,
+    /// How I/Os shall get into the kernel.
+    pub driving: Option<Driving>,
     /// What the run keeps of its plan.
     pub plan: Option<PlanFacts>,
     /// Picture that the plan has for the report.
@@ -64,7 +66,11 @@ impl Wanted {
         let seed = asked.seed.or(settings.seed).unwrap_or(USUAL_SEED);
         let placement = placement_of(asked, settings);
         let planned_faults = (!settings.sim_faults.is_empty()).then(|| settings.sim_faults.clone());
+        let driving = driving::asked(&asked.driving);
+        let (engine, polling) = driving::way(driving.as_ref())?;
         let open = OpenOptions {
+            engine,
+            polling,
             size_bytes: size
                 .map(|text| parse_size(text))
                 .transpose()
@@ -86,6 +92,7 @@ impl Wanted {
             seed,
             open,
             placement,
+            driving,
             logo,
             handling: handling(settings),
         })

@@ -75,6 +75,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         origin: None,
         handling: record::Handling::default(),
         plan: None,
+        driving: None,
     }
 }
 

@@ -46,6 +46,24 @@ pub struct RunFile {
     /// The plan that it was begun by; none for a command line without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanFacts>,
+    /// How the operator wants I/Os to get into the kernel; by the engine's choice when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driving: Option<Driving>,
+}
+
+/// How I/Os get into the kernel, as it was asked for, in fio's words. What was done says every segment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driving {
+    /// `io_uring`, `io_uring_cmd`, `libaio` or `psync`; the lightest when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ioengine: Option<String>,
+    /// Completions are polled for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hipri: bool,
+    /// Submissions are polled for by a thread of the kernel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sqthread_poll: bool,
 }
 
 /// Processors for the threads of the load, as they were asked for.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use drive::{Engine, Nowhere};
+use record::Workload;
 
-use super::memory;
 use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
-use super::{PAIRS, Row, median};
+use super::{PAIRS, Row, contents, median, memory, part};
 
 /// Nanoseconds per I/O that the loop may take by itself, by depth, and its share of fio's.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
@@ -16,12 +16,17 @@ const ZRAM_DEPTHS: [u16; 3] = [1, 32, 128];
 const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
-const DATA_GB_PER_SECOND: f64 = 25.0;
+
+/// A rate depends on the neighbours more than processor time does.
+const RATE_PAIRS: usize = 15;
 
 /// Measures everything that can be measured here.
 pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
     // First, while nothing else has taken memory.
     let mut rows = memory::rows()?;
+    let ceiling = drive::ceiling()?;
+    let clock_ns = ceiling.clock.cost_ns;
+    rows.push(Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns));
     null(rivals, &mut rows)?;
     no_op_ring(rivals, &mut rows)?;
     match Target::zram() {
@@ -30,23 +35,33 @@ pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
                 device(rivals, "zram", &mut zram, depth, &mut rows)?;
             }
             rows.push(one_at_a_time("zram", &mut zram)?);
+            rows.push(contents::checked_reads(&mut zram)?);
         }
         Err(reason) => println!("zram left out: {reason:#}"),
     }
     let mut file = Target::file(folder)?;
     device(rivals, "file", &mut file, 1, &mut rows)?;
     rows.push(one_at_a_time("file", &mut file)?);
-    data(rivals, &mut rows)?;
+    contents::fresh(rivals, ceiling.data_bytes_per_second / 1e9, &mut rows)?;
+    contents::costs(&mut rows)?;
     Ok(rows)
 }
 
 /// Runs two things alternately, each first in every other pair.
-fn paired(
+pub fn paired(
+    ours: impl FnMut() -> anyhow::Result<Sample>,
+    theirs: impl FnMut() -> anyhow::Result<Sample>,
+) -> anyhow::Result<Vec<(Sample, Sample)>> {
+    so_often(PAIRS, ours, theirs)
+}
+
+fn so_often(
+    count: usize,
     mut ours: impl FnMut() -> anyhow::Result<Sample>,
     mut theirs: impl FnMut() -> anyhow::Result<Sample>,
 ) -> anyhow::Result<Vec<(Sample, Sample)>> {
-    let mut pairs = Vec::with_capacity(PAIRS);
-    for i in 0..PAIRS {
+    let mut pairs = Vec::with_capacity(count);
+    for i in 0..count {
         pairs.push(if i % 2 == 0 {
             let first = ours()?;
             (first, theirs()?)
@@ -59,7 +74,7 @@ fn paired(
 }
 
 /// The medians of both, and the median of the quotients of the pairs.
-fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64, f64) {
+pub fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64, f64) {
     (
         median(pairs.iter().map(|p| of(&p.0))),
         median(pairs.iter().map(|p| of(&p.1))),
@@ -71,15 +86,36 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     Row {
         what,
         target: format!("<= {limit:.2} x {rival}"),
-        measured: format!("{ours:.1} / {theirs:.1} ns = {share:.2}"),
-        value: share,
-        limit,
+        limit: Some(limit),
+        ..Row::stated("", format!("{ours:.1} / {theirs:.1} ns = {share:.2}"), share)
+    }
+}
+
+/// IOPS of ours, which shall not be less.
+fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
+    let (ours, theirs, share) = compared(pairs, |s| s.iops);
+    let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
+    let (low, high) = (part(quotients(), 0.25), part(quotients(), 0.75));
+    Row {
+        target: format!(">= 1.00 x {rival}"),
+        limit: Some(1.0),
+        best_quarter: Some(1.0 / high),
+        ..Row::stated(
+            what,
+            format!("{ours:.0} / {theirs:.0} = {share:.2} ({low:.2} to {high:.2})"),
+            1.0 / share,
+        )
     }
 }
 
 fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
-    let done = drive::rehearse(way, &reads(depth))?;
-    let ios = done.segment.read.ios.max(1) as f64;
+    rehearsed(way, &reads(depth))
+}
+
+/// A workload that reaches nothing.
+pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
+    let done = drive::rehearse(way, workload)?;
+    let ios = (done.segment.read.ios + done.segment.write.ios).max(1) as f64;
     Ok(Sample {
         cpu_ns: done.cpu_ns_per_io(),
         user_ns: done.effort.user_ns as f64 / ios,
@@ -103,9 +139,8 @@ fn null(rivals: &Rivals, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         rows.push(Row {
             what,
             target: format!("<= {limit_ns:.0} ns"),
-            measured: format!("{own_ns:.1} ns"),
-            value: own_ns,
-            limit: limit_ns,
+            limit: Some(limit_ns),
+            ..Row::stated("", format!("{own_ns:.1} ns"), own_ns)
         });
     }
     Ok(())
@@ -145,31 +180,32 @@ fn device(
     if rivals.fio_version.is_none() {
         return Ok(());
     }
-    let pairs = paired(|| Ok(target.measure(depth)?.0), || rivals.fio_tuned(&path, depth))?;
+    let count = if depth == 1 { RATE_PAIRS } else { PAIRS };
+    let pairs = so_often(count, || Ok(target.measure(depth)?.0), || rivals.fio_tuned(&path, depth))?;
     if is_zram {
         rows.push(share_row(cpu, ZRAM_OF_FIO, "fio tuned", compared(&pairs, |s| s.cpu_ns)));
     }
+    if depth == 1 {
+        rows.push(rate_row(format!("{name} 4 KiB random read QD1: IOPS"), "fio tuned", &pairs));
+    }
     if is_zram && depth == 32 {
         let what = format!("{name} 4 KiB random read QD{depth}: user time per I/O");
-        rows.push(share_row(what, USER_OF_FIO, "fio tuned", compared(&pairs, |s| s.user_ns)));
-    }
-    if depth == 1 {
-        let (ours, theirs, share) = compared(&pairs, |s| s.iops);
-        rows.push(Row {
-            what: format!("{name} 4 KiB random read QD1: IOPS"),
-            target: ">= 1.00 x fio tuned".into(),
-            measured: format!("{ours:.0} / {theirs:.0} = {share:.2}"),
-            value: 1.0 / share,
-            limit: 1.0,
-        });
+        rows.push(share_row(what.clone(), USER_OF_FIO, "fio tuned", compared(&pairs, |s| s.user_ns)));
+        if rivals.t_io_uring.is_some() {
+            let pairs =
+                paired(|| rivals.t_io_uring(Some(&path), depth, true), || rivals.fio_tuned(&path, depth))?;
+            let (own, fio, share) = compared(&pairs, |s| s.user_ns);
+            let text = format!("{own:.1} / {fio:.1} ns = {share:.2}");
+            rows.push(Row::stated(format!("{what}, t/io_uring and fio"), text, share));
+        }
     }
     Ok(())
 }
 
 /// Whether the way that is chosen at depth 1 is no slower than the ring.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
-    let mut samples = Vec::with_capacity(PAIRS);
-    for pair in 0..PAIRS {
+    let mut samples = Vec::with_capacity(RATE_PAIRS);
+    for pair in 0..RATE_PAIRS {
         let mut by = |engine| Ok::<_, anyhow::Error>(target.by(engine)?.measure(1)?.0);
         samples.push(if pair % 2 == 0 {
             let chosen = by(Engine::Auto)?;
@@ -180,35 +216,5 @@ fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
         });
     }
     target.by(Engine::Auto)?;
-    let (chosen, ring, share) = compared(&samples, |s| s.iops);
-    Ok(Row {
-        what: format!("{name} 4 KiB random read QD1: IOPS of pread"),
-        target: ">= 1.00 x io_uring".into(),
-        measured: format!("{chosen:.0} / {ring:.0} = {share:.2}"),
-        value: 1.0 / share,
-        limit: 1.0,
-    })
-}
-
-/// Fresh data; fio's rate is what its `refill_buffers` adds to a write that goes nowhere.
-fn data(rivals: &Rivals, rows: &mut Vec<Row>) -> anyhow::Result<()> {
-    let rate = drive::ceiling()?.data_bytes_per_second / 1e9;
-    let row = |target: String, limit: f64| Row {
-        what: "fresh data for 4 KiB writes, per core".into(),
-        target,
-        measured: format!("{rate:.1} GB/s"),
-        value: 1.0 / rate,
-        limit: 1.0 / limit,
-    };
-    rows.push(row(format!(">= {DATA_GB_PER_SECOND:.0} GB/s"), DATA_GB_PER_SECOND));
-    if rivals.fio_version.is_some() {
-        let write = ["--rw=randwrite", "--scramble_buffers=0"];
-        let pairs = paired(
-            || rivals.fio_null(32, &[write[0], write[1], "--refill_buffers"]),
-            || rivals.fio_null(32, &write),
-        )?;
-        let fio = 4096.0 / median(pairs.iter().map(|(refill, base)| refill.cpu_ns - base.cpu_ns));
-        rows.push(row(format!(">= 0.8 x fio refill ({fio:.1} GB/s)"), 0.8 * fio));
-    }
-    Ok(())
+    Ok(rate_row(format!("{name} 4 KiB random read QD1: IOPS of pread"), "io_uring", &samples))
 }

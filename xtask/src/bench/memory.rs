@@ -51,8 +51,8 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
         what: format!("24 h of {THREADS} threads: {what}"),
         target: format!("<= {limit:.0} MiB"),
         measured: format!("{value:.1} MiB"),
-        value,
-        limit,
+        limit: Some(limit),
+        ..Row::stated("", String::new(), value)
     };
     Ok(vec![row("resident memory", LIMIT_MIB, most), row("growth while it runs", GROWTH_LIMIT_MIB, growth)])
 }

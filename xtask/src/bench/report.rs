@@ -54,11 +54,9 @@ pub fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
 
 fn row(what: &str, unit: &str, limit: f64, value: f64) -> Row {
     Row {
-        what: what.into(),
         target: format!("<= {limit} {unit}"),
-        measured: format!("{value:.2} {unit}"),
-        value,
-        limit,
+        limit: Some(limit),
+        ..Row::stated(what, format!("{value:.2} {unit}"), value)
     }
 }
 
@@ -163,6 +161,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         ceiling: None,
         placement: None,
         plan: None,
+        driving: None,
         origin: None,
     };
     let (run, journal) = Library::at(library).create(file)?;

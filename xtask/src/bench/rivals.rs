@@ -28,6 +28,9 @@ pub struct Sample {
 pub struct Rivals {
     pub fio_version: Option<String>,
     pub t_io_uring: Option<String>,
+    /// Where all of them run, as ours does: whether a load shares its processor with the kernel's helpers says more
+    /// than whose it is.
+    processor: String,
 }
 
 impl Rivals {
@@ -37,7 +40,7 @@ impl Rivals {
         }
         let fio = Command::new("fio").arg("--version").output().ok().filter(|o| o.status.success());
         let fio_version = fio.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
-        Ok(Self { fio_version, t_io_uring })
+        Ok(Self { fio_version, t_io_uring, processor: processor().to_string() })
     }
 
     /// 4 KiB I/Os of fio's null engine with its defaults.
@@ -51,7 +54,8 @@ impl Rivals {
     pub fn fio_tuned(&self, target: &str, depth: u16) -> anyhow::Result<Sample> {
         let filename = format!("--filename={target}");
         let tuned = ["--ioengine=io_uring", "--fixedbufs", "--registerfiles", "--direct=1", "--norandommap"];
-        let mut arguments = vec![filename.as_str(), "--rw=randread", "--readonly"];
+        let processor = format!("--cpus_allowed={}", self.processor);
+        let mut arguments = vec![filename.as_str(), "--rw=randread", "--readonly", processor.as_str()];
         arguments.extend(tuned);
         fio(depth, &arguments)
     }
@@ -63,8 +67,8 @@ impl Rivals {
         let batch = depth.min(32);
         let wait_for = if target.is_some() { 1 } else { batch };
         // Line by line, because its processor time is looked up at each line.
-        let mut child = Command::new("stdbuf")
-            .args(["-oL", program, "-p0", "-n1", "-X1", "-b4096"])
+        let mut child = Command::new("taskset")
+            .args(["-c", &self.processor, "stdbuf", "-oL", program, "-p0", "-n1", "-X1", "-b4096"])
             .args([format!("-d{depth}"), format!("-s{batch}"), format!("-c{wait_for}")])
             .args([format!("-t{}", u8::from(latency)), format!("-r{T_IO_URING_SECONDS}")])
             .args([format!("-N{}", u8::from(target.is_none()))])
@@ -92,6 +96,11 @@ impl Rivals {
         let user_ns = (end.0 - begin.0) / ios;
         Ok(Sample { cpu_ns: user_ns + (end.1 - begin.1) / ios, user_ns, iops: ios / more.len() as f64 })
     }
+}
+
+/// The last processor, which the kernel leaves alone most.
+pub fn processor() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from) - 1
 }
 
 fn fio(depth: u16, arguments: &[&str]) -> anyhow::Result<Sample> {

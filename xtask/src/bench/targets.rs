@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use drive::{Armed, Engine, Flow, OpenOptions, Outcome};
-use record::{Access, DataPattern, Range, Regime, Until, Workload};
+use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::Sample;
 
@@ -31,14 +31,14 @@ impl Target {
     /// A zram device of its own; the error says why there is none.
     pub fn zram() -> anyhow::Result<Self> {
         let made = command("zramctl", &["--find", "--size", &BYTES.to_string()])?;
-        Self { path: made, armed: None, made: Made::Zram }.filled(&OpenOptions::default())
+        Self { path: made, armed: None, made: Made::Zram }.filled(&placed())
     }
 
     /// A new file in `folder`.
     pub fn file(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(format!("engine-{}.data", std::process::id()));
         let text = path.to_str().context("a path that is no text")?.to_owned();
-        let options = OpenOptions { size_bytes: Some(BYTES), ..OpenOptions::default() };
+        let options = OpenOptions { size_bytes: Some(BYTES), ..placed() };
         Self { path: text, armed: None, made: Made::File(path) }.filled(&options)
     }
 
@@ -46,14 +46,7 @@ impl Target {
         let drive = drive::open(&self.path, options)?;
         let identity = drive.facts().identity.clone();
         let mut armed = drive.arm(Some(&identity))?;
-        let fill = Workload {
-            access: Access::Sequential,
-            read_percent: 0,
-            block_bytes: 128 << 10,
-            until: Until::AmountBytes(BYTES),
-            ..reads(8)
-        };
-        armed.run(&fill, &mut |_| Flow::Continue)?;
+        armed.run(&filling(128 << 10, Regime::default()), &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
     }
@@ -62,7 +55,7 @@ impl Target {
     pub fn by(&mut self, engine: Engine) -> anyhow::Result<&mut Self> {
         // It is held by one only.
         self.armed = None;
-        let options = OpenOptions { engine, ..OpenOptions::default() };
+        let options = OpenOptions { engine, ..placed() };
         let drive = drive::open(&self.path, &options)?;
         let identity = drive.facts().identity.clone();
         self.armed = Some(drive.arm(Some(&identity))?);
@@ -72,17 +65,26 @@ impl Target {
     /// Random reads of 4 KiB by our engine, and how it drove them.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
         let armed = self.armed.as_mut().context("a target that was let go")?;
-        let Outcome::Finished(segment) = armed.run(&reads(depth), &mut |_| Flow::Continue)? else {
-            bail!("nobody stopped it");
-        };
-        let effort = armed.effort().context("no effort is known of helping threads")?;
-        let ios = segment.read.ios.max(1) as f64;
-        let sample = Sample {
-            cpu_ns: effort.cpu_ns() as f64 / ios,
-            user_ns: effort.user_ns as f64 / ios,
-            iops: segment.iops(),
-        };
-        Ok((sample, segment.engine))
+        sample_of(armed.run(&reads(depth), &mut |_| Flow::Continue)?)
+    }
+
+    /// Writes stamps everywhere.
+    pub fn stamp(&mut self) -> anyhow::Result<()> {
+        self.with_checks(filling(4096, STAMPED)).map(drop)
+    }
+
+    /// Random reads of 4 KiB, one at a time, whose stamps are checked.
+    pub fn checked(&mut self) -> anyhow::Result<Sample> {
+        sample_of(self.with_checks(Workload { regime: STAMPED, ..reads(1) })?).map(|(sample, _)| sample)
+    }
+
+    fn with_checks(&mut self, workload: Workload) -> anyhow::Result<Outcome> {
+        let armed = self.armed.as_mut().context("a target that was let go")?;
+        let answers = armed.run_together(&[workload], &[false], &mut |_, _| Flow::Continue)?;
+        let answer = answers.into_iter().next().context("one answer for one workload")?;
+        let findings = answer.findings.context("findings of a load with checks")?;
+        anyhow::ensure!(findings.wrong() == 0, "{findings:?}");
+        Ok(answer.outcome)
     }
 }
 
@@ -110,6 +112,33 @@ fn reset(device: &str) -> anyhow::Result<()> {
         answer = command("zramctl", &["--reset", device]);
     }
     answer.map(drop)
+}
+
+/// On the processor that the others run on.
+fn placed() -> OpenOptions {
+    let placement = Some(Placement::CpusAllowed(super::rivals::processor().to_string()));
+    OpenOptions { placement, ..OpenOptions::default() }
+}
+
+const STAMPED: Regime = Regime { ramp_ns: 0, arrivals: None, limit_ns: None, verify: true };
+
+/// Writes to everything once.
+fn filling(block_bytes: u32, regime: Regime) -> Workload {
+    let until = Until::AmountBytes(BYTES);
+    Workload { access: Access::Sequential, read_percent: 0, block_bytes, until, regime, ..reads(8) }
+}
+
+/// What a load came to, and how it was driven.
+fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
+    let Outcome::Finished(segment) = outcome else { bail!("nobody stopped it") };
+    let effort = segment.host.as_ref().context("no effort is known")?.effort;
+    let ios = segment.read.ios.max(1) as f64;
+    let sample = Sample {
+        cpu_ns: effort.cpu_ns() as f64 / ios,
+        user_ns: effort.user_ns as f64 / ios,
+        iops: segment.iops(),
+    };
+    Ok((sample, segment.engine))
 }
 
 /// Random reads of 4 KiB for a second.

@@ -6,6 +6,7 @@ mod host_checks;
 mod identity;
 mod lba_format;
 mod load;
+mod passthrough;
 mod polling;
 mod power;
 mod purge;
@@ -21,6 +22,7 @@ pub const GROUPS: &[Group] = &[
     refusals::GROUP,
     load::GROUP,
     polling::GROUP,
+    passthrough::GROUP,
     health::GROUP,
     host_checks::GROUP,
     purge::GROUP,

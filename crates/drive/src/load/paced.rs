@@ -36,14 +36,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             let wakes = open && !free.is_empty();
             self.queue.wait_until(if wakes { next_ns } else { u64::MAX })?;
             while let Some(mut done) = self.queue.reap() {
-                let access = self.requests[usize::from(done.slot)];
                 done.started_ns = due_ns[usize::from(done.slot)];
-                if done.result != access.block_bytes.cast_signed() {
-                    if self.not_done(&done, access) {
-                        continue;
-                    }
-                } else {
-                    self.count(&done, access);
+                if self.is_whole(&done) {
+                    self.count(&done);
+                } else if self.not_done(&done) {
+                    continue;
                 }
                 free.push(done.slot);
             }

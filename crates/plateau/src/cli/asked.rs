@@ -47,9 +47,25 @@ pub struct Asked {
     #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
     pub numa_cpu_nodes: Option<String>,
     #[command(flatten)]
+    pub driving: Driving,
+    #[command(flatten)]
     pub sim_faults: SimFaults,
     #[command(flatten)]
     pub changes: Changes,
+}
+
+/// How I/Os get into the kernel.
+#[derive(Debug, Args, Default)]
+pub struct Driving {
+    /// io_uring, libaio, psync, or io_uring_cmd for NVMe commands past the block layer [default: what is lightest]
+    #[arg(long, value_name = "NAME")]
+    pub ioengine: Option<String>,
+    /// Poll for completions; needs a block device with poll queues, and goes on without where there are none
+    #[arg(long, conflicts_with = "sqthread_poll")]
+    pub hipri: bool,
+    /// Have a thread of the kernel poll for submissions; it takes a processor
+    #[arg(long = "sqthread_poll", alias = "sqthread-poll")]
+    pub sqthread_poll: bool,
 }
 
 /// What goes wrong with a simulated drive.

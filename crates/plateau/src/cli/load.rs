@@ -123,9 +123,12 @@ pub struct Words {
     /// crc32c: stamp every block that is written, and check every block that is read, and all of them at the end
     #[arg(long, value_name = "NAME")]
     pub verify: Option<String>,
-    /// io_uring, libaio or psync [default: what is lightest]
+    /// io_uring, libaio, psync, or io_uring_cmd for NVMe commands past the block layer [default: what is lightest]
     #[arg(long, value_name = "NAME")]
     pub ioengine: Option<String>,
+    /// Kind of the commands of io_uring_cmd: nvme
+    #[arg(long = "cmd_type", alias = "cmd-type", value_name = "NAME", requires = "ioengine")]
+    pub cmd_type: Option<String>,
 }
 
 impl Words {
@@ -153,6 +156,7 @@ impl Words {
             ("dedupe_percentage", &self.dedupe_percentage),
             ("verify", &self.verify),
             ("ioengine", &self.ioengine),
+            ("cmd_type", &self.cmd_type),
         ];
         let switches = [("time_based", self.time_based), ("zero_buffers", self.zero_buffers)];
         let mut said: Vec<(&'static str, String)> = Vec::new();

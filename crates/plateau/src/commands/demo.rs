@@ -1,6 +1,6 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use crate::cli::{Asked, Changes, Cli, Demo, Handling, Run, SimFaults};
+use crate::cli::{Asked, Changes, Cli, Demo, Driving, Handling, Run, SimFaults};
 use crate::conduct;
 use crate::failure::Done;
 
@@ -16,6 +16,7 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         seed: Some(options.seed),
         cpus_allowed: None,
         numa_cpu_nodes: None,
+        driving: Driving::default(),
         sim_faults: SimFaults::default(),
         changes: Changes::default(),
     };

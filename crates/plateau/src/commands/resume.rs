@@ -7,7 +7,7 @@ use crate::cli::{Cli, Resume};
 use crate::conduct;
 use crate::failure::{Done, Exit, Failure};
 use crate::session::Begin;
-use crate::{places, rebuild};
+use crate::{driving, places, rebuild};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -73,14 +73,17 @@ fn gap_since(loaded: &Loaded) -> Gap {
 /// Opens the target of the run and checks that it is the same one.
 fn open_again(file: &RunFile) -> Done<Drive> {
     let sim = file.target.simulated.as_ref();
+    let (engine, polling) =
+        driving::way(file.driving.as_ref()).map_err(|problem| Failure::text(Exit::Run, problem))?;
     let open = OpenOptions {
+        engine,
+        polling,
         size_bytes: (file.target.kind == TargetKind::File).then_some(file.target.capacity_bytes),
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
         placement: file.placement.clone(),
         sim_faults: sim.map(|sim| sim.faults.clone()),
         sim_resumed: true,
-        ..OpenOptions::default()
     };
     let drive = drive::open(&file.target.path, &open)?;
     let (was, is) = (&file.target, drive.facts());

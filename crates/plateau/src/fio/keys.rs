@@ -1,11 +1,10 @@
 //! The options that are understood, one line each.
 
-use drive::Engine;
 use record::{Access, Process, Zone};
 
 use super::Job;
 use super::job::BlockShare;
-use super::values::{bytes, number, percent_of, shares, size, switch, time_ns};
+use super::values::{bytes, engine, number, percent_of, shares, size, switch, time_ns};
 
 /// An option.
 pub struct Key {
@@ -156,9 +155,14 @@ pub const KEYS: &[Key] = &[
         "ioengine",
         &[],
         None,
-        "`io_uring`, `libaio`, or `psync`, `sync`, `pvsync`, `pvsync2` for plain system calls [what is lightest]",
-        engine,
+        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2` for plain system calls, or `io_uring_cmd` for NVMe \
+         commands [what is lightest]",
+        |job, text| engine(text).map(|engine| job.engine = engine),
     ),
+    key("cmd_type", &[], None, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
+        "nvme" => Ok(()),
+        _ => Err("only nvme is possible".into()),
+    }),
     key(
         "direct",
         &[],
@@ -371,16 +375,6 @@ fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn engine(job: &mut Job, text: &str) -> Result<(), String> {
-    job.engine = match text {
-        "io_uring" => Engine::IoUring,
-        "libaio" => Engine::Libaio,
-        "psync" | "sync" | "pvsync" | "pvsync2" => Engine::Threads,
-        _ => return Err("io_uring, libaio, psync, sync, pvsync and pvsync2 are possible".into()),
-    };
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -456,6 +450,7 @@ mod tests {
             ("direct", "0", "only 1"),
             ("buffered", "1", "only 0"),
             ("ioengine", "mmap", "libaio"),
+            ("cmd_type", "ublk", "only nvme"),
             ("verify", "md5", "crc32c"),
             ("norandommap", "0", "only 1"),
             ("random_distribution", "zipf:1.2", "zoned:"),

@@ -1,5 +1,6 @@
 //! Values as fio reads them: sizes, times, percentages, switches.
 
+use drive::Engine;
 use stdx::units::SECOND_NS;
 
 /// An amount: bytes, or a percentage of the target.
@@ -88,6 +89,19 @@ pub fn switch(text: &str) -> Result<bool, String> {
         "0" | "false" | "no" => Ok(false),
         _ => Err("0 and 1 are possible".into()),
     }
+}
+
+/// A way into the kernel.
+pub fn engine(text: &str) -> Result<Engine, String> {
+    Ok(match text {
+        "io_uring" => Engine::IoUring,
+        "io_uring_cmd" => Engine::IoUringCmd,
+        "libaio" => Engine::Libaio,
+        "psync" | "sync" | "pvsync" | "pvsync2" => Engine::Threads,
+        _ => {
+            return Err("io_uring, io_uring_cmd, libaio, psync, sync, pvsync and pvsync2 are possible".into());
+        }
+    })
 }
 
 /// Shares with blanks filled up evenly to 100, as fio does it; every entry is `WHAT/SHARE`, `WHAT/` or `WHAT`.

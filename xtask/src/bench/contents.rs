@@ -1,0 +1,71 @@
+//! What the content of the blocks costs: fresh data, data that a drive may reduce, stamps and their checks.
+
+use drive::Nowhere;
+use record::{DataPattern, Reducible, Regime, Workload};
+
+use super::cases::{compared, paired, rehearsed};
+use super::rivals::Rivals;
+use super::targets::{Target, reads};
+use super::{Row, median};
+
+const DATA_GB_PER_SECOND: f64 = 25.0;
+/// Of fio's rate, which is what its `refill_buffers` adds to a write that goes nowhere.
+const OF_FIO: f64 = 0.8;
+
+/// Fresh data at `rate` GB/s.
+pub fn fresh(rivals: &Rivals, rate: f64, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    let row = |target: String, limit: f64| Row {
+        target,
+        limit: Some(1.0 / limit),
+        ..Row::stated("fresh data for 4 KiB writes, per core", format!("{rate:.1} GB/s"), 1.0 / rate)
+    };
+    rows.push(row(format!(">= {DATA_GB_PER_SECOND:.0} GB/s"), DATA_GB_PER_SECOND));
+    if rivals.fio_version.is_some() {
+        let write = ["--rw=randwrite", "--scramble_buffers=0"];
+        let pairs = paired(
+            || rivals.fio_null(32, &[write[0], write[1], "--refill_buffers"]),
+            || rivals.fio_null(32, &write),
+        )?;
+        let fio = 4096.0 / median(pairs.iter().map(|(refill, base)| refill.cpu_ns - base.cpu_ns));
+        rows.push(row(format!(">= {OF_FIO} x fio refill ({fio:.1} GB/s)"), OF_FIO * fio));
+    }
+    Ok(())
+}
+
+/// Other data and stamps beside fresh data, for writes that go nowhere.
+pub fn costs(rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    let fresh = Workload { read_percent: 0, ..reads(32) };
+    let reducible = |compressible_percent, dedupable_percent| Workload {
+        data_pattern: DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }),
+        ..fresh.clone()
+    };
+    let others = [
+        ("zeros", Workload { data_pattern: DataPattern::Zero, ..fresh.clone() }),
+        ("half of it compressible", reducible(50, 0)),
+        ("half of the blocks copies", reducible(0, 50)),
+        (
+            "stamped (verify)",
+            Workload { regime: Regime { verify: true, ..Regime::default() }, ..fresh.clone() },
+        ),
+    ];
+    for (what, workload) in others {
+        let pairs = paired(|| rehearsed(Nowhere::Null, &workload), || rehearsed(Nowhere::Null, &fresh))?;
+        let (other, plain, share) = compared(&pairs, |s| s.cpu_ns);
+        let text = format!("{other:.1} / {plain:.1} ns = {share:.2}");
+        rows.push(Row::stated(format!("4 KiB writes to null: {what} / fresh"), text, share));
+    }
+    Ok(())
+}
+
+/// Reads whose stamps are checked beside plain ones.
+pub fn checked_reads(target: &mut Target) -> anyhow::Result<Row> {
+    target.stamp()?;
+    let mut pairs = Vec::new();
+    for _ in 0..super::PAIRS {
+        let checked = target.checked()?;
+        pairs.push((checked, target.measure(1)?.0));
+    }
+    let (checked, plain, share) = compared(&pairs, |s| s.cpu_ns);
+    let text = format!("{checked:.1} / {plain:.1} ns = {share:.2}");
+    Ok(Row::stated("zram 4 KiB random read QD1: checked (verify) / plain", text, share))
+}

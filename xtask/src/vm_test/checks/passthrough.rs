@@ -1,0 +1,175 @@
+//! NVMe commands through io_uring (`io_uring_cmd`), past the block layer: the right blocks, and the same rules.
+
+use anyhow::{Context as _, ensure};
+
+use super::SHORT;
+use crate::vm_test::hardware::{NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, Target};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "passthrough",
+    needs: Some("plateau run --help | grep -q io_uring_cmd"),
+    checks: &[
+        Check {
+            name: "the right blocks are written, and no others; the block device reads them back",
+            run: written,
+        },
+        Check { name: "what the block device wrote is what commands read", run: read },
+        Check { name: "commands go past the block layer, which counts nothing", run: counted },
+        Check { name: "completions of commands are polled for", run: polled },
+        Check {
+            name: "blocks with metadata are driven by io_uring, and the segment says why",
+            run: fallback,
+        },
+        Check { name: "a disk without NVMe and a generic device are refused", run: refused },
+        Check {
+            name: "a namespace that is driven is nobody else's, and nobody else's is not driven",
+            run: exclusive,
+        },
+        Check { name: "a whole test by commands, and the report says so", run: whole_test },
+    ],
+};
+
+const TARGETS: &[Target] = &[NVME_512, NVME_4096, NVME_SLOT];
+const COMMANDS: &str = "--ioengine io_uring_cmd --cmd_type nvme";
+const MIB: usize = 1 << 20;
+
+/// Runs a load by commands and makes sure that it was one.
+fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(target)?;
+    let identity = guest.identity(&device)?;
+    let erase = if words.contains("write") || words.contains("randrw") {
+        format!("--erase '{identity}'")
+    } else {
+        String::new()
+    };
+    let document = guest.json(&format!("load {device} {COMMANDS} {words} {erase}"))?;
+    let text = document.to_string();
+    ensure!(text.contains("\"io_uring_cmd"), "{target:?} {words}: {text}");
+    Ok(())
+}
+
+fn written(lab: &mut Lab) -> anyhow::Result<()> {
+    for &target in TARGETS {
+        lab.wipe(target)?;
+        let before = lab.content(target)?;
+        // What was written is read back by plain reads of the block device, and compared there.
+        let words = "--rw randwrite --bssplit 4k/50:64k/50 --iodepth 8 --offset 8m --size 4m --verify crc32c";
+        load(lab, target, words)?;
+        let after = lab.content(target)?;
+        let changed = |range: std::ops::Range<usize>| before[range.clone()] != after[range];
+        ensure!(changed(8 * MIB..12 * MIB), "{target:?}: nothing was written");
+        ensure!(!changed(0..8 * MIB) && !changed(12 * MIB..before.len()), "{target:?}: other blocks changed");
+        let words = "--rw write --bs 64k --iodepth 4 --offset 12m --size 4m";
+        load(lab, target, words)?;
+        let last = lab.content(target)?;
+        ensure!(last[8 * MIB..12 * MIB] == after[8 * MIB..12 * MIB], "{target:?}: earlier blocks changed");
+        let empty = last[12 * MIB..16 * MIB].chunks(512).filter(|sector| sector.iter().all(|b| *b == 0));
+        ensure!(empty.count() == 0, "{target:?}: sectors were left out");
+        ensure!(last[16 * MIB..] == after[16 * MIB..], "{target:?}: later blocks changed");
+    }
+    Ok(())
+}
+
+fn read(lab: &mut Lab) -> anyhow::Result<()> {
+    for &target in TARGETS {
+        // Reads of a mix check what they bring back against the stamps.
+        load(
+            lab,
+            target,
+            "--rw randrw --rwmixread 50 --bs 4k --iodepth 8 --size 8m --io_size 16m --verify crc32c",
+        )?;
+        let before = lab.content(target)?;
+        load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
+        load(lab, target, "--rw read --bs 64k --iodepth 1 --size 8m")?;
+        ensure!(lab.content(target)? == before, "{target:?}: a read changed something");
+    }
+    Ok(())
+}
+
+/// Sectors that the block layer has read and written on a disk.
+fn sectors(lab: &mut Lab, device: &str) -> anyhow::Result<(u64, u64)> {
+    let name = device.trim_start_matches("/dev/");
+    let text = lab.guest()?.sh(&format!("cat /sys/block/{name}/stat"))?;
+    let counts: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    Ok((*counts.get(2).context("stat")?, *counts.get(6).context("stat")?))
+}
+
+fn counted(lab: &mut Lab) -> anyhow::Result<()> {
+    for &target in TARGETS {
+        let device = lab.guest()?.device(target)?;
+        let before = sectors(lab, &device)?;
+        load(lab, target, "--rw write --bs 64k --iodepth 4 --size 16m")?;
+        load(lab, target, "--rw randread --bs 4k --iodepth 4 --size 16m")?;
+        let after = sectors(lab, &device)?;
+        ensure!(after.1 == before.1, "{target:?}: {} sectors by the block layer", after.1 - before.1);
+        // To look for signatures, twice, takes some reads.
+        ensure!(after.0 - before.0 < (8 << 20) / 512, "{target:?}: {} sectors read", after.0 - before.0);
+    }
+    Ok(())
+}
+
+fn polled(lab: &mut Lab) -> anyhow::Result<()> {
+    let device = lab.guest()?.device(NVME_512)?;
+    let words = "--rw randread --bs 4k --iodepth 4 --size 4m --hipri";
+    let document = lab.guest()?.json(&format!("load {device} {COMMANDS} {words}"))?.to_string();
+    ensure!(document.contains("io_uring_cmd; completions polled"), "{document}");
+    Ok(())
+}
+
+fn fallback(lab: &mut Lab) -> anyhow::Result<()> {
+    let device = lab.guest()?.device(NVME_METADATA)?;
+    let words = "--rw randread --bs 4k --iodepth 4 --size 4m";
+    let document = lab.guest()?.json(&format!("load {device} {COMMANDS} {words}"))?.to_string();
+    ensure!(document.contains("io_uring (io_uring_cmd: its blocks carry metadata)"), "{document}");
+    Ok(())
+}
+
+fn refused(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let sata = guest.device(SATA)?;
+    let said = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
+    ensure!(said.contains("no NVMe namespace"), "{said}");
+    let generic = guest.device(NVME_512)?.replace("/dev/nvme", "/dev/ng");
+    let said = guest.fails(4, &format!("load {generic} --rw randread {COMMANDS}"))?;
+    ensure!(said.contains("name its block device, /dev/nvme"), "{said}");
+    Ok(())
+}
+
+fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
+    lab.wipe(NVME_SLOT)?;
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_SLOT)?;
+    let identity = guest.identity(&device)?;
+    let write = format!("load {device} {COMMANDS} --rw randwrite --bs 4k --time_based --erase '{identity}'");
+    guest.start(&format!("{write} --runtime 8"))?;
+    guest.wait_for("the namespace to be driven", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q /dev/ng")?;
+    let said = guest.fails(3, &format!("{write} --runtime 1"))?;
+    ensure!(said.contains("EBUSY"), "{said}");
+    ensure!(guest.wait_for_end()?.code == 0, "the first load failed");
+    // A file system in use protects itself on the block device, and so it does from commands.
+    guest.sh(&format!("mkswap {device} && swapon {device}"))?;
+    let said = guest.fails(3, &format!("{write} --runtime 1"));
+    guest.sh(&format!("swapoff {device}"))?;
+    let said = said?;
+    ensure!(said.contains("swap"), "{said}");
+    lab.wipe(NVME_SLOT)
+}
+
+fn whole_test(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_4096)?;
+    let identity = guest.identity(&device)?;
+    let words = format!("--erase '{identity}' {SHORT} --cell-seconds 0.02 --ioengine io_uring_cmd --hipri");
+    let document = guest.json(&format!("run tp-128 {device} {words}"))?;
+    ensure!(document["state"] == "complete", "{}", document["state"]);
+    let engines = document["engines"].to_string();
+    ensure!(engines.contains("io_uring_cmd; completions polled"), "{engines}");
+    let (report, run) = (document["report"].as_str(), document["run"].as_str());
+    let (report, run) = (report.context("no report")?, run.context("no run")?);
+    guest.sh(&format!("grep -q 'io_uring_cmd; completions polled' {report}"))?;
+    ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
+    Ok(())
+}
