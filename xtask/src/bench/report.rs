@@ -162,6 +162,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         placement: None,
         plan: None,
         driving: None,
+        handling: record::Handling::default(),
         origin: None,
     };
     let (run, journal) = Library::at(library).create(file)?;
