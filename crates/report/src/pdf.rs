@@ -61,7 +61,7 @@ pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result
     let letters = Letters::load()?;
     let mut pdf = Pdf::new();
     let (mut meaning, mut bookmarks) = (TagTree::new().with_lang(Some("en".into())), Vec::new());
-    let around = flow::Around { footer, numbered: "Page", first_page: 0 };
+    let around = flow::Around { footer, numbered: "Page", first_page: 0, marks_of: None };
     flow::draw(&mut pdf, &letters, &mut meaning, &mut bookmarks, blocks, &around)?;
     pdf.set_tag_tree(meaning);
     pdf.set_outline(outline(bookmarks));

@@ -1,6 +1,6 @@
 //! What a comparison shows, in the order of its pages: the same for HTML and PDF.
 
-use pts::exhibit::{Columns3d, Exhibit, Lines, Page, Scale};
+use pts::exhibit::{Columns3d, Exhibit, Lines, Page};
 
 use super::Candidate;
 use super::export::letter;
@@ -71,7 +71,7 @@ fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page>
 /// Results are compared; how steady state was found is each run's own matter.
 fn is_result(page: &Page) -> bool {
     let how = |exhibit: &Exhibit| match exhibit {
-        Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.scale == Scale::Integer,
+        Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.label == "Round",
         _ => false,
     };
     !page.exhibits.is_empty() && !page.exhibits.iter().any(how)

@@ -25,7 +25,7 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     blocks.push(Block::Heading("Selected performance".into()));
     blocks.extend(figures(comparison, |line| line.selected));
     for section in content::sections(&comparison.runs) {
-        blocks.push(Block::Title(section.title.clone()));
+        blocks.push(Block::Heading(section.title.clone()));
         for row in &section.rows {
             let pictures: Vec<(String, String)> = row
                 .each
@@ -45,7 +45,16 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     blocks.push(Block::Title("Every figure".into()));
     blocks.extend(figures(comparison, |line| !line.selected));
     let runs: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
-    of_blocks(&title, &format!("Plateau · comparison of runs {}", runs.join(", ")), blocks)
+    let footer = format!("Plateau · comparison of runs {}{}", runs.join(", "), marked(comparison));
+    of_blocks(&title, &footer, blocks)
+}
+
+/// Runs that are no measurements of a drive by Plateau, on every page: ` · A IMPORTED`.
+fn marked(comparison: &Comparison) -> String {
+    let of = |(i, run): (usize, &super::Candidate)| {
+        run.document.watermark().map(|word| format!(" · {} {word}", letter(i)))
+    };
+    comparison.runs.iter().enumerate().filter_map(of).collect()
 }
 
 fn devices(comparison: &Comparison) -> Block {

@@ -2,6 +2,7 @@
 
 use pts::response::Percentile;
 
+use super::frame::banners;
 use crate::Document;
 use crate::beyond::Beyond;
 use crate::care::TextTable;
@@ -25,7 +26,8 @@ pub(super) fn annex(document: &Document) -> String {
     let notes = match further.as_slice() {
         [] => String::new(),
         rows => format!(
-            "<article class=\"sheet annex\" id=\"page-n\">\n<h2>Annex N: special notes, continued from page 1</h2>\n{}</article>\n",
+            "<article class=\"sheet annex\" id=\"page-n\">\n{}<h2>Annex N: special notes, continued from page 1</h2>\n{}</article>\n",
+            banners(document, None),
             super::notes::table(rows)
         ),
     };
@@ -37,13 +39,14 @@ fn statement_and_beyond(document: &Document) -> String {
     if document.conformance.is_empty() {
         return String::new();
     }
+    let marks = banners(document, None);
     let statement: String = document.conformance.iter().map(of_test).collect();
     let beyond: String = document.beyond.iter().map(|test| beyond(document, test)).collect();
     let care: String = document.care.iter().map(text_table).collect();
     format!(
-        "<article class=\"sheet annex\" id=\"page-a\">\n<h2>Annex A: conformance statement</h2>\n\
+        "<article class=\"sheet annex\" id=\"page-a\">\n{marks}<h2>Annex A: conformance statement</h2>\n\
          <p>What {} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}</p>\n{statement}</article>\n\
-         <article class=\"sheet annex\" id=\"page-b\">\n<h2>Annex B: beyond the standard</h2>\n\
+         <article class=\"sheet annex\" id=\"page-b\">\n{marks}<h2>Annex B: beyond the standard</h2>\n\
          <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}{care}</article>\n",
         document.profile.revision, document.profile.revision
     )

@@ -9,6 +9,7 @@ use super::flow::{self, Around, Block};
 use super::letters::Letters;
 use crate::Document;
 use crate::beyond::Beyond;
+use crate::care::TextTable;
 use crate::chart::{self, Size};
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
@@ -32,7 +33,7 @@ pub(super) fn draw(
     }
     let footer = content::footer(document);
     let first_page = crate::pages::pages(document).len();
-    let around = Around { footer: &footer, numbered: "Annex page", first_page };
+    let around = Around { footer: &footer, numbered: "Annex page", first_page, marks_of: Some(document) };
     flow::draw(pdf, letters, meaning, bookmarks, blocks, &around)
 }
 
@@ -72,7 +73,20 @@ fn statement_and_beyond(document: &Document) -> Vec<Block> {
         "Nothing here is asked for by {revision}, and nothing here decides a verdict."
     )));
     blocks.extend(document.beyond.iter().flat_map(|test| beyond(document, test)));
+    blocks.extend(document.care.iter().flat_map(care));
     blocks
+}
+
+fn care(table: &TextTable) -> [Block; 2] {
+    [
+        Block::Heading(table.caption.into()),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![1.0; table.head.len()],
+            head: table.head.iter().map(|&name| name.into()).collect(),
+            rows: table.rows.clone(),
+        },
+    ]
 }
 
 fn of_test(conformance: &Conformance) -> [Block; 2] {
@@ -97,7 +111,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 }
 
 fn beyond(document: &Document, test: &Beyond) -> Vec<Block> {
-    let size = Size { width: Size::DEFAULT.width, height: 400.0 };
+    let size = Size { width: Size::DEFAULT.width, height: 262.0 };
     let course = format!("{}: IOPS over the whole test", test.title);
     let heat = format!("{}: response times over the whole test", test.title);
     let mut blocks = vec![

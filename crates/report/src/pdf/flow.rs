@@ -8,13 +8,18 @@ use krilla::tagging::{Tag, TagTree};
 use super::grid::{Field, height_of, table};
 use super::letters::{Letters, Style, ink, soft};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
+use super::summary::{STRIP, banners};
 use super::{Bookmark, on_page};
+use crate::Document;
+use crate::content;
 
 const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
 /// Room of pictures; two stand side by side, one alone has the whole width.
 const BESIDE: f64 = 250.0;
-const ALONE: f64 = 400.0;
+const ALONE: f64 = 250.0;
+/// Slices of a table: small, so that little of a page stays empty.
+const SLICE: f64 = 90.0;
 
 /// What flows over pages.
 #[derive(Debug, Clone)]
@@ -38,6 +43,16 @@ pub(super) struct Around<'a> {
     pub numbered: &'a str,
     /// Pages of the document before these.
     pub first_page: usize,
+    /// The report whose marks are on every page.
+    pub marks_of: Option<&'a Document>,
+}
+
+impl Around<'_> {
+    /// Height between banners and footer.
+    fn room(&self) -> f64 {
+        let strips = self.marks_of.map_or(0, |document| content::strips(document, None).len());
+        BOTTOM - TOP - 10.0 - strips as f64 * STRIP
+    }
 }
 
 /// A piece of a block that stays whole.
@@ -46,7 +61,13 @@ enum Piece {
     Heading(String),
     Text(String),
     Caption(String),
-    Rows { widths: Vec<f64>, rows: Vec<Vec<Field>> },
+    /// The headings are drawn where a table begins, and again on a new page.
+    Rows {
+        widths: Vec<f64>,
+        head: Vec<Field>,
+        rows: Vec<Vec<Field>>,
+        first: bool,
+    },
     Pictures(Vec<(String, String)>),
 }
 
@@ -59,7 +80,7 @@ pub(super) fn draw(
     blocks: Vec<Block>,
     around: &Around<'_>,
 ) -> Result<(), String> {
-    let pages = laid_out(letters, blocks);
+    let pages = laid_out(letters, blocks, around.room());
     let total = pages.len();
     for (index, pieces) in pages.into_iter().enumerate() {
         for piece in &pieces {
@@ -75,16 +96,15 @@ pub(super) fn draw(
             }
         }
         let number = format!("{} {} of {total}", around.numbered, index + 1);
-        on_page(pdf, letters, meaning, |sheet| page(sheet, pieces, around.footer, &number))?;
+        on_page(pdf, letters, meaning, |sheet| page(sheet, pieces, around, &number))?;
     }
     Ok(())
 }
 
 /// Pieces page by page.
-fn laid_out(letters: &Letters, blocks: Vec<Block>) -> Vec<Vec<Piece>> {
-    let room = BOTTOM - TOP - 6.0;
-    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
-    let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece)).collect();
+fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
+    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block)).collect();
+    let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
     // A heading stays with what follows it.
     let leads: Vec<bool> =
         pieces.iter().map(|p| matches!(p, Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_))).collect();
@@ -100,7 +120,11 @@ fn laid_out(letters: &Letters, blocks: Vec<Block>) -> Vec<Vec<Piece>> {
             pages.push(Vec::new());
             left = room;
         }
-        left -= heights[index];
+        left -= if pages.last().is_none_or(Vec::is_empty) {
+            height(letters, &piece, true)
+        } else {
+            heights[index]
+        };
         if let Some(page) = pages.last_mut() {
             page.push(piece);
         }
@@ -108,7 +132,7 @@ fn laid_out(letters: &Letters, blocks: Vec<Block>) -> Vec<Vec<Piece>> {
     pages
 }
 
-fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
+fn pieces(letters: &Letters, block: Block) -> Vec<Piece> {
     match block {
         Block::Title(text) => vec![Piece::Title(text)],
         Block::Heading(text) => vec![Piece::Heading(text)],
@@ -121,71 +145,77 @@ fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
             }
             let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
             let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
-            all.extend(slices(letters, &widths, &head, rows, room));
+            all.extend(slices(letters, &widths, &head, rows));
             all
         }
     }
 }
 
-/// A table in slices of a page or less, each with the headings.
-fn slices(
-    letters: &Letters,
-    widths: &[f64],
-    head: &[String],
-    rows: Vec<Vec<String>>,
-    room: f64,
-) -> Vec<Piece> {
+/// A table in slices.
+fn slices(letters: &Letters, widths: &[f64], head: &[String], rows: Vec<Vec<String>>) -> Vec<Piece> {
     let heading: Vec<Field> = head.iter().map(Field::heading).collect();
-    let of = |row: &[Field]| height_of(letters, widths, row, (TEXT, ROW));
-    let mut all = Vec::new();
-    let begin = || if head.is_empty() { Vec::new() } else { vec![heading.clone()] };
-    let mut slice = begin();
-    let mut used = if head.is_empty() { 0.0 } else { of(&heading) };
-    // Slices of a third of a page: what is left of a page is then filled well enough.
-    let limit = room / 3.0;
+    let field = |(column, text): (usize, String)| match column {
+        0 => Field::heading(text),
+        _ => Field::new(text),
+    };
+    let mut all: Vec<Vec<Vec<Field>>> = Vec::new();
+    let mut left = 0.0;
     for row in rows {
-        let row: Vec<Field> = row
-            .into_iter()
-            .enumerate()
-            .map(|(column, text)| if column == 0 { Field::heading(text) } else { Field::new(text) })
-            .collect();
-        let more = of(&row);
-        if used + more > limit && slice.len() > begin().len() {
-            all.push(Piece::Rows { widths: widths.to_vec(), rows: std::mem::replace(&mut slice, begin()) });
-            used = if head.is_empty() { 0.0 } else { of(&heading) };
+        let row: Vec<Field> = row.into_iter().enumerate().map(field).collect();
+        let height = height_of(letters, widths, &row, (TEXT, ROW));
+        match all.last_mut().filter(|_| height <= left) {
+            Some(slice) => slice.push(row),
+            None => {
+                all.push(vec![row]);
+                left = SLICE;
+            }
         }
-        used += more;
-        slice.push(row);
+        left -= height;
     }
-    if slice.len() > begin().len() {
-        all.push(Piece::Rows { widths: widths.to_vec(), rows: slice });
-    }
-    all
+    let piece = |(index, rows)| Piece::Rows {
+        widths: widths.to_vec(),
+        head: heading.clone(),
+        rows,
+        first: index == 0,
+    };
+    all.into_iter().enumerate().map(piece).collect()
 }
 
-fn height(letters: &Letters, piece: &Piece) -> f64 {
+/// Height of a piece; a table has its headings where it begins or is the first thing on a page.
+fn height(letters: &Letters, piece: &Piece, on_top: bool) -> f64 {
     match piece {
         Piece::Title(_) => 34.0,
         Piece::Heading(_) => 26.0,
         Piece::Caption(_) => 20.0,
-        Piece::Text(text) => letters.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 6.0,
-        Piece::Rows { widths, rows } => {
-            rows.iter().map(|row| height_of(letters, widths, row, (TEXT, ROW))).sum::<f64>() + 6.0
+        Piece::Text(text) => letters.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 10.0,
+        Piece::Rows { widths, head, rows, first } => {
+            let shown = head_of(head, *first || on_top);
+            shown.into_iter().chain(rows).map(|row| height_of(letters, widths, row, (TEXT, ROW))).sum()
         }
         Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
     }
 }
 
-fn page(sheet: &mut Sheet<'_, '_>, pieces: Vec<Piece>, footer: &str, number: &str) -> Result<(), String> {
+fn head_of(head: &Vec<Field>, shown: bool) -> Option<&Vec<Field>> {
+    (shown && !head.is_empty()).then_some(head)
+}
+
+fn page(
+    sheet: &mut Sheet<'_, '_>,
+    pieces: Vec<Piece>,
+    around: &Around<'_>,
+    number: &str,
+) -> Result<(), String> {
     let baseline = BOTTOM + 16.0;
     sheet.aside(|sheet| {
         sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
-        sheet.text((SIDE, baseline), ROOM * 0.8, footer, soft(9.5), Align::Left);
+        sheet.text((SIDE, baseline), ROOM * 0.8, around.footer, soft(9.5), Align::Left);
         sheet.text((SIDE + ROOM * 0.8, baseline), ROOM * 0.2, number, soft(9.5), Align::Right);
     });
-    let mut y = TOP;
-    for piece in pieces {
-        let height = height(sheet.letters, &piece);
+    let mut y = around.marks_of.map_or(TOP, |document| banners(sheet, document, None));
+    for (index, piece) in pieces.into_iter().enumerate() {
+        let on_top = index == 0;
+        let height = height(sheet.letters, &piece, on_top);
         match piece {
             Piece::Title(text) => headline(sheet, 1, y + 20.0, &text, ink(20.0).bold()),
             Piece::Heading(text) => headline(sheet, 2, y + 18.0, &text, ink(13.0).bold().colour(ACCENT)),
@@ -193,10 +223,12 @@ fn page(sheet: &mut Sheet<'_, '_>, pieces: Vec<Piece>, footer: &str, number: &st
                 sheet.text((SIDE, y + 14.0), ROOM, &text, TEXT.bold(), Align::Left);
             }
             Piece::Text(text) => {
-                sheet.within(Tag::P, |sheet| sheet.paragraph((SIDE, y), ROOM, &text, TEXT));
+                sheet.within(Tag::P, |sheet| sheet.paragraph((SIDE, y + 4.0), ROOM, &text, TEXT));
             }
-            Piece::Rows { widths, rows } => {
-                table(sheet, (SIDE, y), &widths, &rows, (TEXT, ROW));
+            Piece::Rows { widths, head, rows, first } => {
+                let shown: Vec<Vec<Field>> =
+                    head_of(&head, first || on_top).cloned().into_iter().chain(rows).collect();
+                table(sheet, (SIDE, y), &widths, &shown, (TEXT, ROW));
             }
             Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
         }

@@ -16,6 +16,8 @@ use crate::pages::Place;
 
 const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
+/// Height of a strip with the space below.
+pub(super) const STRIP: f64 = 24.0;
 
 /// Banners above and the line below; gives the upper edge of what is between.
 pub(super) fn surround(
@@ -31,6 +33,11 @@ pub(super) fn surround(
         sheet.text((SIDE, baseline), ROOM * 0.85, &content::footer(document), soft(9.5), Align::Left);
         sheet.text((SIDE + ROOM * 0.85, baseline), ROOM * 0.15, &number, soft(9.5), Align::Right);
     });
+    banners(sheet, document, outcome)
+}
+
+/// A strip for each mark; gives the upper edge of what is below.
+pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: Option<&Outcome>) -> f64 {
     let mut top = TOP;
     for (kind, label, text) in content::strips(document, outcome) {
         let (ground, edge, colour): (Colour, Colour, Colour) = match kind {
@@ -51,7 +58,7 @@ pub(super) fn surround(
         let width = sheet.letters.width(&label, style.bold());
         sheet.text((SIDE + 14.0, top + 14.5), width + 2.0, &label, style.bold(), Align::Left);
         sheet.text((SIDE + 20.0 + width, top + 14.5), ROOM - width - 30.0, &text, style, Align::Left);
-        top += 24.0;
+        top += STRIP;
     }
     top + 4.0
 }
