@@ -25,14 +25,15 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     let (mut file, drive) = prepare(wanted)?;
     let mut armed = drive.arm(options.erase.as_deref())?;
-    let asked_format = options.handling.lba_format;
+    let handling = options.handling.over(&file.handling);
+    let asked_format = handling.lba_format;
     if asked_format.is_some() {
         std::fs::create_dir_all(library.root())?;
     }
     lba_format::prepare(&mut armed, library.root(), asked_format)?;
     // A file that did not exist before has a sector size only now, and a drive in another format another one.
     file.target = armed.facts().clone();
-    file.handling = options.handling.over(&file.handling);
+    file.handling = handling;
     preflight::check(&file)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);

@@ -112,7 +112,8 @@ fn handling(settings: &PlanSettings) -> Handling {
         purge_method: settings.purge_method.clone(),
         verify_purge: settings.verify_purge,
         write_cache,
-        ..Handling::default()
+        tune: settings.tune,
+        lba_format: settings.lba_format,
     }
 }
 

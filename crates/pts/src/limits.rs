@@ -36,6 +36,8 @@ pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cel
 /// Seconds under load before a cell counts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "it is a time before the cell counts" };
+/// Number of an LBA format.
+pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Share of reads in percent.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "it is a share of reads in percent" };
 /// Share of the LBA space that preconditioning touches, in percent.

@@ -75,6 +75,10 @@ pub struct PlanSettings {
     pub verify_purge: bool,
     /// State of the drive's cache: `profile`, `keep`, `on` or `off`.
     pub write_cache: Option<String>,
+    /// Settings of the host are changed for the run.
+    pub tune: bool,
+    /// LBA format of an NVMe namespace during the run.
+    pub lba_format: Option<u8>,
     /// Processors for the threads.
     pub cpus_allowed: Option<String>,
     /// The same by NUMA nodes.

@@ -220,6 +220,18 @@ const SETTINGS: &[Key<PlanSettings>] = &[
         },
     },
     Key {
+        name: "tune",
+        about: "true: set scheduler, merging, statistics, throttling and governor for the run, and put them back after",
+        set: |settings, value| value.flag().map(|flag| settings.tune = flag),
+    },
+    Key {
+        name: "lba-format",
+        about: "NVMe: number of the LBA format during the run, as `plateau info` has it",
+        set: |settings, value| {
+            value.whole(&limits::LBA_FORMAT).map(|number| settings.lba_format = Some(number))
+        },
+    },
+    Key {
         name: "cpus_allowed",
         about: "processors for the threads of the load, such as \"0-3,8\"; \"all\": do not pin",
         set: |settings, value| value.text().map(|text| settings.cpus_allowed = Some(text)),
