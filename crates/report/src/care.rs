@@ -7,10 +7,11 @@ use stdx::units::amount_base10;
 const HEALTH_ROWS: usize = 40;
 
 /// A table of texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextTable {
     pub caption: &'static str,
-    pub head: Vec<&'static str>,
+    /// Columns and their shares of the width in print.
+    pub head: Vec<(&'static str, f64)>,
     pub rows: Vec<Vec<String>>,
 }
 
@@ -32,7 +33,7 @@ fn checks(entries: &[Entry]) -> TextTable {
     };
     TextTable {
         caption: "Host checks",
-        head: vec!["Check", "Verdict", "Found", "What to do"],
+        head: vec![("Check", 16.0), ("Verdict", 12.0), ("Found", 38.0), ("What to do", 34.0)],
         rows: last.into_iter().flatten().map(row).collect(),
     }
 }
@@ -62,7 +63,7 @@ fn settings(entries: &[Entry]) -> TextTable {
     };
     TextTable {
         caption: "Settings of drive and host",
-        head: vec!["Setting", "Before", "Then", "When"],
+        head: vec![("Setting", 34.0), ("Before", 22.0), ("Then", 22.0), ("When", 22.0)],
         rows: entries.iter().filter_map(|entry| row(&entry.event)).collect(),
     }
 }
@@ -82,14 +83,14 @@ fn health(entries: &[Entry]) -> TextTable {
     TextTable {
         caption: if step > 1 { "Health over the run, thinned out" } else { "Health over the run" },
         head: vec![
-            "Minute",
-            "Degrees C",
-            "Warning",
-            "Written by hosts",
-            "Written to flash",
-            "Media errors",
-            "Throttled",
-            "Power",
+            ("Minute", 8.0),
+            ("Degrees C", 9.0),
+            ("Warning", 9.0),
+            ("Written by hosts", 14.0),
+            ("Written to flash", 14.0),
+            ("Media errors", 11.0),
+            ("Throttled", 14.0),
+            ("Power", 21.0),
         ],
         rows: kept.map(|(at_ns, health)| health_row(at_ns, health)).collect(),
     }

@@ -53,7 +53,7 @@ fn statement_and_beyond(document: &Document) -> String {
 }
 
 fn text_table(table: &TextTable) -> String {
-    let heads: String = table.head.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let heads: String = table.head.iter().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
     let row = |cells: &Vec<String>| {
         let cell = |text: &String| format!("<td>{}</td>", escape(text));
         format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())

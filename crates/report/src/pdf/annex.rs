@@ -73,17 +73,17 @@ fn statement_and_beyond(document: &Document) -> Vec<Block> {
         "Nothing here is asked for by {revision}, and nothing here decides a verdict."
     )));
     blocks.extend(document.beyond.iter().flat_map(|test| beyond(document, test)));
-    blocks.extend(document.care.iter().flat_map(care));
+    blocks.extend(document.care.iter().flat_map(text_table));
     blocks
 }
 
-fn care(table: &TextTable) -> [Block; 2] {
+fn text_table(table: &TextTable) -> [Block; 2] {
     [
         Block::Heading(table.caption.into()),
         Block::Table {
             caption: String::new(),
-            shares: vec![1.0; table.head.len()],
-            head: table.head.iter().map(|&name| name.into()).collect(),
+            shares: table.head.iter().map(|(_, share)| *share).collect(),
+            head: table.head.iter().map(|(name, _)| (*name).to_owned()).collect(),
             rows: table.rows.clone(),
         },
     ]
