@@ -18,9 +18,10 @@ use super::qmp::Qmp;
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
 /// A kernel that runs at all on KVM prints something within this time.
 const KVM_WITHIN: Duration = Duration::from_secs(6);
-/// QEMU before 10 loses an NVMe command now and then; so the kernel notices that soon, and goes on.
+/// QEMU before 10 loses an NVMe command now and then; so the kernel notices that soon, and goes on. From 10 on its
+/// controllers say that they may have several paths, and the kernel counts no I/O of a disk with paths.
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
-                      nvme.poll_queues=1 nvme_core.io_timeout=10";
+                      nvme.poll_queues=1 nvme_core.io_timeout=10 nvme_core.multipath=0";
 const CONSOLE: &str = "console.log";
 const LOG: &str = "qemu.log";
 
