@@ -6,7 +6,7 @@ use crate::admin::kernel::Kernel;
 use crate::target::Real;
 use crate::{
     About, Armed, Drive, DriveError, HostLook, Inner, Kind, PurgeOptions, Purging, about, checks, health,
-    purge, write_cache,
+    lba_format, purge, write_cache,
 };
 
 impl Drive {
