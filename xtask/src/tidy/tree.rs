@@ -142,7 +142,9 @@ fn walk(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
-            if !foreign && !SKIPPED.contains(&name.as_str()) {
+            // Below `src`, a folder of that name holds sources.
+            let skipped = SKIPPED.contains(&name.as_str()) && !folder.split('/').any(|part| part == "src");
+            if !foreign && !skipped {
                 walk(root, &path, texts, paths)?;
                 paths.insert(path);
             }

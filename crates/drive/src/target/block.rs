@@ -428,5 +428,4 @@ fn interface(position: &Path, kname: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-#[path = "block_tests.rs"]
 mod tests;
