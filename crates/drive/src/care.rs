@@ -1,12 +1,15 @@
 //! What is done with a target besides loading it: asked about, purged, its write cache set.
 
+use std::path::Path;
+
 use record::{Health, Purged};
 
 use crate::admin::kernel::Kernel;
+use crate::array::let_go;
 use crate::target::Real;
 use crate::{
-    About, Armed, Drive, DriveError, HostLook, Inner, Kind, PurgeOptions, Purging, about, checks, health,
-    lba_format, purge, write_cache,
+    About, Armed, Drive, DriveError, Flow, HostLook, Inner, Kind, PurgeOptions, Purging, about, checks,
+    health, lba_format, purge, write_cache,
 };
 
 impl Drive {
@@ -17,6 +20,7 @@ impl Drive {
     pub fn about(&self) -> Result<About, DriveError> {
         match &self.kind {
             Kind::Simulated(sim) => Ok(About { health: sim.health(), ..About::default() }),
+            Kind::Array(_) => Ok(About::default()),
             Kind::Real(real, _) => match &**real {
                 Real::Block(block) => about::of_block(block),
                 Real::File(_) => Ok(About::default()),
@@ -29,8 +33,26 @@ impl Drive {
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {
-            Kind::Simulated(_) => HostLook::default(),
+            Kind::Simulated(_) | Kind::Array(_) => HostLook::default(),
             Kind::Real(real, _) => checks::look(real),
+        }
+    }
+}
+
+impl Drive {
+    /// The same for what a run is made on, which may be an array: `erase` then names each of its members, and
+    /// `notes` is the folder where it is written down what the next start has to take apart after a crash.
+    ///
+    /// # Errors
+    /// As [`arm`](Self::arm), for each member; [`crate::ErrorKind::Device`] when the array cannot be created.
+    pub fn arm_for_run(self, erase: &[String], notes: &Path) -> Result<Armed, DriveError> {
+        match (self.kind, erase) {
+            (Kind::Array(array), _) => array.arm(self.facts, erase, notes),
+            (_, [_, second, ..]) => Err(DriveError::UnconfirmedMembers(format!(
+                "{} is one drive and is confirmed by one identity; leave --erase '{second}' out",
+                self.facts.path
+            ))),
+            (kind, _) => Self { facts: self.facts, kind }.arm(erase.first().map(String::as_str)),
         }
     }
 }
@@ -67,6 +89,9 @@ impl Armed {
             PurgeOptions { method: None, verify: false, .. } => Ok(()),
             _ => Err(DriveError::Invalid(format!("{what} is purged in one way only, without proof"))),
         };
+        if let Some(array) = &mut self.array {
+            return array.purge(&mut self.inner, options, on_progress);
+        }
         match &mut self.inner {
             Inner::Simulated(sim) => only_way("a simulated drive").map(|()| sim.purge()),
             Inner::Real { real, held, clock, .. } => match &**real {
@@ -84,6 +109,35 @@ impl Armed {
                 }
             },
         }
+    }
+
+    /// Waits until the members of an array that was just created have one content, and tells `on_wait` what goes on
+    /// and how much of it is done. Says how long that took, where it took anything.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Device`] when the array lost a member.
+    pub fn settle(
+        &mut self,
+        on_wait: &mut dyn FnMut(&str, f64) -> Flow,
+    ) -> Result<Option<String>, DriveError> {
+        match (&mut self.array, &self.inner) {
+            (Some(array), Inner::Real { clock, .. }) => array.settle(*clock, on_wait),
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes an array apart, so that its members are drives again without any metadata. Does nothing for all else.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Device`] when it cannot be stopped; the next start tries again.
+    pub fn dissolve(&mut self) -> Result<(), DriveError> {
+        let Some(array) = &mut self.array else { return Ok(()) };
+        let_go(&mut self.inner)?;
+        array.dissolve()
+    }
+
+    pub(crate) fn check_array(&mut self) -> Result<(), DriveError> {
+        self.array.as_mut().map_or(Ok(()), |array| array.check())
     }
 
     /// What the drive tells of its health; what it does not tell is absent.

@@ -27,6 +27,9 @@ pub enum DriveError {
         /// What was typed instead.
         given: Option<String>,
     },
+    /// The drives that would be erased and those that were named are not the same.
+    #[error("{0}")]
+    UnconfirmedMembers(String),
     /// More than the target would be erased, and nobody has said that this is wanted.
     #[error("{0}")]
     AlsoErased(String),
@@ -75,7 +78,8 @@ impl DriveError {
             Self::Refused { refusals, .. } if refusals.iter().all(|r| !r.protects_data()) => {
                 ErrorKind::Unusable
             }
-            Self::Refused { .. } | Self::Unconfirmed { .. } | Self::AlsoErased(_) => ErrorKind::Refused,
+            Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorKind::Refused,
+            Self::UnconfirmedMembers(_) | Self::AlsoErased(_) => ErrorKind::Refused,
             Self::Unusable(_) | Self::NoPurge(_) => ErrorKind::Unusable,
             Self::Device { .. } => ErrorKind::Device,
             Self::Disturbed(_) => ErrorKind::Disturbed,

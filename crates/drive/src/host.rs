@@ -134,7 +134,16 @@ impl SysDevice {
 
     /// Kernel names of the devices that are built on it.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
-        let names = fs::read_dir(self.dir.join("holders"))?
+        self.names_in("holders")
+    }
+
+    /// Kernel names of the devices that it is built on.
+    pub(crate) fn lower_devices(&self) -> io::Result<Vec<String>> {
+        self.names_in("slaves")
+    }
+
+    fn names_in(&self, folder: &str) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(self.dir.join(folder))?
             .map(|entry| entry.map(|e| e.file_name().to_string_lossy().into_owned()))
             .collect::<io::Result<Vec<_>>>();
         names.map(|mut names| {

@@ -9,6 +9,7 @@
 
 mod about;
 mod admin;
+mod array;
 mod capability;
 mod care;
 mod ceiling;
@@ -43,6 +44,8 @@ pub use record::Effort;
 use record::{Placement, Segment, TargetFacts, Workload};
 
 pub use about::{About, Fact, Value};
+pub use array::dissolve_left_over;
+use array::{Array, Assembly};
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use checks::{HostLook, Tuning};
 use clock::Clock;
@@ -216,13 +219,17 @@ pub struct Drive {
 enum Kind {
     Real(Box<Real>, Manner),
     Simulated(Box<Simulated>),
+    Array(Box<Array>),
 }
 
 /// A target that may be written: held exclusively, and its owner has said that its content may go.
 pub struct Armed {
     facts: TargetFacts,
+    /// An array's own device, behind which its members are.
     inner: Inner,
     effort: Option<Effort>,
+    /// Behind `inner`, which has to be closed before an array can be taken apart.
+    array: Option<Box<Assembly>>,
 }
 
 enum Inner {
@@ -236,7 +243,7 @@ impl std::fmt::Debug for Armed {
     }
 }
 
-/// Looks at a target: `/dev/…`, the path of a regular file, or `sim:MODEL`. Creates and writes nothing.
+/// Looks at a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Creates and writes nothing.
 ///
 /// # Errors
 /// [`ErrorKind::Unusable`] when the target is nothing that can be tested, [`ErrorKind::Invalid`] when threads
@@ -254,6 +261,10 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
         }
         let (simulated, facts) = Simulated::new(target, model, options)?;
         return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
+    }
+    if let Some(file) = target.strip_prefix(array::PREFIX) {
+        let (array, facts) = Array::open(target, file, options)?;
+        return Ok(Drive { facts, kind: Kind::Array(Box::new(array)) });
     }
     open_real(target, options, host::Roots::default())
 }
@@ -277,6 +288,7 @@ impl Drive {
     pub fn refusals(&self) -> Vec<Refusal> {
         match &self.kind {
             Kind::Real(real, _) => real.refusals(),
+            Kind::Array(array) => array.refusals(),
             Kind::Simulated(_) => Vec::new(),
         }
     }
@@ -287,6 +299,7 @@ impl Drive {
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {
             Kind::Real(real, _) => real.needs_erase_confirmation(),
+            Kind::Array(_) => true,
             Kind::Simulated(_) => false,
         }
     }
@@ -299,6 +312,7 @@ impl Drive {
         match self.kind {
             Kind::Simulated(simulated) => Ok(Reader::of_simulated(self.facts, simulated)),
             Kind::Real(real, manner) => Reader::of_real(self.facts, &real, manner),
+            Kind::Array(_) => Err(array::only_for_runs(&self.facts.path)),
         }
     }
 
@@ -311,9 +325,11 @@ impl Drive {
         let Self { mut facts, kind } = self;
         let (real, manner) = match kind {
             Kind::Simulated(simulated) => {
-                return Ok(Armed { facts, inner: Inner::Simulated(simulated), effort: None });
+                let inner = Inner::Simulated(simulated);
+                return Ok(Armed { facts, inner, effort: None, array: None });
             }
             Kind::Real(real, manner) => (real, manner),
+            Kind::Array(_) => return Err(array::only_for_runs(&facts.path)),
         };
         let given = erase.map(str::to_owned);
         let mut refusals = real.refusals();
@@ -335,7 +351,7 @@ impl Drive {
             facts.physical_block_bytes = facts.logical_block_bytes;
         }
         let inner = Inner::Real { real, held, clock: Clock::start(), manner };
-        Ok(Armed { facts, inner, effort: None })
+        Ok(Armed { facts, inner, effort: None, array: None })
     }
 }
 
@@ -372,7 +388,8 @@ impl Armed {
         self.effort = None;
         check(workload, &self.facts)?;
         load::together::unchecked(workload)?;
-        match &mut self.inner {
+        self.check_array()?;
+        let outcome = match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, manner, .. } => {
                 let device = load::Device::of(&self.facts.path, held, *clock, manner);
@@ -380,7 +397,10 @@ impl Armed {
                 self.effort = outcome.effort();
                 Ok(outcome)
             }
-        }
+        }?;
+        // What was measured while a member failed is no result.
+        self.check_array()?;
+        Ok(outcome)
     }
 
     /// Runs several workloads side by side, and tells `on_tick` about once per second how each goes. They begin
@@ -399,6 +419,7 @@ impl Armed {
             check(workload, &self.facts)?;
         }
         load::together::apart(workloads, &self.facts)?;
+        self.check_array()?;
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run_together(workloads, on_tick),
             Inner::Real { held, clock, manner, .. } => {

@@ -76,6 +76,23 @@ pub enum Refusal {
         /// Bytes that the file system has.
         free_bytes: u64,
     },
+    /// It is an array that lacks members.
+    Degraded {
+        /// How many.
+        missing: String,
+    },
+    /// It is an array that is busy with itself.
+    Resyncing {
+        /// With what: `resync`, `recover`, `check`.
+        action: String,
+    },
+    /// Something forbids it of a member of the array that is the target.
+    Member {
+        /// As the description of the array names it.
+        path: String,
+        /// What it is.
+        refusal: Box<Refusal>,
+    },
     /// Whether it is in use cannot be found out.
     Unknown {
         /// What could not be read, and why.
@@ -87,7 +104,12 @@ impl Refusal {
     /// Whether it protects somebody's data; otherwise the target simply cannot be written.
     #[must_use]
     pub fn protects_data(&self) -> bool {
-        !matches!(self, Self::ReadOnly | Self::NoPermission | Self::NoSpace { .. })
+        match self {
+            Self::ReadOnly | Self::NoPermission | Self::NoSpace { .. } => false,
+            Self::Degraded { .. } | Self::Resyncing { .. } => false,
+            Self::Member { refusal, .. } => refusal.protects_data(),
+            _ => true,
+        }
     }
 }
 
@@ -153,6 +175,17 @@ impl fmt::Display for Refusal {
                 amount_base2(*free_bytes),
                 amount_base2(*needed_bytes)
             ),
+            Self::Degraded { missing } => write!(
+                f,
+                "it is a degraded array: {missing} of its members failed or are missing; replace them and let it \
+                 recover (see /proc/mdstat)"
+            ),
+            Self::Resyncing { action } => write!(
+                f,
+                "it is an array that is busy with itself ({action}), which would be measured, too; wait for the end \
+                 of it (see /proc/mdstat)"
+            ),
+            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
             Self::Unknown { what } => {
                 write!(
                     f,

@@ -295,6 +295,7 @@ fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> Tar
         logical_block_bytes: ssd.logical_block_bytes(),
         physical_block_bytes: model.geometry.map_unit_bytes.max(ssd.logical_block_bytes()),
         rotational: None,
+        array: None,
         simulated: Some(SimulatedFacts {
             model: model.name.clone(),
             model_version: model.version,

@@ -32,6 +32,15 @@ pub(crate) struct Held {
     pub(crate) generic: Option<Result<generic::Generic, String>>,
 }
 
+impl Held {
+    /// Something that can be neither read nor written.
+    pub(crate) fn nothing() -> Result<Self, DriveError> {
+        let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
+        Ok(Self { fd, buffered: None, generic: None })
+    }
+}
+
 /// A real target as it was found.
 #[derive(Debug, Clone)]
 pub(crate) enum Real {

@@ -108,9 +108,10 @@ pub struct Demo {
 pub struct Run {
     #[command(flatten)]
     pub asked: Asked,
-    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`)
+    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`); for an
+    /// array once for each member
     #[arg(long, value_name = "IDENTITY")]
-    pub erase: Option<String>,
+    pub erase: Vec<String>,
     #[command(flatten)]
     pub handling: Handling,
 }
@@ -237,9 +238,10 @@ pub struct Resume {
     /// otherwise it begins again at its purge
     #[arg(long, conflicts_with = "restart_test")]
     pub continue_timeline: bool,
-    /// Type the identity again; needed when the device cannot be recognised for certain
+    /// Type the identity again; needed when the device cannot be recognised for certain; for an array once for each
+    /// member
     #[arg(long, value_name = "IDENTITY")]
-    pub erase: Option<String>,
+    pub erase: Vec<String>,
     #[command(flatten)]
     pub handling: Handling,
 }
@@ -343,7 +345,7 @@ fn examples() -> PossibleValuesParser {
 
 #[derive(Debug, Args)]
 pub struct Info {
-    /// Block device, regular file, or sim:MODEL
+    /// Block device, regular file, sim:MODEL, or array:FILE.toml
     pub target: String,
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
-use record::{Handling, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use record::{Handling, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
 
 use crate::cli::{Cli, Run};
@@ -21,17 +21,19 @@ use crate::{host, lba_format, places, printer, publication, report_file, setting
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
+    take_apart_left_over(&library)?;
     let wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     let (mut file, drive) = prepare(wanted)?;
-    let mut armed = drive.arm(options.erase.as_deref())?;
+    let mut armed = drive.arm_for_run(&options.erase, library.root())?;
     let handling = options.handling.over(&file.handling);
     let asked_format = handling.lba_format;
     if asked_format.is_some() {
         std::fs::create_dir_all(library.root())?;
     }
     lba_format::prepare(&mut armed, library.root(), asked_format)?;
-    // A file that did not exist before has a sector size only now, and a drive in another format another one.
+    // A file that did not exist before has a sector size only now, an array its capacity, and a drive in another
+    // format another one.
     file.target = armed.facts().clone();
     file.handling = handling;
     preflight::check(&file)?;
@@ -44,6 +46,14 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let interrupted = watch_interrupts()?;
     execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &run.file.handling)?;
     Ok(run)
+}
+
+/// Arrays that a run left which did not come to its end: their members are drives again before anything is looked at.
+pub fn take_apart_left_over(library: &Library) -> Done {
+    for undone in drive::dissolve_left_over(library.root()) {
+        printer::tell_line(&undone?);
+    }
+    Ok(())
 }
 
 /// The run that was asked for, with its target looked at and everything checked that can be without touching it.
@@ -98,13 +108,16 @@ pub fn execute(
         Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
     drop(progress);
     upkeep::end(upkeep, armed, journal, result.is_ok());
+    // The failure of the run is the one to tell; what is left of an array is tried again at the next start.
+    let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result.map_err(|failure| {
         printer::tell_line(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",
             run.file.id, run.file.id
         ));
         failure.of_run(&run.file.id)
-    })
+    })?;
+    dissolved
 }
 
 /// Writes the report and prints the result.

@@ -173,6 +173,24 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// An array brings its members to one content before anything is measured.
+    fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        let mut told = false;
+        let settled = self.armed.settle(&mut |what, share| {
+            if !std::mem::replace(&mut told, true) {
+                progress.phase(&format!("waiting for the first {what} of the array"));
+            }
+            progress.share_done(share);
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        if let Some(evidence) = settled.map_err(|e| self.device(e))? {
+            purged.end_ns = self.armed.now_ns();
+            purged.evidence.push(evidence);
+        }
+        self.check_interrupted()
+    }
+
     /// A segment with what the drive's crate cannot know.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
@@ -206,7 +224,8 @@ impl Bench for Session<'_> {
             Purging::Step(text) => progress.phase(text),
             Purging::ShareDone(share) => progress.share_done(share),
         });
-        let purged = purged.map_err(|e| self.device(e))?;
+        let mut purged = purged.map_err(|e| self.device(e))?;
+        self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
         Ok(purged)
     }

@@ -37,6 +37,8 @@ impl Summary {
         let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
         line("run", &file.id);
         line("target", &target(file));
+        let members = file.target.array.iter().flat_map(|array| &array.members);
+        members.for_each(|member| line("member", &format!("{} {}", member.path, member.words())));
         if let Some(ceiling) = &file.ceiling {
             line("host", &host_limits(ceiling));
         }

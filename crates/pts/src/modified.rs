@@ -14,6 +14,10 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
     if run.target.kind == TargetKind::File {
         all.push("the target is a regular file, not a device".into());
     }
+    if let Some(array) = &run.target.array {
+        let count = array.members.len();
+        all.push(format!("the target is an array of {count} drives, not a device under test of the PTS"));
+    }
     if let Some(sim) = run.target.simulated.as_ref().filter(|sim| sim.scale_divisor > 1) {
         let divisor = sim.scale_divisor;
         all.push(format!("scale 1/{divisor}: capacity and cell time divided by {divisor}"));

@@ -1,6 +1,7 @@
 //! What was asked, of which device, on which host: `run.json`, written once.
 
 use serde::{Deserialize, Serialize};
+use stdx::units::{amount_base2, amount_base10};
 
 use crate::{Ceiling, Handling, Origin, PlanFacts};
 
@@ -154,6 +155,66 @@ pub struct TargetFacts {
     pub rotational: Option<bool>,
     /// Set for simulated drives.
     pub simulated: Option<SimulatedFacts>,
+    /// Set for arrays of drives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayFacts>,
+}
+
+/// An array that is created for each test, and the drives that it is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayFacts {
+    /// What makes it: `mdadm`.
+    pub controller: String,
+    /// RAID level: 0, 1, 5, 6 or 10.
+    pub level: u8,
+    /// Bytes on a member before the next one follows; none for level 1.
+    pub chunk_bytes: Option<u64>,
+    /// Whether it has a write-intent bitmap on its members.
+    pub bitmap: bool,
+    /// Its members, in the order of the array.
+    pub members: Vec<MemberFacts>,
+}
+
+/// One drive of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemberFacts {
+    /// As the description of the array has it.
+    pub path: String,
+    /// What has to be typed to erase it, and what a resumed run must find again.
+    pub identity: String,
+    /// Vendor, where known.
+    pub vendor: Option<String>,
+    /// Model, where known.
+    pub model: Option<String>,
+    /// Serial number, where known.
+    pub serial: Option<String>,
+    /// Firmware revision, where known.
+    pub firmware: Option<String>,
+    /// Interface, where known.
+    pub interface: Option<String>,
+    /// User capacity in bytes.
+    pub capacity_bytes: u64,
+}
+
+impl ArrayFacts {
+    /// What it is in a few words: `RAID 5 of 3 drives, chunks of 64 KiB`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let chunk = self.chunk_bytes.map(|bytes| format!(", chunks of {}", amount_base2(bytes)));
+        let bitmap = if self.bitmap { ", with a bitmap" } else { "" };
+        format!("RAID {} of {} drives{}{bitmap}", self.level, self.members.len(), chunk.unwrap_or_default())
+    }
+}
+
+impl MemberFacts {
+    /// Model, identity and size: `SN720, 1924E4, 256 GB`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let model = self.model.as_deref().map(|model| format!("{model}, ")).unwrap_or_default();
+        format!("{model}{}, {}", self.identity, amount_base10(self.capacity_bytes))
+    }
 }
 
 /// What a simulated result must be labelled with.

@@ -129,6 +129,15 @@ fn records(answers: &[&Answer<'_>]) -> Vec<u64> {
 }
 
 fn target(document: &Document) -> Clause {
+    if let Some(array) = &document.run.target.array {
+        return clause(
+            "Device under test",
+            "a drive, at block level",
+            array.words(),
+            Some(Verdict::Modified),
+            &[0],
+        );
+    }
     let (done, verdict) = match document.run.target.kind {
         TargetKind::Block => ("block device", Verdict::Conforms),
         TargetKind::File => ("regular file", Verdict::DoesNotConform),

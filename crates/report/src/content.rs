@@ -210,14 +210,17 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
 
 fn device(document: &Document) -> Vec<Fact> {
     let target = &document.run.target;
-    vec![
+    let mut facts = vec![
         ("SERIAL NO.", or_na(target.serial.as_deref())),
         ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
         ("USER CAPACITY", exact_capacity(document)),
         ("DEVICE INTERFACE", or_na(target.interface.as_deref())),
         ("NAND TYPE", or_na(target.nand.as_deref())),
         ("SECTOR SIZE", sectors(document)),
-    ]
+    ];
+    let members = target.array.iter().flat_map(|array| &array.members);
+    facts.extend(members.map(|member| ("MEMBER", member.words())));
+    facts
 }
 
 fn cpu(document: &Document) -> Option<String> {

@@ -156,6 +156,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
             physical_block_bytes: 4096,
             rotational: None,
             simulated: None,
+            array: None,
         },
         host: HostFacts::default(),
         ceiling: None,

@@ -1,5 +1,6 @@
 //! What must be so, in groups, one file each.
 
+mod array;
 mod campaign;
 mod health;
 mod host_checks;
@@ -29,6 +30,7 @@ pub const GROUPS: &[Group] = &[
     campaign::GROUP,
     write_cache::GROUP,
     lba_format::GROUP,
+    array::GROUP,
     removal::GROUP,
     power::GROUP,
 ];

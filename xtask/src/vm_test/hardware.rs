@@ -114,7 +114,10 @@ pub const MODULES: &[&str] = &[
     "ext4",
     "loop",
     "md_mod",
+    "raid0",
     "raid1",
+    "raid10",
+    "raid456",
     "dm_mod",
 ];
 

@@ -21,7 +21,8 @@ pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
     let ourselves = std::env::current_exe()?;
-    for (program, name) in [(plateau, "bin/plateau"), (&ourselves, "bin/xtask")] {
+    let programs = [(plateau, "bin/plateau"), (&ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
+    for (program, name) in programs {
         put(program, &stage, name)?;
         for library in libraries(program)? {
             let inside = library.strip_prefix("/").unwrap_or(&library);

@@ -46,6 +46,7 @@ pub struct Kit {
     /// `lib/modules/RELEASE` of the unpacked package.
     pub modules: PathBuf,
     pub busybox: PathBuf,
+    pub mdadm: PathBuf,
     pub accelerator: Accelerator,
 }
 
@@ -54,6 +55,7 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 /// The kernel for clouds is smaller and has no SATA.
 const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
+const MDADM_PACKAGE: &str = "mdadm";
 
 impl Kit {
     pub fn obtain(folder: &Path) -> Result<Self, Missing> {
@@ -69,12 +71,16 @@ impl Kit {
         let packages = folder.join("packages");
         let kernel_root = unpacked(&packages, KERNEL_PACKAGE).map_err(missing(KERNEL_PACKAGE))?;
         let busybox_root = unpacked(&packages, BUSYBOX_PACKAGE).map_err(missing(BUSYBOX_PACKAGE))?;
+        let mdadm_root = unpacked(&packages, MDADM_PACKAGE).map_err(missing(MDADM_PACKAGE))?;
         let (packed, kernel_release) = kernel_in(&kernel_root).map_err(missing(KERNEL_PACKAGE))?;
         let kernel = vmlinux::unpacked(&packed, folder);
         let modules = ["lib/modules", "usr/lib/modules"].map(|place| kernel_root.join(place));
         let modules = modules.into_iter().find(|place| place.is_dir());
-        let busybox = ["bin/busybox", "usr/bin/busybox"].map(|place| busybox_root.join(place));
-        let busybox = busybox.into_iter().find(|place| place.is_file());
+        let file = |root: &Path, places: [&str; 2]| {
+            places.map(|place| root.join(place)).into_iter().find(|place| place.is_file())
+        };
+        let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
+        let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
         let broken = |what: &str| Missing(format!("{what} is not where it should be in its package"));
         Ok(Self {
             accelerator: accelerator(&qemu, &kernel, folder),
@@ -84,6 +90,7 @@ impl Kit {
             modules: modules.ok_or_else(|| broken("lib/modules"))?.join(&kernel_release),
             kernel_release,
             busybox: busybox.ok_or_else(|| broken("busybox"))?,
+            mdadm: mdadm.ok_or_else(|| broken("mdadm"))?,
         })
     }
 }

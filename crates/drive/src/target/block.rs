@@ -59,6 +59,7 @@ impl Block {
             physical_block_bytes: physical.max(logical),
             rotational: None,
             simulated: None,
+            array: None,
         };
         if let Ok(sys) = SysDevice::find(&roots, number) {
             describe(&mut facts, &sys, &roots);
@@ -72,6 +73,21 @@ impl Block {
 
     pub(crate) fn number(&self) -> DeviceNumber {
         self.number
+    }
+
+    /// Its node without symbolic links.
+    pub(crate) fn node(&self) -> &Path {
+        &self.node
+    }
+
+    pub(crate) fn is_same_device(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+
+    /// Kernel names of the devices that it is built on.
+    pub(crate) fn lower_devices(&self) -> Vec<String> {
+        let sys = SysDevice::find(&self.roots, self.number);
+        sys.and_then(|sys| sys.lower_devices()).unwrap_or_default()
     }
 
     pub(crate) fn numa_node(&self) -> Option<u32> {
@@ -97,6 +113,7 @@ impl Block {
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut found = users(&self.roots, self.number);
+        found.extend(self.raid_troubles());
         found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));
         found.extend(self.other_paths());
         let unknown =
@@ -153,6 +170,14 @@ impl Block {
             target: self.facts.path.clone(),
             refusals: vec![Refusal::Locked { tried: Some(fault.to_string()) }],
         })
+    }
+
+    /// An array that lacks members, or is busy with itself.
+    fn raid_troubles(&self) -> Option<Refusal> {
+        let missing = self.attribute("md/degraded").filter(|missing| missing != "0");
+        let action = self.attribute("md/sync_action").filter(|action| action != "idle");
+        let degraded = missing.map(|missing| Refusal::Degraded { missing });
+        degraded.or_else(|| action.map(|action| Refusal::Resyncing { action }))
     }
 
     /// Whether anybody else has claimed it, even in another mount namespace. To claim it for reading changes

@@ -93,6 +93,7 @@ impl RegularFile {
             physical_block_bytes: block_bytes,
             rotational: None,
             simulated: None,
+            array: None,
         };
         Ok(Self { facts, path, is_new, roots })
     }

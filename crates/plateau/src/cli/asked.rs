@@ -14,7 +14,7 @@ pub struct Asked {
     /// Tests, with commas between them; each begins with a purge of its own
     #[arg(value_name = "TESTS", value_parser = TestNames)]
     pub tests: Option<String>,
-    /// Block device, regular file, or sim:MODEL
+    /// Block device, regular file, sim:MODEL, or array:FILE.toml
     pub target: Option<String>,
     /// Run a preset: a plan that comes with this program (see `plateau plan --list`)
     #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]

@@ -1,7 +1,7 @@
 //! `plateau resume RUN`.
 
 use drive::{Drive, OpenOptions};
-use record::{Event, Gap, Loaded, RunFile, TargetKind};
+use record::{Event, Gap, Loaded, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
 use crate::conduct;
@@ -11,6 +11,7 @@ use crate::{driving, places, rebuild};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
+    conduct::take_apart_left_over(&library)?;
     let stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
     if stored.file.origin.is_some() {
@@ -34,11 +35,13 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     let drive = open_again(&stored.file)?;
-    let identity = confirmed(&stored.file, &drive, options.erase.as_deref())?;
-    let mut armed = drive.arm(identity.as_deref())?;
+    let identities = confirmed(&stored.file, &drive, &options.erase)?;
+    let mut armed = drive.arm_for_run(&identities, library.root())?;
     let interrupted = conduct::watch_interrupts()?;
     let gap = gap_since(&loaded);
-    let begin = match (options.restart_test, options.continue_timeline) {
+    // An array is gone behind the run that was cut, so its test begins again.
+    let restart = options.restart_test || stored.file.target.array.is_some();
+    let begin = match (restart, options.continue_timeline) {
         (true, _) => Begin::RestartTest,
         (false, true) => Begin::ContinueTimeline(gap),
         (false, false) => Begin::Continue(gap),
@@ -87,8 +90,10 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     };
     let drive = drive::open(&file.target.path, &open)?;
     let (was, is) = (&file.target, drive.facts());
-    let same = (&was.identity, was.capacity_bytes, was.logical_block_bytes)
-        == (&is.identity, is.capacity_bytes, is.logical_block_bytes);
+    // What an array has is known when it is there; its members are compared.
+    let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
+    let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
+        == (&is.identity, capacity_of(is), is.logical_block_bytes, &is.array);
     if same && was.simulated == is.simulated {
         return Ok(drive);
     }
@@ -111,15 +116,20 @@ fn open_again(file: &RunFile) -> Done<Drive> {
 
 /// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
 /// can be recognised for certain: by its serial number, or because it was not detached since.
-fn confirmed(file: &RunFile, drive: &Drive, erase: Option<&str>) -> Done<Option<String>> {
+fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
+    if let Some(array) = was.array.as_ref().filter(|_| erase.is_empty()) {
+        // Those without a serial number have to be named again.
+        let certain = array.members.iter().filter(|member| member.serial.is_some());
+        return Ok(certain.map(|member| member.identity.clone()).collect());
+    }
     let certain = was.kind != TargetKind::Block
         || was.serial.is_some()
         || (was.attachment.is_some() && was.attachment == is.attachment);
     match erase {
-        Some(typed) => Ok(Some(typed.to_owned())),
-        None if certain => Ok(Some(was.identity.clone())),
-        None => Err(Failure::text(
+        [_, ..] => Ok(erase.to_vec()),
+        [] if certain => Ok(vec![was.identity.clone()]),
+        [] => Err(Failure::text(
             Exit::Refused,
             format!(
                 "{} has no serial number and was attached anew since the run began, so it may be another \

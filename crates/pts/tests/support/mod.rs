@@ -188,6 +188,7 @@ pub fn target(logical_block_bytes: u32) -> TargetFacts {
         physical_block_bytes: 4096,
         rotational: Some(false),
         simulated: None,
+        array: None,
     }
 }
 

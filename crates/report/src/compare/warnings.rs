@@ -75,6 +75,9 @@ fn sectors(run: &RunFile) -> String {
 }
 
 fn kind(run: &RunFile) -> String {
+    if let Some(array) = &run.target.array {
+        return array.words();
+    }
     match (&run.target.kind, &run.target.simulated) {
         (TargetKind::Imported, _) => "imported".into(),
         (_, Some(sim)) => format!("simulated at scale 1/{}", sim.scale_divisor),

@@ -134,6 +134,7 @@ fn facts_of(host: &Host) -> TargetFacts {
         physical_block_bytes: 512,
         rotational: None,
         simulated: None,
+        array: None,
     };
     describe(&mut facts, &SysDevice::find(&host.roots, DISK).expect("the disk"), &host.roots);
     facts

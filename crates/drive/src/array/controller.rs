@@ -1,0 +1,125 @@
+//! What makes arrays, behind one interface, and the world that it works in: programs and attributes of the kernel.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::error::DriveError;
+
+/// Makes an array and takes it apart again.
+pub(crate) trait ArrayController: Send {
+    /// What it is, with its version; an error where it cannot be had.
+    fn version(&mut self) -> Result<String, DriveError>;
+
+    /// Creates the array; gives its node. Nothing may ask on a terminal.
+    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
+
+    /// How the array is.
+    fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
+
+    /// Stops the array, wherever it is; one that is not there is fine.
+    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
+
+    /// Takes what makes a drive a member of this array off it; a drive that is none stays as it is.
+    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError>;
+}
+
+/// An array to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) level: u8,
+    pub(crate) chunk_kib: Option<u32>,
+    pub(crate) bitmap: bool,
+    /// Name in the kernel: `md127`.
+    pub(crate) name: String,
+    /// What tells it from every other array.
+    pub(crate) uuid: String,
+    /// Nodes of the members, without links.
+    pub(crate) members: Vec<PathBuf>,
+    /// What is used of each member; none for level 0.
+    pub(crate) component_kib: Option<u64>,
+}
+
+/// How an array is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum State {
+    /// All members work, and nothing goes on.
+    Whole,
+    /// It brings its members to one content: what, and how much of it is done.
+    Syncing(String, f64),
+    /// It is no longer what was created: why.
+    Broken(String),
+}
+
+/// What a program said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) success: bool,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// The last thing that it said.
+    pub(crate) fn last_words(&self) -> &str {
+        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        text.trim().lines().last().unwrap_or("it said nothing")
+    }
+}
+
+/// The world outside of this process.
+pub(crate) trait Outside: Send {
+    /// Runs a program to its end, without a terminal.
+    fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
+    /// An attribute of a block device, without blanks around it; none where it is not there.
+    fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
+    /// Writes an attribute of a block device.
+    fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;
+    /// Kernel names of all block devices.
+    fn devices(&mut self) -> io::Result<Vec<String>>;
+    /// Waits.
+    fn pause(&mut self, time: Duration);
+}
+
+/// This host.
+#[derive(Debug)]
+pub(crate) struct Host;
+
+const BLOCK: &str = "/sys/class/block";
+
+impl Outside for Host {
+    fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
+        // As a user's shell would not find it: these programs are the administrator's.
+        let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+        let output = Command::new(program)
+            .args(arguments)
+            .env("PATH", path)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Ran { success: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
+    }
+
+    fn attribute(&mut self, device: &str, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(Path::new(BLOCK).join(device).join(name)).ok()?;
+        Some(text.trim().to_owned())
+    }
+
+    fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()> {
+        std::fs::write(Path::new(BLOCK).join(device).join(name), value)
+    }
+
+    fn devices(&mut self) -> io::Result<Vec<String>> {
+        let entries = std::fs::read_dir(BLOCK)?.collect::<io::Result<Vec<_>>>()?;
+        let mut names: Vec<String> =
+            entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn pause(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}

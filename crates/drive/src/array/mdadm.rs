@@ -1,0 +1,172 @@
+//! Linux software RAID through `mdadm`. It writes the superblocks; how the array is, the kernel itself is asked.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::controller::{ArrayController, Outside, Plan, Ran, State};
+use super::spec::DATA_OFFSET_BYTES;
+use crate::error::DriveError;
+
+const PROGRAM: &str = "mdadm";
+/// Somebody else may look at a device for a moment when it appears or changes.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(300);
+/// The kernel's own limit of 200 MB/s would make the first resync the longest part of a test. KiB/s.
+const SYNC_SPEED: &str = "100000000";
+
+/// `mdadm`, in a world.
+pub(crate) struct Mdadm<O> {
+    pub(crate) outside: O,
+}
+
+impl<O: Outside> Mdadm<O> {
+    fn run(&mut self, arguments: &[&str]) -> Result<Ran, DriveError> {
+        let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        self.outside.run(PROGRAM, &arguments).map_err(|error| {
+            let next = match error.kind() {
+                std::io::ErrorKind::NotFound => "; install the package mdadm, which makes software RAID",
+                _ => "",
+            };
+            DriveError::Unusable(format!("{PROGRAM} cannot be run: {}{next}", crate::error::reason(&error)))
+        })
+    }
+
+    /// The UUID that it finds on a device or of an array.
+    fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, DriveError> {
+        let ran = self.run(&[how, "--export", device])?;
+        let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
+        Ok(found.filter(|_| ran.success))
+    }
+
+    /// Does it until it succeeds or there is no point in it.
+    fn persist(&mut self, arguments: &[&str], what: &str) -> Result<(), DriveError> {
+        let mut said = String::new();
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                self.outside.pause(PAUSE);
+            }
+            let ran = self.run(arguments)?;
+            if ran.success {
+                return Ok(());
+            }
+            said = ran.last_words().to_owned();
+        }
+        Err(DriveError::device(format!(
+            "{what} failed: {said}; see who uses it with lsblk and fuser, then start plateau again, which tries \
+             once more"
+        )))
+    }
+}
+
+impl<O: Outside> ArrayController for Mdadm<O> {
+    fn version(&mut self) -> Result<String, DriveError> {
+        let ran = self.run(&["--version"])?;
+        // It prints its version as an error.
+        Ok(ran.last_words().to_owned())
+    }
+
+    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
+        let node = format!("/dev/{}", plan.name);
+        let mut arguments = vec![
+            "--create".to_owned(),
+            node.clone(),
+            // Asks nothing.
+            "--run".into(),
+            "--metadata=1.2".into(),
+            "--homehost=any".into(),
+            "--name=plateau".into(),
+            format!("--uuid={}", plan.uuid),
+            format!("--level={}", plan.level),
+            format!("--raid-devices={}", plan.members.len()),
+            format!("--data-offset={}K", DATA_OFFSET_BYTES / 1024),
+        ];
+        if plan.level != 0 {
+            let bitmap = if plan.bitmap { "internal" } else { "none" };
+            arguments.push(format!("--bitmap={bitmap}"));
+        }
+        arguments.extend(plan.chunk_kib.map(|kib| format!("--chunk={kib}")));
+        arguments.extend(plan.component_kib.map(|kib| format!("--size={kib}")));
+        if plan.level == 5 {
+            // Otherwise it begins degraded, with its last member as a spare.
+            arguments.push("--force".into());
+        }
+        arguments.extend(plan.members.iter().map(|member| member.display().to_string()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ran = self.run(&arguments)?;
+        if !ran.success {
+            return Err(DriveError::device(format!(
+                "{PROGRAM} could not create {node}: {}; the kernel needs the module raid{}, and its log may say more",
+                ran.last_words(),
+                if [5, 6].contains(&plan.level) { "456".to_owned() } else { plan.level.to_string() }
+            )));
+        }
+        if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
+            self.persist(&["--readwrite", &node], &format!("making {node} writable"))?;
+        }
+        // An array without a resync has no such attribute, and one that is slower is no other array.
+        drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
+        Ok(node.into())
+    }
+
+    fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
+        let mut get = |name: &str| self.outside.attribute(&plan.name, name);
+        let state = get("md/array_state").unwrap_or_else(|| "not there any more".into());
+        if !["clean", "active", "active-idle", "write-pending", "read-auto"].contains(&state.as_str()) {
+            return Ok(State::Broken(format!("it is {state}")));
+        }
+        let missing = get("md/degraded").unwrap_or_else(|| "0".into());
+        if missing != "0" {
+            return Ok(State::Broken(format!("it is degraded: {missing} of its members failed")));
+        }
+        let action = get("md/sync_action").unwrap_or_else(|| "idle".into());
+        let pending = get("md/resync_start").unwrap_or_else(|| "none".into());
+        if action == "idle" && pending == "none" {
+            return Ok(State::Whole);
+        }
+        let what = if action == "idle" { "resync".into() } else { action };
+        Ok(State::Syncing(what, share(&get("md/sync_completed").unwrap_or_default())))
+    }
+
+    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError> {
+        let devices = self
+            .outside
+            .devices()
+            .map_err(|e| DriveError::Unusable(format!("/sys/class/block: {}", crate::error::reason(&e))))?;
+        // After a start of the host it may have another number.
+        for name in devices.iter().filter(|name| is_array(name)) {
+            let node = format!("/dev/{name}");
+            if self.uuid("--detail", &node)?.as_ref() == Some(&plan.uuid) {
+                self.persist(&["--stop", &node], &format!("stopping the array {node}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
+        let node = member.display().to_string();
+        if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
+            return Ok(());
+        }
+        self.persist(&["--zero-superblock", &node], &format!("taking the RAID superblock off {node}"))
+    }
+}
+
+/// Whole arrays, not their partitions.
+fn is_array(name: &str) -> bool {
+    name.strip_prefix("md").is_some_and(|rest| {
+        rest.starts_with('_') || (!rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// `1234 / 5678` sectors, `none` or `delayed`.
+fn share(completed: &str) -> f64 {
+    let parts =
+        completed.split_once('/').map(|(done, all)| (done.trim().parse::<f64>(), all.trim().parse::<f64>()));
+    match parts {
+        Some((Ok(done), Ok(all))) if all > 0.0 => done / all,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The description of an array: a TOML file, read and judged without touching anything.
+
+use serde::Deserialize;
+use stdx::units::{KIB, MIB};
+
+use crate::error::DriveError;
+
+/// Where data begins on a member: behind superblock and bitmap.
+pub(crate) const DATA_OFFSET_BYTES: u64 = 4 * MIB;
+const LEVELS: &[(u8, usize)] = &[(0, 2), (1, 2), (5, 3), (6, 4), (10, 2)];
+const DEFAULT_CHUNK_KIB: u32 = 512;
+const CHUNKS_KIB: std::ops::RangeInclusive<u32> = 4..=16_384;
+
+/// An array as its file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spec {
+    pub(crate) level: u8,
+    /// None for level 1.
+    pub(crate) chunk_kib: Option<u32>,
+    pub(crate) bitmap: bool,
+    pub(crate) members: Vec<String>,
+}
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    level: u8,
+    chunk_kib: Option<u32>,
+    bitmap: Option<Bitmap>,
+    members: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Bitmap {
+    None,
+    Internal,
+}
+
+impl Spec {
+    /// Reads the text of a description; `target` is named in what is wrong with it.
+    pub(crate) fn parse(target: &str, text: &str) -> Result<Self, DriveError> {
+        let read: Text = toml::from_str(text)
+            .map_err(|error| DriveError::Invalid(format!("{target}: {}", error.to_string().trim_end())))?;
+        read.judged().map_err(|problem| DriveError::Invalid(format!("{target}: {problem}")))
+    }
+
+    /// Bytes of the array over members of these sizes. What it really has is known when it is there: the kernel
+    /// rounds.
+    pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
+        let component = self.component_bytes(members);
+        let count = members.len() as u64;
+        match self.level {
+            0 => members.iter().map(|&bytes| self.whole_chunks(bytes)).sum(),
+            1 => component,
+            5 => component * (count - 1),
+            6 => component * (count - 2),
+            _ => component * count / 2,
+        }
+    }
+
+    /// What is used of each member where all must be alike.
+    pub(crate) fn component_bytes(&self, members: &[u64]) -> u64 {
+        self.whole_chunks(members.iter().copied().min().unwrap_or(0))
+    }
+
+    fn whole_chunks(&self, member_bytes: u64) -> u64 {
+        let bytes = member_bytes.saturating_sub(DATA_OFFSET_BYTES);
+        let chunk = u64::from(self.chunk_kib.unwrap_or(64)) * KIB;
+        bytes - bytes % chunk
+    }
+}
+
+impl Text {
+    fn judged(self) -> Result<Spec, String> {
+        let Some((_, least)) = LEVELS.iter().find(|(level, _)| *level == self.level) else {
+            return Err(format!("there is no level {}; there are 0, 1, 5, 6 and 10", self.level));
+        };
+        if self.members.len() < *least {
+            let (level, count) = (self.level, self.members.len());
+            return Err(format!("RAID {level} needs at least {least} members, and there are {count}"));
+        }
+        let chunk_kib = match (self.level, self.chunk_kib) {
+            (1, None) => None,
+            (1, Some(_)) => return Err("RAID 1 has no chunks; leave chunk_kib out".into()),
+            (_, chunk) => Some(chunk.unwrap_or(DEFAULT_CHUNK_KIB)),
+        };
+        if let Some(chunk) = chunk_kib.filter(|kib| !CHUNKS_KIB.contains(kib) || !kib.is_power_of_two()) {
+            return Err(format!("chunk_kib {chunk}: a power of two from 4 to 16384 is possible"));
+        }
+        let bitmap = self.bitmap == Some(Bitmap::Internal);
+        if bitmap && self.level == 0 {
+            return Err("RAID 0 has no bitmap; leave it out".into());
+        }
+        for (i, member) in self.members.iter().enumerate() {
+            if self.members[..i].contains(member) {
+                return Err(format!("{member} is a member twice"));
+            }
+        }
+        Ok(Spec { level: self.level, chunk_kib, bitmap, members: self.members })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Spec, String> {
+        Spec::parse("array:a.toml", text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_description_is_read() {
+        let spec =
+            parse("level = 5\nchunk_kib = 64\nbitmap = \"internal\"\nmembers = [\"/a\", \"/b\", \"/c\"]");
+        let members = ["/a", "/b", "/c"].map(str::to_owned).to_vec();
+        assert_eq!(spec, Ok(Spec { level: 5, chunk_kib: Some(64), bitmap: true, members }));
+        let mirror = parse("level = 1\nmembers = [\"/a\", \"/b\"]").unwrap();
+        assert_eq!((mirror.chunk_kib, mirror.bitmap), (None, false));
+        assert_eq!(parse("level = 0\nmembers = [\"/a\", \"/b\"]").unwrap().chunk_kib, Some(512));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_can() {
+        for (text, part) in [
+            ("level = 4\nmembers = [\"/a\", \"/b\"]", "there are 0, 1, 5, 6 and 10"),
+            ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, and there are 2"),
+            ("level = 6\nmembers = [\"/a\", \"/b\", \"/c\"]", "at least 4"),
+            ("level = 0\nmembers = [\"/a\"]", "at least 2"),
+            ("level = 1\nchunk_kib = 64\nmembers = [\"/a\", \"/b\"]", "no chunks"),
+            ("level = 0\nchunk_kib = 48\nmembers = [\"/a\", \"/b\"]", "a power of two"),
+            ("level = 0\nchunk_kib = 2\nmembers = [\"/a\", \"/b\"]", "from 4 to"),
+            ("level = 0\nbitmap = \"internal\"\nmembers = [\"/a\", \"/b\"]", "no bitmap"),
+            ("level = 0\nmembers = [\"/a\", \"/a\"]", "/a is a member twice"),
+            ("level = 0\nmembers = [\"/a\", \"/b\"]\nspares = 1", "spares"),
+            ("level = 0", "members"),
+            ("[[", "array:a.toml: "),
+        ] {
+            let problem = parse(text).expect_err(text);
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_array_has_what_its_level_leaves() {
+        let of = |level: u8, count: usize| {
+            let names: Vec<String> = (0..count).map(|i| format!("\"/{i}\"")).collect();
+            let spec = parse(&format!("level = {level}\nmembers = [{}]", names.join(", "))).unwrap();
+            spec.capacity_bytes(&vec![36 * MIB; count]) / MIB
+        };
+        assert_eq!([of(0, 3), of(1, 2), of(5, 3), of(6, 5), of(10, 4)], [96, 32, 64, 96, 64]);
+        let unequal = parse("level = 0\nchunk_kib = 64\nmembers = [\"/a\", \"/b\"]").unwrap();
+        assert_eq!(unequal.capacity_bytes(&[20 * MIB, 36 * MIB]), 48 * MIB);
+    }
+}

@@ -1,0 +1,203 @@
+//! Arrays: created for each test over members that are purged, taken apart behind it and after a crash.
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+use super::SHORT;
+use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "array",
+    needs: Some("plateau help run | grep -q array:"),
+    checks: &[
+        Check { name: "RAID 0: a campaign, the members purged, the array new for each test", run: level_0 },
+        Check { name: "RAID 5: the same, behind its first resync", run: level_5 },
+        Check { name: "RAID 10: the same", run: level_10 },
+        Check { name: "a degraded array is refused", run: degraded },
+        Check { name: "an array that loses a member ends the run and is taken apart", run: loses_a_member },
+        Check { name: "the next start takes apart what a killed run left", run: killed },
+        Check {
+            name: "a member that is not named or in use is refused, with every byte as it was",
+            run: refused,
+        },
+    ],
+};
+
+const DESCRIPTION: &str = "/tmp/array.toml";
+const THREE: &[Target] = &[SCSI_512, SATA, VIRTIO];
+
+/// Describes an array over empty disks; gives the options that confirm its members.
+fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<String> {
+    let mut paths = Vec::new();
+    let mut erase = String::new();
+    for &member in members {
+        lab.wipe(member)?;
+        let guest = lab.guest()?;
+        let device = guest.device(member)?;
+        erase += &format!(" --erase '{}'", guest.identity(&device)?);
+        paths.push(format!("\"{device}\""));
+    }
+    let text = format!("level = {level}\\nchunk_kib = 64\\nmembers = [{}]\\n", paths.join(", "));
+    lab.guest()?.sh(&format!("mkdir -p /run/mdadm; printf '{text}' >{DESCRIPTION}"))?;
+    lab.guest()?.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
+    Ok(erase)
+}
+
+/// No array is there, no member has metadata, nothing is left to undo.
+fn nothing_is_left(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let arrays = guest.run("grep -q ^md /proc/mdstat")?;
+    ensure!(arrays.code != 0, "an array is left: {}", guest.sh("cat /proc/mdstat")?);
+    for &member in members {
+        let device = guest.device(member)?;
+        let examined = guest.run(&format!("mdadm --examine {device}"))?;
+        ensure!(examined.code != 0, "{member:?} has metadata: {}", examined.out);
+        let info = guest.json(&format!("info {device}"))?;
+        ensure!(info["refusals"] == Value::Array(Vec::new()), "{member:?}: {}", info["refusals"]);
+    }
+    let notes = guest.sh("ls -A /runs/library | grep -c ^.array- || true")?;
+    ensure!(notes == "0", "{notes} notes are left");
+    Ok(())
+}
+
+/// Two tests on an array; gives the result.
+fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Value> {
+    let erase = describe(lab, level, members)?;
+    let guest = lab.guest()?;
+    let document =
+        guest.json(&format!("run tp-128,lat array:{DESCRIPTION}{erase} {SHORT} --cell-seconds 0.05"))?;
+    ensure!(document["state"] == "complete", "{}", document["state"]);
+    let modified = document["modified"].to_string();
+    ensure!(modified.contains(&format!("an array of {} drives", members.len())), "{modified}");
+    let listed = document["target"]["array"]["members"].as_array().context("no members")?;
+    let report = document["report"].as_str().context("no report")?;
+    let path = document["path"].as_str().context("no path")?;
+    for (member, listed) in members.iter().zip(listed) {
+        ensure!(listed["serial"] == member.serial, "{listed}");
+        ensure!(
+            guest.run(&format!("grep -q {} {report}", member.serial))?.code == 0,
+            "{member:?} is not in the report"
+        );
+        // Purged for each test.
+        let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
+        ensure!(purges == "2", "{member:?} was purged {purges} times");
+    }
+    let created = guest.sh(&format!("grep -c 'created anew as md' {path}/journal"))?;
+    ensure!(created == "2", "created {created} times");
+    let run = document["run"].as_str().context("no run")?;
+    ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
+    nothing_is_left(lab, members)?;
+    Ok(document)
+}
+
+fn capacity(document: &Value) -> anyhow::Result<u64> {
+    document["target"]["capacity_bytes"].as_u64().context("no capacity")
+}
+
+fn level_0(lab: &mut Lab) -> anyhow::Result<()> {
+    let document = campaign(lab, 0, &[SATA, VIRTIO])?;
+    ensure!(capacity(&document)? == 2 * (28 << 20), "{}", capacity(&document)?);
+    Ok(())
+}
+
+/// Whether both purges of the only run say that a resync was waited for.
+fn resynced(lab: &mut Lab) -> anyhow::Result<()> {
+    let waits = lab.guest()?.sh("grep -c 'first resync ended after' /runs/library/*/journal || true")?;
+    ensure!(waits == "2", "{waits} resyncs are recorded");
+    Ok(())
+}
+
+fn level_5(lab: &mut Lab) -> anyhow::Result<()> {
+    let document = campaign(lab, 5, THREE)?;
+    ensure!(capacity(&document)? == 2 * (28 << 20), "{}", capacity(&document)?);
+    resynced(lab)
+}
+
+fn level_10(lab: &mut Lab) -> anyhow::Result<()> {
+    let document = campaign(lab, 10, &[NVME_SLOT, SCSI_512, SATA, VIRTIO])?;
+    ensure!(capacity(&document)? == 2 * (28 << 20), "{}", capacity(&document)?);
+    resynced(lab)
+}
+
+fn degraded(lab: &mut Lab) -> anyhow::Result<()> {
+    lab.wipe(VIRTIO)?;
+    let guest = lab.guest()?;
+    let device = guest.device(VIRTIO)?;
+    guest.sh(&format!(
+        "mdadm --create /dev/md50 --run --level=1 --metadata=1.2 --bitmap=none --raid-devices=2 {device} missing"
+    ))?;
+    let identity = guest.identity("/dev/md50")?;
+    let before = lab.content(VIRTIO)?;
+    let said = lab.guest()?.fails(4, &format!("run tp-128 /dev/md50 --erase '{identity}' {SHORT}"))?;
+    ensure!(said.contains("degraded array: 1 of its members"), "{said}");
+    ensure!(lab.content(VIRTIO)? == before, "it was written");
+    lab.guest()?.sh(&format!("mdadm --stop /dev/md50 && mdadm --zero-superblock {device}"))?;
+    Ok(())
+}
+
+/// Starts a test on RAID 5 and waits until it measures.
+fn start(lab: &mut Lab, cell_seconds: &str) -> anyhow::Result<()> {
+    let erase = describe(lab, 5, THREE)?;
+    let guest = lab.guest()?;
+    guest.start(&format!("run tp-128 array:{DESCRIPTION}{erase} {SHORT} --cell-seconds {cell_seconds}"))?;
+    guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")
+}
+
+fn loses_a_member(lab: &mut Lab) -> anyhow::Result<()> {
+    start(lab, "1")?;
+    let guest = lab.guest()?;
+    let array = guest.sh("sed -n 's/^\\(md[0-9]*\\) .*/\\1/p' /proc/mdstat")?;
+    let member = guest.device(SATA)?;
+    guest.sh(&format!("mdadm --fail /dev/{array} {member}"))?;
+    let ended = guest.wait_for_end()?;
+    ensure!(ended.code == 5, "ended with {}: {}", ended.code, ended.err);
+    ensure!(ended.err.contains("degraded: 1 of its members failed"), "{}", ended.err);
+    nothing_is_left(lab, THREE)
+}
+
+fn killed(lab: &mut Lab) -> anyhow::Result<()> {
+    start(lab, "0.3")?;
+    let guest = lab.guest()?;
+    guest.sh("kill -9 $(pidof plateau)")?;
+    guest.wait_for_end()?;
+    guest.sh("grep -q ^md /proc/mdstat").context("a kill takes no array apart")?;
+    let id = guest.sh("cd /runs/library && ls -d */ | tr -d /")?;
+    let resumed = guest.plateau(&format!("resume {id}"))?;
+    ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);
+    ensure!(resumed.err.contains("took apart the RAID 5"), "{}", resumed.err);
+    let restarts = guest.sh("grep -c '\"restarted\"' /runs/library/*/journal")?;
+    ensure!(restarts == "1", "the test began again {restarts} times");
+    nothing_is_left(lab, THREE)
+}
+
+fn refused(lab: &mut Lab) -> anyhow::Result<()> {
+    let erase = describe(lab, 5, THREE)?;
+    let guest = lab.guest()?;
+    let device = guest.device(SATA)?;
+    guest.sh(&format!("yes bystander | dd of={device} bs=64k count=16 2>/dev/null"))?;
+    let before = lab.content(SATA)?;
+    let run = format!("run tp-128 array:{DESCRIPTION}");
+    let guest = lab.guest()?;
+    let none = guest.fails(3, &run)?;
+    ensure!(THREE.iter().all(|member| none.contains(member.serial) || *member == SCSI_512), "{none}");
+    let some = guest.fails(3, &format!("{run} --erase '{}' --erase '{}'", SATA.serial, VIRTIO.serial))?;
+    ensure!(
+        some.contains("to go on add --erase") && !some.contains(&format!("add --erase '{}'", SATA.serial)),
+        "{some}"
+    );
+    let wrong = guest.fails(3, &format!("{run}{erase} --erase 'PLATNVME1'"))?;
+    ensure!(wrong.contains("'PLATNVME1' is none of its members"), "{wrong}");
+    let swap = guest.device(VIRTIO)?;
+    guest.sh(&format!("mkswap {swap} && swapon {swap}"))?;
+    let used = guest.fails(3, &format!("{run}{erase}"));
+    guest.sh(&format!("swapoff {swap}"))?;
+    let used = used?;
+    ensure!(used.contains("swap space"), "{used}");
+    ensure!(lab.content(SATA)? == before, "a member was written");
+    let runs = lab.guest()?.sh("ls -A /runs/library | wc -l")?;
+    ensure!(runs == "0", "{runs} runs or notes were begun");
+    lab.wipe(VIRTIO)?;
+    lab.wipe(SATA)
+}
