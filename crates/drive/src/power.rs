@@ -19,17 +19,11 @@ struct Energy {
 }
 
 /// The power meters of this host.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PowerMeter {
     roots: Roots,
     /// When the counters were read last, and what they were.
     before: Option<(Instant, BTreeMap<String, Energy>)>,
-}
-
-impl Default for PowerMeter {
-    fn default() -> Self {
-        Self { roots: Roots::default(), before: None }
-    }
 }
 
 impl PowerMeter {
