@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use asked::profiles;
 pub use asked::{Asked, Changes, Driving, SimFaults};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use load::{Load, OutputFormat};
 use record::CacheChoice;
