@@ -38,7 +38,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
                     listed(sweep, |cell| mix_name(cell.read_percent)),
                     listed(sweep, |cell| block_size(cell.block_bytes.into())),
                     demand.to_string(),
-                    format!("{ZONES} zones"),
+                    format!("N/A; {ZONES} zones"),
                 ],
                 ..Phases::default()
             },
