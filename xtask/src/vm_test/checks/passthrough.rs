@@ -75,12 +75,13 @@ fn written(lab: &mut Lab) -> anyhow::Result<()> {
 
 fn read(lab: &mut Lab) -> anyhow::Result<()> {
     for &target in TARGETS {
-        // Reads of a mix check what they bring back against the stamps.
-        load(
-            lab,
-            target,
-            "--rw randrw --rwmixread 50 --bs 4k --iodepth 8 --size 8m --io_size 16m --verify crc32c",
-        )?;
+        let guest = lab.guest()?;
+        let device = guest.device(target)?;
+        let identity = guest.identity(&device)?;
+        let plain = "--rw write --bs 4k --iodepth 8 --size 8m --verify crc32c";
+        guest.json(&format!("load {device} {plain} --erase '{identity}'"))?;
+        // A load of reads checks the stamps of earlier ones.
+        load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m --verify crc32c")?;
         let before = lab.content(target)?;
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
         load(lab, target, "--rw read --bs 64k --iodepth 1 --size 8m")?;
