@@ -103,15 +103,31 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
     rows
 }
 
-/// The notes of one test: not more than fits on its summary, for page 1 has everything.
-pub(crate) fn of_test(outcome: &Outcome) -> Vec<NoteRow> {
+/// Pixels that the summary of a test has for notes without a mark and a tracking variable, and what these take.
+const ROOM_OF_TEST: f64 = 330.0;
+const MARK_PIXELS: f64 = 27.0;
+const VARIABLE_PIXELS: f64 = 21.0;
+
+/// The notes of one test: not more than fits on its summary, for page 1 and its annex have everything.
+pub(crate) fn of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &Vec<String>)| NoteRow {
         item: outcome.title.clone(),
         notation: notation.into(),
         comments: first_few(comments),
     };
-    let kinds = [("NOTE", &outcome.notes), ("MODIFIED", &outcome.modified)];
-    kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect()
+    let kinds = [("MODIFIED", &outcome.modified), ("NOTE", &outcome.notes)];
+    let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
+    let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
+    let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
+    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0));
+    if !further.is_empty() {
+        first.push(NoteRow {
+            item: outcome.title.clone(),
+            notation: "MORE".into(),
+            comments: vec!["see Special Notes, page 1".into()],
+        });
+    }
+    first
 }
 
 #[cfg(test)]

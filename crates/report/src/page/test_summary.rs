@@ -20,7 +20,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, place: Place) -> Stri
         set_up_table(document, std::slice::from_ref(outcome), &[]),
         figures(&outcome.key_figures),
         steady_state(outcome),
-        notes::table(&of_test(outcome))
+        notes::table(&of_test(document, outcome))
     );
     sheet(document, place, "summary", &banners(document, Some(outcome)), &body)
 }

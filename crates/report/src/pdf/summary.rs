@@ -236,7 +236,7 @@ pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &
     let y = figures(sheet, outcome, y) + 10.0;
     let y = steady(sheet, outcome, y);
     let y = heading(sheet, y, "Special Notes");
-    notes_table(sheet, y, &of_test_notes(outcome));
+    notes_table(sheet, y, &of_test_notes(document, outcome));
 }
 
 fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f64 {
