@@ -3,7 +3,7 @@
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed};
-use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetKind};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped};
 
@@ -119,6 +119,18 @@ impl Summary {
         } else {
             // Tests over time alone: there is no steady state to reach.
             "complete"
+        }
+    }
+}
+
+/// What has to be typed to lose what is on it; for an array one option for each member.
+pub fn erase_options(target: &TargetFacts) -> String {
+    let option = |identity: &str| format!("--erase '{identity}'");
+    match &target.array {
+        None => option(&target.identity),
+        Some(array) => {
+            let all: Vec<String> = array.members.iter().map(|member| option(&member.identity)).collect();
+            all.join(" ")
         }
     }
 }

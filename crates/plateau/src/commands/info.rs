@@ -6,7 +6,7 @@ use stdx::units::{amount_base10, parse_size};
 
 use crate::cli::{Cli, Info};
 use crate::failure::{Done, Exit, Failure};
-use crate::{health, printer};
+use crate::{health, printer, summary};
 
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
@@ -66,10 +66,13 @@ fn text(drive: &Drive, about: &About) -> String {
         "sectors",
         &format!("{} B logical, {} B physical", facts.logical_block_bytes, facts.physical_block_bytes),
     );
+    let members = facts.array.iter().flat_map(|array| &array.members);
+    members.for_each(|member| line("member", &format!("{} {}", member.path, member.words())));
     health::line(&about.health).into_iter().for_each(|text| line("health", &text));
     about.purge.iter().for_each(|method| line("purge", &purge_text(method)));
     if refusals.is_empty() && drive.needs_erase_confirmation() {
-        line("to test it", &format!("add --erase '{}': everything on it will be lost", facts.identity));
+        let options = summary::erase_options(facts);
+        line("to test it", &format!("add {options}: everything on it will be lost"));
     } else if refusals.is_empty() {
         line("to test it", "no confirmation is needed: there is nothing on it to lose");
     }

@@ -81,9 +81,9 @@ impl Planned {
     }
 
     fn what_is_lost(&self) -> String {
-        let identity = &self.file.target.identity;
+        let target = &self.file.target;
         if self.needs_erase {
-            format!("everything on {}; confirmed with --erase '{identity}'", self.file.target.path)
+            format!("everything on {}; confirmed with {}", target.path, summary::erase_options(target))
         } else {
             "nothing: there is nothing on it to lose".into()
         }
