@@ -63,6 +63,9 @@ impl Ssd {
             if bits != count as usize {
                 return Err(format!("superblock {superblock} counts {count} valid slots, but has {bits}"));
             }
+            if self.uses[superblock] == Use::Sealed && !self.map.is_bounded(superblock) {
+                return Err(format!("superblock {superblock} has fewer valid slots than its group can have"));
+            }
             if matches!(self.uses[superblock], Use::Free | Use::CacheFree) && count > 0 {
                 return Err(format!("superblock {superblock} is free, but has {count} valid slots"));
             }

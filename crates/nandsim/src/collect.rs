@@ -18,14 +18,19 @@ pub(crate) struct Victim {
     credit: u32,
     /// Program unit that was sensed last; its other slots need only their transfer.
     sensed: Option<u32>,
+    /// First slot whose mapping was not fetched yet.
+    unfetched: u32,
 }
+
+/// Slots of a victim whose mapping is fetched together.
+const FETCH: u32 = 64;
 
 impl Victim {
     pub(crate) fn new(plan: &Plan, superblock: u32, valid: u32) -> Self {
         let cursor = superblock * plan.superblock_slots;
         let end = cursor + plan.superblock_slots;
         let garbage = plan.superblock_slots - valid;
-        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None }
+        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None, unfetched: cursor }
     }
 
     /// The next slot, valid or not; none behind the last.
@@ -46,6 +51,10 @@ impl Victim {
     ) -> Option<(u32, u64)> {
         let slot = map.next_valid(self.cursor, self.end)?;
         self.cursor = slot + 1;
+        if slot >= self.unfetched {
+            self.unfetched = (slot + FETCH).min(self.end);
+            map.fetch_slots(slot, self.unfetched);
+        }
         let unit = slot >> plan.unit_shift;
         let again = self.sensed.replace(unit) == Some(unit);
         let die = plan.die_of(slot);
@@ -156,16 +165,10 @@ impl Ssd {
     }
 
     /// The sealed superblock with the fewest valid slots.
-    fn fewest_valid(&self) -> Option<u32> {
-        // Two plain passes instead of one with a pair: the first runs on vectors.
-        let counts = self.map.valid.iter().zip(&self.uses);
-        let count = |(&valid, &used): (&u32, &Use)| if used == Use::Sealed { valid } else { u32::MAX };
-        let valid = counts.clone().map(count).fold(u32::MAX, u32::min);
-        if valid >= self.plan.superblock_slots {
-            return None;
-        }
-        let found = counts.map(count).position(|n| n == valid);
-        Some(found.expect("the least of these counts is one of them") as u32)
+    fn fewest_valid(&mut self) -> Option<u32> {
+        let uses = &self.uses;
+        let (superblock, valid) = self.map.fewest_valid(|superblock| uses[superblock] == Use::Sealed)?;
+        (valid < self.plan.superblock_slots).then_some(superblock as u32)
     }
 
     /// The oldest superblock, but for those without garbage that are passed over: they wait another turn.

@@ -30,11 +30,16 @@ impl Events {
     #[inline]
     pub(crate) fn set(&mut self, leaf: usize, time_ns: u64) {
         let mut at = self.first_leaf + leaf;
-        self.nodes[at].time_ns = time_ns;
+        // The winner stays at hand on its way up: only its rivals come from memory, and none waits for another.
+        let mut first = Node { time_ns, leaf: leaf as u32 };
+        self.nodes[at] = first;
         while at > 1 {
+            let rival = self.nodes[at ^ 1];
+            let left = at.is_multiple_of(2);
+            let wins = (first.time_ns < rival.time_ns) | ((first.time_ns == rival.time_ns) & left);
+            first = std::hint::select_unpredictable(wins, first, rival);
             at /= 2;
-            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
-            self.nodes[at] = if left.time_ns <= right.time_ns { left } else { right };
+            self.nodes[at] = first;
         }
     }
 

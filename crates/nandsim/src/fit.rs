@@ -10,7 +10,7 @@ mod protocol;
 use serde::{Deserialize, Serialize};
 
 pub use climb::{Fit, fit};
-pub use protocol::{Simulated, simulate};
+pub use protocol::{Simulated, saturation_curve, simulate};
 
 /// Shares of reads in percent that are fitted.
 pub const FITTED_MIXES: [u8; 4] = [0, 35, 65, 100];
@@ -111,6 +111,32 @@ pub struct Figure {
     pub simulated: f64,
 }
 
+/// How far rates depart from others in percent of these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviation {
+    /// The middle one.
+    pub median_percent: f64,
+    /// What nine of ten do not pass.
+    pub p90_percent: f64,
+    /// The largest.
+    pub most_percent: f64,
+}
+
+impl Deviation {
+    /// Of `rates` from `reference`, one by one.
+    ///
+    /// # Panics
+    /// Panics when there are none.
+    #[must_use]
+    pub fn between(reference: &[f64], rates: &[f64]) -> Self {
+        let mut off: Vec<f64> =
+            reference.iter().zip(rates).map(|(of, rate)| 100.0 * (rate / of - 1.0).abs()).collect();
+        off.sort_by(f64::total_cmp);
+        let at = |share: f64| off[((off.len() - 1) as f64 * share).round() as usize];
+        Self { median_percent: median(&off), p90_percent: at(0.9), most_percent: at(1.0) }
+    }
+}
+
 impl Measured {
     /// The cells of a CSV text: a heading, then a line per block size with KiB and the IOPS of 0, 5, 35, 50,
     /// 65, 95 and 100 percent reads.
@@ -209,6 +235,13 @@ mod tests {
         assert_eq!(cells[1], Cell { block_bytes: 512, read_percent: 5, iops: 2.0 });
         assert_eq!(cells[13], Cell { block_bytes: 4096, read_percent: 100, iops: 14.0 });
         assert!(Measured::cells_of("bs\n4,x").unwrap_err().contains("4,x"));
+    }
+
+    #[test]
+    fn deviations_are_of_the_reference() {
+        let off = Deviation::between(&[100.0; 4], &[100.0, 90.0, 130.0, 104.0]);
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(close(off.median_percent, 7.0) && close(off.most_percent, 30.0), "{off:?}");
     }
 
     #[test]

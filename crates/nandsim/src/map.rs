@@ -31,6 +31,9 @@ impl Divisor {
     }
 }
 
+/// Superblocks whose fewest valid slots are known together.
+const GROUP: usize = 128;
+
 pub(crate) struct Map {
     /// Physical slot of each map unit.
     pub(crate) l2p: Vec<u32>,
@@ -39,6 +42,8 @@ pub(crate) struct Map {
     bits: Vec<u64>,
     /// Valid slots per superblock.
     pub(crate) valid: Vec<u32>,
+    /// No superblock of a group has fewer valid slots than this; what is full or new may have more.
+    fewest: Vec<u32>,
     /// Map units that are mapped.
     pub(crate) mapped: u32,
     superblock: Divisor,
@@ -52,6 +57,7 @@ impl Map {
             p2l: vec![NONE; slots],
             bits: vec![0; slots.div_ceil(64)],
             valid: vec![0; superblocks as usize],
+            fewest: vec![0; (superblocks as usize).div_ceil(GROUP)],
             mapped: 0,
             superblock: Divisor::new(slots_per_superblock),
         }
@@ -62,6 +68,7 @@ impl Map {
         self.p2l.fill(NONE);
         self.bits.fill(0);
         self.valid.fill(0);
+        self.fewest.fill(0);
         self.mapped = 0;
     }
 
@@ -73,7 +80,69 @@ impl Map {
     #[inline]
     fn invalidate(&mut self, slot: u32) {
         self.bits[slot as usize / 64] &= !(1 << (slot % 64));
-        self.valid[self.superblock.quotient(slot) as usize] -= 1;
+        let superblock = self.superblock.quotient(slot) as usize;
+        self.valid[superblock] -= 1;
+        self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
+    }
+
+    /// The first of the superblocks that count with the fewest valid slots, and how many it has. Groups that
+    /// cannot have it are not looked into.
+    pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
+        loop {
+            let (mut group, mut least) = (0, u32::MAX);
+            for (at, &fewest) in self.fewest.iter().enumerate() {
+                if fewest < least {
+                    (group, least) = (at, fewest);
+                }
+            }
+            if least == u32::MAX {
+                return None;
+            }
+            let (mut found, mut fewest) = (0, u32::MAX);
+            for superblock in group * GROUP..((group + 1) * GROUP).min(self.valid.len()) {
+                if self.valid[superblock] < fewest && counts(superblock) {
+                    (found, fewest) = (superblock, self.valid[superblock]);
+                }
+            }
+            self.fewest[group] = fewest;
+            if fewest == least && least < u32::MAX {
+                return Some((found, fewest));
+            }
+        }
+    }
+
+    /// Whether the bound of its group holds for a superblock that counts.
+    pub(crate) fn is_bounded(&self, superblock: usize) -> bool {
+        self.fewest[superblock / GROUP] <= self.valid[superblock]
+    }
+
+    /// To be called when a superblock begins to count.
+    pub(crate) fn counts_now(&mut self, superblock: usize) {
+        self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
+    }
+
+    /// Looks at the entries of these map units at once: what is far away comes from memory side by side, and
+    /// nobody waits for it when it is needed.
+    #[inline]
+    pub(crate) fn fetch_units(&self, units: impl Iterator<Item = u32>) {
+        std::hint::black_box(units.fold(0, |seen, unit| seen ^ self.l2p[unit as usize]));
+    }
+
+    /// The same for the bits of the slots that they hold now.
+    #[inline]
+    pub(crate) fn fetch_bits(&self, units: impl Iterator<Item = u32>) {
+        let bits = |unit: u32| self.bits.get(self.l2p[unit as usize] as usize / 64).copied().unwrap_or(0);
+        std::hint::black_box(units.fold(0, |seen, unit| seen ^ bits(unit)));
+    }
+
+    /// The same for the map units that are in the valid slots from `from` to `end`.
+    pub(crate) fn fetch_slots(&self, from: u32, end: u32) {
+        let (mut seen, mut at) = (0, from);
+        while let Some(slot) = self.next_valid(at, end) {
+            seen ^= self.l2p[self.p2l[slot as usize] as usize];
+            at = slot + 1;
+        }
+        std::hint::black_box(seen);
     }
 
     /// Puts `unit` into `slot`, a fresh one; what the unit held before becomes garbage.

@@ -19,14 +19,14 @@ struct Slot {
 
 /// Most commands in flight that a drive takes.
 pub const MOST_IN_FLIGHT: u32 = 1 << 16;
-/// Accesses drawn ahead of their submission; a power of two.
-const AHEAD: usize = 16;
+/// Accesses drawn ahead of their submission.
+const AHEAD: usize = 32;
 
 struct Thread {
     stream: Stream,
     /// Bytes still to submit.
     left_bytes: u64,
-    /// The next accesses, drawn early so that their mapping entries are on their way from memory.
+    /// The next accesses, drawn together so that their mapping entries come from memory side by side.
     ahead: [Access; AHEAD],
     next: usize,
 }
@@ -147,7 +147,6 @@ impl Ssd {
     /// Closes the books.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.abandon();
-        std::hint::black_box(self.touched);
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
             run.end_tick(self.now_ns, on_tick);
@@ -189,10 +188,15 @@ impl Ssd {
             self.events.set(leaf, NEVER);
             return;
         }
-        let drawn = thread.stream.next_access();
-        let access = std::mem::replace(&mut thread.ahead[thread.next], drawn);
-        thread.next = (thread.next + 1) % AHEAD;
-        self.touched ^= self.map.l2p[(drawn.offset_bytes >> self.plan.map_unit_shift) as usize];
+        if thread.next == AHEAD {
+            thread.ahead.iter_mut().for_each(|access| *access = thread.stream.next_access());
+            thread.next = 0;
+            let unit = |access: &Access| (access.offset_bytes >> self.plan.map_unit_shift) as u32;
+            self.map.fetch_units(thread.ahead.iter().map(unit));
+            self.map.fetch_bits(thread.ahead.iter().filter(|access| !access.read).map(unit));
+        }
+        let access = thread.ahead[thread.next];
+        thread.next += 1;
         thread.left_bytes = thread.left_bytes.saturating_sub(access.block_bytes.into());
         (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
         (slot.offset_bytes, slot.block_bytes) = (access.offset_bytes, access.block_bytes);
@@ -207,9 +211,9 @@ impl Run {
                 Until::ForNs(_) => u64::MAX,
                 Until::Bytes(bytes) => pattern.share_bytes(bytes, index, load.threads),
             };
-            let mut stream = Stream::new(load.seed, index, load.threads, pattern);
-            let ahead = std::array::from_fn(|_| stream.next_access());
-            Thread { stream, left_bytes, ahead, next: 0 }
+            let stream = Stream::new(load.seed, index, load.threads, pattern);
+            let none = Access { read: false, block_bytes: 0, offset_bytes: 0 };
+            Thread { stream, left_bytes, ahead: [none; AHEAD], next: AHEAD }
         };
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
         let slot = |i: u32| Slot { thread: (i / u32::from(load.queue_depth)) as u16, ..Slot::default() };

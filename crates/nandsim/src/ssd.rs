@@ -76,8 +76,6 @@ pub struct Ssd {
     /// A mistake planted on purpose.
     #[cfg(test)]
     pub(crate) bug: Option<crate::check::canary::Bug>,
-    /// Keeps early looks at the mapping from being optimised away; means nothing.
-    pub(crate) touched: u32,
 }
 
 impl Ssd {
@@ -120,7 +118,6 @@ impl Ssd {
             attended: false,
             #[cfg(test)]
             bug: None,
-            touched: 0,
             plan,
         };
         ssd.attend();

@@ -171,6 +171,7 @@ impl Ssd {
         let superblock = full.end / self.plan.superblock_slots - 1;
         let in_cache = superblock >= self.plan.superblocks;
         self.uses[superblock as usize] = if in_cache { Use::Cache } else { Use::Sealed };
+        self.map.counts_now(superblock as usize);
         if in_cache {
             self.cache.sealed.push_back(superblock);
         } else if self.plan.victim_window.is_some() {

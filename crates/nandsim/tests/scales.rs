@@ -3,74 +3,37 @@
 mod common;
 
 use common::{SECOND, fill, load, run};
+use nandsim::fit::{Deviation, Measured, saturation_curve, simulate};
 use nandsim::{Load, Model, Scale, Ssd, Until, VictimPolicy};
 use stdx::access::Order;
 
-/// An eighth of an SLC drive and a thirty-second of the same.
-fn scaled(n: u32) -> Ssd {
-    let mut model = Model::named("sas-slc-2011").unwrap();
-    // A drive that keeps a test short: 16 GB, so that 1/32 of it still has its 1024 superblocks.
-    model.geometry.capacity_bytes = 16 << 30;
-    Ssd::new(&model, Scale::one_over(n).unwrap(), 1)
-}
+const MODEL: &str = "sas-slc-2011";
 
-fn percentile(values: &mut [f64], share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[((values.len() - 1) as f64 * share).round() as usize]
-}
-
-/// Rate over the time in 40 equal parts of three capacities of random writes.
-fn saturation(n: u32) -> Vec<f64> {
-    let mut ssd = scaled(n);
-    ssd.purge();
-    let capacity = ssd.capacity_bytes();
-    (0..40)
-        .map(|part| {
-            let until = Until::Bytes(capacity * 3 / 40 / 4096 * 4096);
-            let part = Load { seed: part, ..load(&ssd, Order::Random, 0, 4096, until) };
-            run(&mut ssd, &part).iops()
-        })
-        .collect()
+fn one_over(n: u32) -> Scale {
+    Scale::one_over(n).unwrap()
 }
 
 /// The curve of 1/32 departs from that of 1/8 by at most 2 percent.
 #[test]
 fn a_smaller_scale_keeps_the_write_saturation() {
-    let mut off: Vec<f64> =
-        saturation(8).iter().zip(saturation(32)).map(|(a, b)| (b / a - 1.0).abs() * 100.0).collect();
-    let (median, most) = (percentile(&mut off, 0.5), percentile(&mut off, 1.0));
-    println!("saturation at 1/32 against 1/8: median {median:.2} %, most {most:.2} %");
-    assert!(most <= 2.0, "median {median}, most {most}");
+    let model = Model::named(MODEL).unwrap();
+    let [large, small] = [8, 32].map(|n| saturation_curve(&model, one_over(n)));
+    let off = Deviation::between(&large, &small);
+    println!("saturation at 1/32 against 1/8: {off:?}");
+    assert!(off.most_percent <= 2.0, "{off:?}");
 }
 
-/// Half of the cells depart by at most 2 percent, nine of ten by at most 5.
+/// Half of the 56 cells depart by at most 2 percent, nine of ten by at most 5.
 #[test]
 fn a_smaller_scale_keeps_the_cells() {
-    let cells = |n: u32| {
-        let mut ssd = scaled(n);
-        ssd.purge();
-        fill(&mut ssd);
-        fill(&mut ssd);
-        let time = Until::ForNs(10 * SECOND / u64::from(n));
-        let mut rates = Vec::new();
-        for round in 0..3 {
-            rates.clear();
-            for read_percent in [100, 65, 35, 0] {
-                for block in [131_072, 16_384, 4096, 512] {
-                    let seed = round * 64 + rates.len() as u64;
-                    let cell = load(&ssd, Order::Random, read_percent, block, time);
-                    rates.push(run(&mut ssd, &Load { seed, min_completions: 640, ..cell }).iops());
-                }
-            }
-        }
-        rates
-    };
-    let mut off: Vec<f64> =
-        cells(8).iter().zip(cells(32)).map(|(a, b)| (b / a - 1.0).abs() * 100.0).collect();
-    let (median, p90) = (percentile(&mut off, 0.5), percentile(&mut off, 0.9));
-    println!("cells at 1/32 against 1/8: median {median:.2} %, 90th percentile {p90:.2} %");
-    assert!(median <= 2.0, "median {median}");
-    assert!(p90 <= 5.0, "90th percentile {p90}");
+    let model = Model::named(MODEL).unwrap();
+    let all = Measured::of_model(MODEL).unwrap();
+    let cells = Measured { saturation: None, sequential_mb_per_s: None, response_ms: None, ..all };
+    let [large, small] = [8, 32].map(|n| simulate(&model, one_over(n), &cells, 5).iops);
+    assert_eq!(large.len(), 56);
+    let off = Deviation::between(&large, &small);
+    println!("56 cells at 1/32 against 1/8: {off:?}");
+    assert!(off.median_percent <= 2.0 && off.p90_percent <= 5.0, "{off:?}");
 }
 
 #[test]

@@ -51,6 +51,27 @@ pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -
     Simulated { iops, figures, write_amplification }
 }
 
+/// IOPS of 4 KiB random writes to a purged drive, over each of 40 equal parts of three capacities.
+#[must_use]
+pub fn saturation_curve(model: &Model, scale: Scale) -> Vec<f64> {
+    let mut ssd = Ssd::new(model, scale, 1);
+    ssd.purge();
+    let capacity = ssd.capacity_bytes();
+    let part = |seed| Load {
+        order: Order::Random,
+        read_percent: 0,
+        block_bytes: 4096,
+        threads: 2,
+        queue_depth: 16,
+        span: Span::contiguous(0, capacity),
+        until: Until::Bytes(capacity * 3 / 40 / 4096 * 4096),
+        seed,
+        min_completions: 0,
+        tick_ns: 0,
+    };
+    (0..40).map(|seed| ssd.run(&part(seed), &mut |_| true).iops()).collect()
+}
+
 fn figure(name: &str, unit: &str, measured: f64, simulated: f64) -> Figure {
     let digits = if simulated < 10.0 { 1000.0 } else { 1.0 };
     let simulated = (simulated * digits).round() / digits;
