@@ -1,16 +1,10 @@
-//! `cargo xtask bench engine [--t-io-uring PATH]`: what the load engine costs, beside fio and fio's own
-//! benchmark of io_uring. `cargo xtask bench report`: what reports of real-size runs cost.
-//!
-//! Everything is measured in pairs that alternate, at least five of them, and medians are compared: the
-//! host is shared, and what disturbs one tool must disturb the other. The figure is processor time of the
-//! submitting thread per I/O; wall-clock rates say more about the neighbours.
+//! `cargo xtask bench NAME`: what is promised in numbers, measured. One file per benchmark in `bench/`, one line in
+//! [`BENCHMARKS`].
 
-mod cases;
-mod contents;
-mod memory;
+mod engine;
+mod host;
 mod report;
-mod rivals;
-mod targets;
+mod sim;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -20,10 +14,27 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-/// Pairs per comparison.
-const PAIRS: usize = 5;
+/// One benchmark.
+struct Benchmark {
+    /// As typed.
+    name: &'static str,
+    /// What it measures, and its arguments.
+    about: &'static str,
+    /// Whether it measures code of this program, which must be optimised then.
+    of_this_program: bool,
+    /// Measures, with the root, the folder for what it needs and the arguments behind its name.
+    run: fn(&Path, &Path, &[String]) -> anyhow::Result<Results>,
+}
 
-const USAGE: &str = "usage: cargo xtask bench engine [--t-io-uring PATH] | report";
+/// Every benchmark.
+const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
+
+/// What a benchmark found.
+struct Results {
+    rows: Vec<Row>,
+    /// How it was measured.
+    how: String,
+}
 
 /// One line of the table.
 struct Row {
@@ -79,34 +90,24 @@ impl Verdict {
 
 /// Runs the benchmark and prints its table.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let t_io_uring = match arguments {
-        [what] if what == "engine" => None,
-        [what, flag, path] if what == "engine" && flag == "--t-io-uring" => Some(path.clone()),
-        [what] if what == "report" => return reports(root),
-        _ => bail!(USAGE),
+    let named = arguments
+        .split_first()
+        .and_then(|(name, rest)| Some((BENCHMARKS.iter().find(|benchmark| benchmark.name == name)?, rest)));
+    let Some((benchmark, rest)) = named else {
+        let line = |b: &Benchmark| format!("\n  {:8} {}", b.name, b.about);
+        bail!("usage: cargo xtask bench NAME{}", BENCHMARKS.iter().map(line).collect::<String>());
     };
-    if cfg!(debug_assertions) {
+    if cfg!(debug_assertions) && benchmark.of_this_program {
         return again_optimised(root, arguments);
     }
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let rivals = rivals::Rivals::find(t_io_uring)?;
-    println!("fio: {}", rivals.fio_version.as_deref().unwrap_or("not installed; left out"));
-    println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; left out"));
-    let rows = cases::measure(&rivals, &folder)?;
-    print(&rows);
-    keep(&folder.join("engine.jsonl"), &rivals, &rows)
+    let results = (benchmark.run)(root, &folder, rest)?;
+    print(&results);
+    keep(&folder.join(format!("{}.jsonl", benchmark.name)), &results)
 }
 
-/// Measures the binary, which is built with optimisation whatever this program is.
-fn reports(root: &Path) -> anyhow::Result<()> {
-    let folder = root.join("target/bench");
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    print(&report::rows(root, &folder)?);
-    Ok(())
-}
-
-/// A debug build of the engine says nothing, so the optimised one takes over.
+/// A debug build says nothing, so the optimised one takes over.
 fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])
@@ -116,28 +117,28 @@ fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if status.success() { Ok(()) } else { bail!("the benchmark failed") }
 }
 
-fn print(rows: &[Row]) {
-    println!("{:<52} {:>26} {:>34}", "what", "target", "measured");
-    for row in rows {
-        println!("{:<52} {:>26} {:>34}  {}", row.what, row.target, row.measured, row.verdict().word());
+fn print(results: &Results) {
+    println!("{:<60} {:>26} {:>34}", "what", "target", "measured");
+    for row in &results.rows {
+        println!("{:<60} {:>26} {:>34}  {}", row.what, row.target, row.measured, row.verdict().word());
     }
-    let count = |verdict| rows.iter().filter(|row| row.verdict() == verdict).count();
+    let count = |verdict| results.rows.iter().filter(|row| row.verdict() == verdict).count();
     println!(
-        "{} targets met, {} level (missed by less than the pairs scatter), {} missed; medians of at least {PAIRS} \
-         alternated pairs",
+        "{} targets met, {} level (missed by less than the pairs scatter), {} missed; {}",
         count(Verdict::Met),
         count(Verdict::Level),
-        count(Verdict::Missed)
+        count(Verdict::Missed),
+        results.how
     );
 }
 
 /// Appends the table to what earlier runs left.
-fn keep(path: &Path, rivals: &rivals::Rivals, rows: &[Row]) -> anyhow::Result<()> {
+fn keep(path: &Path, results: &Results) -> anyhow::Result<()> {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    for row in rows {
+    for row in &results.rows {
         let line = json!({
-            "unix_seconds": seconds, "fio": rivals.fio_version, "what": row.what, "target": row.target,
+            "unix_seconds": seconds, "how": results.how, "what": row.what, "target": row.target,
             "measured": row.measured, "value": row.value, "limit": row.limit, "verdict": row.verdict().word(),
         });
         writeln!(file, "{line}")?;
@@ -195,8 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_engine_can_be_measured() {
-        assert!(run(Path::new("."), &["disk".into()]).is_err());
-        assert!(run(Path::new("."), &["engine".into(), "--t-io-uring".into()]).is_err());
+    fn only_what_is_in_the_table_can_be_measured() {
+        let usage = run(Path::new("."), &["disk".into()]).unwrap_err().to_string();
+        assert!(BENCHMARKS.iter().all(|benchmark| usage.contains(benchmark.name)), "{usage}");
+        assert!(run(Path::new("."), &[]).is_err());
     }
 }

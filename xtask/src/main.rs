@@ -34,7 +34,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "engine: what the load engine costs, beside fio; report: what reports cost",
+        about: "promised numbers, measured; without a name it lists what there is",
         run: bench::run,
     },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },

@@ -7,6 +7,8 @@ use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 use stdx::units::{SECOND_NS, grouped};
 
+use crate::summary::simulated;
+
 /// Percentiles of the text, with fio's default ones that people look at.
 const SHOWN: &[f64] = &[50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
 /// fio's own, and one more.
@@ -79,9 +81,30 @@ impl Part {
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
 
+    /// Whether response time maxima say something: a smaller simulated drive has smaller bursts.
+    fn has_maxima(&self) -> bool {
+        self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
+    }
+
+    /// What a reader must know of a simulated target.
+    fn simulation(&self) -> Vec<String> {
+        let Some(sim) = &self.target.simulated else { return Vec::new() };
+        let mut remarks = vec![simulated(sim)];
+        if !self.has_maxima() {
+            let n = sim.scale_divisor;
+            remarks.push(format!(
+                "scale 1/{n}: capacity, runtime and ramps are divided by {n}; maximum response times mean nothing and \
+                 are left out"
+            ));
+        }
+        remarks.extend(sim.faults.iter().map(|fault| format!("injected fault {fault}")));
+        remarks
+    }
+
     /// What a reader must know beside the numbers.
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.notes.clone();
+        let mut remarks = self.simulation();
+        remarks.extend(self.notes.iter().cloned());
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         if ios == 0 {
             remarks.push("nothing counts: it ended within its ramp, or no I/O came back in time".into());
@@ -114,7 +137,7 @@ impl Part {
             ));
         }
         for (name, direction) in self.directions().into_iter().filter(|(_, direction)| direction.ios > 0) {
-            out.push_str(&direction_text(name, &direction, self.seconds()));
+            out.push_str(&direction_text(name, &direction, self.seconds(), self.has_maxima()));
         }
         if let Some(effort) = self.effort() {
             out.push_str(&self.effort_text(&effort));
@@ -147,7 +170,7 @@ impl Part {
         document.insert("engines".into(), json!(engines));
         document.insert("seconds".into(), json!(self.seconds()));
         for (name, direction) in self.directions() {
-            document.insert(name.into(), direction_json(&direction, self.seconds()));
+            document.insert(name.into(), direction_json(&direction, self.seconds(), self.has_maxima()));
         }
         let effort = self.effort().map(|e| {
             json!({
@@ -166,7 +189,7 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
-fn direction_text(name: &str, direction: &Direction, seconds: f64) -> String {
+fn direction_text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -> String {
     let latency = &direction.latency;
     let mut out = format!(
         "{name:<6} {} IOPS  {} MB/s  {} I/Os\n       response time in us: mean {}  min {}  max {}\n      ",
@@ -175,7 +198,7 @@ fn direction_text(name: &str, direction: &Direction, seconds: f64) -> String {
         grouped(direction.ios as f64, 0),
         grouped(latency.mean().unwrap_or(0.0) / 1e3, 1),
         microseconds(latency.min()),
-        microseconds(latency.max()),
+        if has_maxima { microseconds(latency.max()) } else { "n/a".into() },
     );
     for percent in SHOWN {
         out.push_str(&format!(" p{percent} {} ", microseconds(latency.quantile(percent / 100.0))));
@@ -224,7 +247,7 @@ fn microseconds(ns: Option<u64>) -> String {
 }
 
 /// fio's names where it has one. A bin is what one slot of the histogram counted, by its middle.
-fn direction_json(direction: &Direction, seconds: f64) -> Value {
+fn direction_json(direction: &Direction, seconds: f64, has_maxima: bool) -> Value {
     let latency = &direction.latency;
     let percentiles: Map<String, Value> = PERCENTILES
         .iter()
@@ -241,7 +264,7 @@ fn direction_json(direction: &Direction, seconds: f64) -> Value {
         "runtime": (seconds * 1e3).round() as u64,
         "total_ios": direction.ios,
         "lat_ns": {
-            "min": latency.min(), "max": latency.max(), "mean": latency.mean(), "N": latency.count(),
+            "min": latency.min(), "max": latency.max().filter(|_| has_maxima), "mean": latency.mean(), "N": latency.count(),
             "percentile": percentiles, "bins": bins,
         },
     })
@@ -280,7 +303,7 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_the_bins_beside_them() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-        let document = direction_json(&direction(&values), 2.0);
+        let document = direction_json(&direction(&values), 2.0, true);
         assert_eq!(document["iops"], 10_000.0);
         let bins = document["lat_ns"]["bins"].as_object().unwrap();
         let mut bins: Vec<(u64, u64)> =

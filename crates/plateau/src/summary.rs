@@ -3,7 +3,7 @@
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed};
-use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped};
 
@@ -135,6 +135,14 @@ pub fn erase_options(target: &TargetFacts) -> String {
     }
 }
 
+/// What every simulated result is labelled with.
+pub fn simulated(sim: &SimulatedFacts) -> String {
+    format!(
+        "SIMULATED {} (model version {}, scale 1/{}, seed {})",
+        sim.model, sim.model_version, sim.scale_divisor, sim.seed
+    )
+}
+
 /// The device in a line.
 pub fn target(file: &RunFile) -> String {
     let target = &file.target;
@@ -147,14 +155,7 @@ pub fn target(file: &RunFile) -> String {
         return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
     }
     if let Some(sim) = &target.simulated {
-        return format!(
-            "SIMULATED {} (model version {}, scale 1/{}, seed {}), {}",
-            sim.model,
-            sim.model_version,
-            sim.scale_divisor,
-            sim.seed,
-            amount_base10(target.capacity_bytes)
-        );
+        return format!("{}, {}", simulated(sim), amount_base10(target.capacity_bytes));
     }
     let kind = if target.kind == TargetKind::File { "file " } else { "" };
     let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();

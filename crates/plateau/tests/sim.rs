@@ -29,6 +29,9 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
     let shown = bench.json(&["sim", "show", "sata-mlc-hybrid-2011"]);
     assert_eq!(shown["calibration"]["scores"][0]["cells"], 56);
     assert!(bench.ok(&["sim", "show", "nvme-qlc-2024"]).contains("Not calibrated"));
+    for part in ["granules of 32KiB", "rated for 3,000 erases", "faults        none"] {
+        assert!(bench.ok(&["sim", "show", "sata-mlc-hybrid-2011"]).contains(part), "{part}");
+    }
 }
 
 #[test]
@@ -95,6 +98,23 @@ fn a_throttle_slows_its_time_and_faults_can_be_switched_off() {
     };
     let free = load(&[]);
     let throttled = load(&["--sim-fault", "throttle:after=0s,for=1h,rate=1MB/s"]);
+    let fault = "throttle:after=0s,for=1h,rate=1MB/s";
+    let args = [
+        "load",
+        "sim:sas-slc-2011",
+        "--scale",
+        "1/256",
+        "--rw",
+        "randread",
+        "--runtime",
+        "20",
+        "--sim-fault",
+        fault,
+    ];
+    let shown = bench.ok(&args);
+    for part in ["SIMULATED sas-slc-2011 (model version 2, scale 1/256, seed 1)", "max n/a", fault] {
+        assert!(shown.contains(part), "{part} in\n{shown}");
+    }
     assert!((throttled - 244.0).abs() < 25.0 && free > 4.0 * throttled, "{throttled} instead of {free}");
 
     let mut toml = bench.ok(&["sim", "show", "sas-slc-2011", "--toml"]);

@@ -16,7 +16,15 @@ use record::{
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Rng};
 
-use super::{Row, median};
+use super::{Benchmark, Results, Row, median};
+
+/// The benchmark.
+pub const BENCHMARK: Benchmark = Benchmark {
+    name: "report",
+    about: "what reports of real-size runs cost",
+    of_this_program: false,
+    run: measure,
+};
 
 const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -24,8 +32,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 const DRAWN: u64 = 3000;
 const CAPACITY_BYTES: u64 = 4_000_000_000_000;
 
+fn measure(root: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
+    ensure!(arguments.is_empty(), "usage: cargo xtask bench report");
+    Ok(Results { rows: rows(root, folder)?, how: format!("the released binary, medians of {RUNS} runs") })
+}
+
 /// Makes the runs, then measures.
-pub fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
+fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let binary = built(root)?;
     let library = folder.join("report-runs");
     if library.exists() {

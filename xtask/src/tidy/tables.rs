@@ -117,6 +117,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "xtask/src/bench",
+        extension: "rs",
+        helpers: &["host"],
+        file: "xtask/src/bench.rs",
+        table: Some("BENCHMARKS"),
+        entry: module,
+    },
+    Listed {
         folder: "xtask/src/vm_test/checks",
         extension: "rs",
         helpers: &[],

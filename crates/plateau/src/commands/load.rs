@@ -78,7 +78,9 @@ fn run_stage(
     opened: &mut BTreeMap<String, Opened>,
     interrupted: &AtomicBool,
 ) -> Done<ByJob> {
-    let board = Board::new(stage.iter().map(|job| workloads[*job].len()).sum());
+    let scaled = |target: &Opened| target.facts().simulated.as_ref().is_some_and(|sim| sim.scale_divisor > 1);
+    let has_maxima = !opened.values().any(scaled);
+    let board = Board::new(stage.iter().map(|job| workloads[*job].len()).sum(), has_maxima);
     let (mut first, mut tasks) = (0, Vec::new());
     for (name, target) in opened.iter_mut() {
         let streams: Vec<(usize, &Workload)> = stage
@@ -235,13 +237,15 @@ impl Opened {
 struct Board {
     ticks: Mutex<Vec<Option<Tick>>>,
     live: bool,
+    /// Whether maximum response times say something.
+    has_maxima: bool,
     given_up: AtomicBool,
 }
 
 impl Board {
-    fn new(streams: usize) -> Self {
+    fn new(streams: usize, has_maxima: bool) -> Self {
         let live = std::io::stderr().is_terminal();
-        Self { ticks: Mutex::new(vec![None; streams]), live, given_up: AtomicBool::new(false) }
+        Self { ticks: Mutex::new(vec![None; streams]), live, has_maxima, given_up: AtomicBool::new(false) }
     }
 
     fn give_up(&self) {
@@ -260,7 +264,7 @@ impl Board {
         let mut ticks = self.ticks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         ticks[stream] = Some(*tick);
         let mut out = std::io::stderr().lock();
-        drop(write!(out, "\r\x1b[2K{}", live_line(&ticks)).and_then(|()| out.flush()));
+        drop(write!(out, "\r\x1b[2K{}", live_line(&ticks, self.has_maxima)).and_then(|()| out.flush()));
     }
 
     fn clear(&self) {
@@ -270,7 +274,7 @@ impl Board {
     }
 }
 
-fn live_line(ticks: &[Option<Tick>]) -> String {
+fn live_line(ticks: &[Option<Tick>], has_maxima: bool) -> String {
     let known: Vec<&Tick> = ticks.iter().flatten().collect();
     let rate = |amount: fn(&Tick) -> u64| -> f64 {
         known.iter().map(|tick| amount(tick) as f64 * SECOND_NS as f64 / tick.interval_ns.max(1) as f64).sum()
@@ -278,13 +282,15 @@ fn live_line(ticks: &[Option<Tick>]) -> String {
     let ios: u64 = known.iter().map(|tick| tick.read_ios + tick.write_ios).sum();
     let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
     let done: f64 = known.iter().map(|tick| tick.share_done).sum();
+    let max_ns = known.iter().map(|tick| tick.latency_max_ns).max().unwrap_or(0);
+    let max =
+        if has_maxima { format!("  max {} us", grouped(max_ns as f64 / 1e3, 1)) } else { String::new() };
     format!(
-        "{:.0} %  {} IOPS  {} MB/s  mean {} us  max {} us",
+        "{:.0} %  {} IOPS  {} MB/s  mean {} us{max}",
         done * 100.0 / ticks.len().max(1) as f64,
         grouped(rate(|tick| tick.read_ios + tick.write_ios), 0),
         grouped(rate(|tick| tick.bytes) / 1e6, 1),
-        grouped(waited.checked_div(ios).unwrap_or(0) as f64 / 1e3, 1),
-        grouped(known.iter().map(|tick| tick.latency_max_ns).max().unwrap_or(0) as f64 / 1e3, 1)
+        grouped(waited.checked_div(ios).unwrap_or(0) as f64 / 1e3, 1)
     )
 }
 
@@ -304,7 +310,8 @@ mod tests {
             latency_max_ns: 9000,
             share_done,
         };
-        let line = live_line(&[Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))]);
-        assert_eq!(line, "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us  max 9.0 us");
+        let ticks = [Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))];
+        assert_eq!(live_line(&ticks, true), "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us  max 9.0 us");
+        assert_eq!(live_line(&ticks, false), "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us");
     }
 }

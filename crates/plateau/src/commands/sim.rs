@@ -5,7 +5,7 @@ mod fit;
 use nandsim::fit::Score;
 use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
-use stdx::units::{amount_base10, grouped};
+use stdx::units::{amount_base10, block_size, grouped};
 
 use crate::cli::{Cli, Sim};
 use crate::failure::{Done, Exit, Failure};
@@ -61,7 +61,7 @@ fn show(cli: &Cli, name: &str, toml: bool) -> Done {
         return printer::print(&model.to_toml());
     }
     printer::print(&format!(
-        "{}, version {}: {}\n{}, {} NAND, {}, {}\n\nHow it was calibrated\n{}\nWhere it is known to differ from \
+        "{}, version {}: {}\n{}, {} NAND, {}, {}\n\n{}\nHow it was calibrated\n{}\nWhere it is known to differ from \
          real drives\n{}",
         model.name,
         model.version,
@@ -70,9 +70,48 @@ fn show(cli: &Cli, name: &str, toml: bool) -> Done {
         model.nand,
         model.interface,
         amount_base10(model.geometry.capacity_bytes),
+        parts(&model),
         calibration(&model.calibration),
         points(&model.misfits),
     ))
+}
+
+/// What it is made of, how it wears and what is broken in it.
+fn parts(model: &Model) -> String {
+    let (geometry, firmware) = (&model.geometry, &model.firmware);
+    let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
+    let mapping = model.hybrid.as_ref().map_or("page-mapped".to_owned(), |hybrid| {
+        format!("granules of {} behind a log of map units", block_size(hybrid.granule_bytes.into()))
+    });
+    let cache = model.cache.as_ref().map_or("none".to_owned(), |cache| amount_base10(cache.bytes));
+    let throttle = match model.thermal.throttle_c {
+        c if c > 0.0 => format!("{} MB/s from {c} degrees C on", model.thermal.throttle_mb_per_s),
+        _ => "never for warmth".to_owned(),
+    };
+    let rows = [
+        (
+            "flash",
+            format!(
+                "{dies} dies on {} channels, {} % spare",
+                geometry.channels, geometry.effective_op_percent
+            ),
+        ),
+        ("mapping", format!("{mapping}, map unit {}", block_size(geometry.map_unit_bytes.into()))),
+        ("collection", format!("{:?}", firmware.victim_policy).to_lowercase()),
+        ("write buffer", amount_base10(firmware.write_buffer_bytes)),
+        ("cache", format!("{cache} of one bit per cell")),
+        ("throttle", throttle),
+        ("wear", format!("a block is rated for {} erases", grouped(geometry.rated_erases.into(), 0))),
+        (
+            "faults",
+            if model.faults.is_empty() {
+                "none (see --sim-fault)".to_owned()
+            } else {
+                model.faults.join("; ")
+            },
+        ),
+    ];
+    rows.iter().map(|(name, value)| format!("  {name:<13} {value}\n")).collect()
 }
 
 fn points(lines: &[String]) -> String {
@@ -164,6 +203,7 @@ fn document(model: &Model) -> Value {
         "interface": model.interface,
         "nand": model.nand,
         "capacity_bytes": model.geometry.capacity_bytes,
+        "rated_erases": model.geometry.rated_erases,
         "faults": model.faults,
         "calibration": model.calibration,
         "misfits": model.misfits,

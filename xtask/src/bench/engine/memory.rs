@@ -8,8 +8,9 @@ use anyhow::Context as _;
 use drive::Nowhere;
 use record::{Until, Workload};
 
-use super::Row;
 use super::targets::reads;
+use crate::bench::Row;
+use crate::bench::host::resident_mib;
 
 const THREADS: u16 = 8;
 const DAY_SECONDS: u64 = 24 * 3600;
@@ -55,11 +56,4 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
         ..Row::stated("", String::new(), value)
     };
     Ok(vec![row("resident memory", LIMIT_MIB, most), row("growth while it runs", GROWTH_LIMIT_MIB, growth)])
-}
-
-fn resident_mib() -> anyhow::Result<f64> {
-    let text = std::fs::read_to_string("/proc/self/status")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kib: f64 = line.trim().trim_end_matches("kB").trim().parse().context("VmRSS")?;
-    Ok(kib / 1024.0)
 }
