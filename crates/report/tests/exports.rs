@@ -273,3 +273,21 @@ fn a_tkperf_file_has_whole_rounds_in_its_own_order() {
     let nothing = of(&Plan { cut_after_cells: Some(3), ..Plan::default() }).export("tkperf-xml").unwrap_err();
     assert!(nothing.contains("no finished round"), "{nothing}");
 }
+
+#[test]
+fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
+    let scaled = of(&Plan { id: "scaled", simulated: true, tests: &["wsat", "lat"], ..Plan::default() });
+    for (name, file) in scaled.export("csv").unwrap() {
+        for row in rows(&file) {
+            assert_eq!(row.get("latency_max_ns").map_or("", String::as_str), "", "{name}");
+        }
+    }
+    for job in scaled.json("fio-json")["jobs"].as_array().unwrap() {
+        assert!(job["write"]["lat_ns"]["max"].is_null() && job["write"]["lat_ns"]["min"].is_u64(), "{job}");
+    }
+    let text = scaled.file("tkperf-xml");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let matrix = document.descendants().filter(|n| n.has_tag_name("roundmat")).last().unwrap();
+    let matrix: Value = serde_json::from_str(matrix.text().unwrap()).unwrap();
+    assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
+}

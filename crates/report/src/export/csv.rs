@@ -199,6 +199,7 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
         "latency_max_ns",
     ];
     let all = answers(source.entries);
+    let has_maxima = source.document.run.scale_divisor() == 1;
     let rows = all.iter().flat_map(|Answer { test, record, segment, .. }| {
         let series = &segment.series;
         series.read_ios.iter().enumerate().map(move |(i, reads)| {
@@ -211,7 +212,7 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
                 reads.to_string(),
                 at(&series.write_ios),
                 at(&series.latency_mean_ns),
-                at(&series.latency_max_ns),
+                if has_maxima { at(&series.latency_max_ns) } else { String::new() },
             ]
         })
     });

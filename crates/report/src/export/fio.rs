@@ -42,7 +42,9 @@ const PERCENTILES: &[(&str, u32)] = &[
 fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     super::measured_here(source, EXPORT.name)?;
     let run = &source.document.run;
-    let jobs: Vec<Value> = answers(source.entries).iter().enumerate().map(job).collect();
+    let has_maxima = run.scale_divisor() == 1;
+    let jobs: Vec<Value> =
+        answers(source.entries).iter().enumerate().map(|(i, answer)| job(i, answer, has_maxima)).collect();
     let document = json!({
         "fio version": format!("plateau-{}", run.plateau_version),
         "global options": { "filename": run.target.path, "direct": "1", "randrepeat": "1" },
@@ -51,7 +53,7 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
 
-fn job((index, answer): (usize, &Answer<'_>)) -> Value {
+fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
     let Answer { test, phase, round, segment, .. } = answer;
     let round = round.map_or_else(String::new, |round| format!(" round {round}"));
     json!({
@@ -60,8 +62,8 @@ fn job((index, answer): (usize, &Answer<'_>)) -> Value {
         "error": 0,
         "total_err": segment.error_count(),
         "job options": options(segment),
-        "read": direction(&segment.read, segment),
-        "write": direction(&segment.write, segment),
+        "read": direction(&segment.read, segment, has_maxima),
+        "write": direction(&segment.write, segment, has_maxima),
     })
 }
 
@@ -92,7 +94,7 @@ fn options(segment: &Segment) -> Value {
     Value::Object(options)
 }
 
-fn direction(direction: &Direction, segment: &Segment) -> Value {
+fn direction(direction: &Direction, segment: &Segment, has_maxima: bool) -> Value {
     let seconds = segment.seconds();
     let per_second = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
     let bytes_per_second = per_second(direction.bytes);
@@ -104,20 +106,20 @@ fn direction(direction: &Direction, segment: &Segment) -> Value {
         "iops": per_second(direction.ios),
         "runtime": segment.end_ns.saturating_sub(segment.start_ns) / 1_000_000,
         "total_ios": direction.ios,
-        "lat_ns": times(&direction.latency),
+        "lat_ns": times(&direction.latency, has_maxima),
     })
 }
 
 /// Without the standard deviation, which a histogram of slots does not hold exactly. A percentile that too few I/Os
-/// stand behind is left out.
-fn times(histogram: &Histogram) -> Value {
+/// stand behind is left out, and the maximum of a scaled simulated drive is null: it is not that of the drive.
+fn times(histogram: &Histogram, has_maxima: bool) -> Value {
     let percentiles: Map<String, Value> = PERCENTILES
         .iter()
         .filter_map(|(name, ppm)| Some(((*name).to_owned(), percentile_ns(histogram, *ppm)?.into())))
         .collect();
     json!({
         "min": histogram.min().unwrap_or(0),
-        "max": histogram.max().unwrap_or(0),
+        "max": has_maxima.then(|| histogram.max().unwrap_or(0)),
         "mean": histogram.mean().unwrap_or(0.0),
         "N": histogram.count(),
         "percentile": percentiles,

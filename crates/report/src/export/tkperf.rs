@@ -66,10 +66,12 @@ fn element(source: Source<'_>, all: &[Answer<'_>], test: &str) -> Option<String>
         "wsat" => Vec::new(),
         _ => by_round(&measured),
     };
+    let has_maxima = source.document.run.scale_divisor() == 1;
+    let times = if has_maxima { microseconds } else { microseconds_without_largest };
     let matrix = match test {
         "iops" => whole(rounds.iter().map(|round| grid(round, &IOPS_READS, &IOPS_KIB, iops))),
-        "lat" => whole(rounds.iter().map(|round| grid(round, &LAT_READS, &LAT_KIB, microseconds))),
-        _ => saturation(&measured),
+        "lat" => whole(rounds.iter().map(|round| grid(round, &LAT_READS, &LAT_KIB, times))),
+        _ => saturation(&measured, times),
     };
     let count = matrix.as_array().map_or(0, Vec::len);
     if count == 0 {
@@ -135,9 +137,16 @@ fn microseconds(segment: &Segment) -> Value {
     ])
 }
 
-fn saturation(measured: &[&Answer<'_>]) -> Value {
+/// The largest of a scaled simulated drive is not that of the drive.
+fn microseconds_without_largest(segment: &Segment) -> Value {
+    let mut times = microseconds(segment);
+    times[1] = Value::Null;
+    times
+}
+
+fn saturation(measured: &[&Answer<'_>], times: fn(&Segment) -> Value) -> Value {
     let column = |value: fn(&Segment) -> Value| measured.iter().map(|a| value(a.segment)).collect::<Vec<_>>();
-    json!([column(iops), column(microseconds)])
+    json!([column(iops), column(times)])
 }
 
 fn steady(source: Source<'_>, test: &str, measured: &[&Answer<'_>]) -> String {
