@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
-use record::{Handling, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use record::{Event, Handling, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
 
-use crate::cli::{Cli, Run};
+use crate::cli::{Assumptions, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
-use crate::{host, lba_format, places, printer, publication, report_file, settings, upkeep};
+use crate::{host, lba_format, places, printer, publication, report_file, settings, speeds, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -40,7 +40,11 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
+    let known = speeds::of(&file, &Assumptions::default(), &library)?;
+    let estimates =
+        speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
     let (run, mut journal) = library.create(file)?;
+    journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;
     publication::keep_logo(&run, logo.as_deref())?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     let interrupted = watch_interrupts()?;

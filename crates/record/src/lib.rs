@@ -18,7 +18,9 @@ mod segment;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
-pub use event::{Entry, Event, Health, Judgement, Note, Purged, VariableJudgement};
+pub use event::{
+    Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
+};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
