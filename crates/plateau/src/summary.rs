@@ -43,6 +43,9 @@ impl Summary {
         if let Some(ceiling) = &file.ceiling {
             line("host", &host_limits(ceiling));
         }
+        if let Some(beside) = &file.beside {
+            line("beside", &format!("{} (campaign {})", beside.targets.join(", "), beside.campaign));
+        }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = profile(file);
         if let Some(origin) = &file.origin {
@@ -102,6 +105,7 @@ impl Summary {
             "engines": ways(&self.loaded.entries),
             "settings": file.settings,
             "origin": file.origin,
+            "beside": file.beside,
             "modified": self.replayed.modified,
             "health": health::over(&self.loaded.entries),
             "host_checks": checks::of_run(&self.loaded.entries),

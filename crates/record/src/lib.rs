@@ -29,7 +29,7 @@ pub use journal::{
 pub use library::{Library, LibraryError, Run};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
-    ArrayFacts, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
+    ArrayFacts, Beside, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
     SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Direction, ErrorCount, Gap, Segment, Series};
