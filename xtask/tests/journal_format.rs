@@ -22,6 +22,7 @@ fn run_file() -> (RunFile, String) {
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
+        Event::Estimated(_) => "estimated",
         Event::TestStarted { .. } => "test_started",
         Event::Purged(_) => "purged",
         Event::Preconditioned(_) => "preconditioned",
@@ -44,7 +45,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 21;
+const EVENTS: usize = 22;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

@@ -35,7 +35,7 @@ impl DeviceNumber {
     }
 
     /// The device that a node in `/dev` stands for; none when it is not a block device.
-    fn of_node(path: &Path) -> Option<Self> {
+    pub(crate) fn of_node(path: &Path) -> Option<Self> {
         let node = fs::metadata(path).ok()?;
         node.file_type().is_block_device().then(|| Self::from_raw(node.rdev()))
     }

@@ -4,6 +4,8 @@
 //! for every I/O. A thread that is pinned to a processor which others need waits for them instead, so threads
 //! are pinned only while at least one processor is left for everything else.
 
+mod divide;
+
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -75,7 +77,8 @@ impl Places {
             } else {
                 vec![chosen]
             };
-            return Ok(self.seating(seats, all, " as asked for"));
+            let why = if matches!(asked, Placement::Share(_)) { ", its share" } else { " as asked for" };
+            return Ok(self.seating(seats, all, why));
         }
         let close: Vec<Processor> =
             self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node)).collect();
@@ -120,14 +123,14 @@ impl Places {
     /// The processors that the operator named, in that order.
     fn chosen(&self, asked: &Placement) -> Result<Vec<u32>, String> {
         let (option, text) = match asked {
-            Placement::CpusAllowed(text) => ("cpus_allowed", text),
+            Placement::CpusAllowed(text) | Placement::Share(text) => ("cpus_allowed", text),
             Placement::NumaCpuNodes(text) => ("numa_cpu_nodes", text),
         };
         let numbers = parse_list(text).map_err(|problem| format!("{option} '{text}': {problem}"))?;
         let mut chosen = Vec::new();
         for number in numbers {
             let found: Vec<u32> = match asked {
-                Placement::CpusAllowed(_) => {
+                Placement::CpusAllowed(_) | Placement::Share(_) => {
                     self.allowed.iter().filter(|p| p.number == number).map(|p| p.number).collect()
                 }
                 Placement::NumaCpuNodes(_) => {
@@ -139,7 +142,7 @@ impl Places {
                 let there: BTreeSet<u32> = self
                     .allowed
                     .iter()
-                    .map(|p| if matches!(asked, Placement::CpusAllowed(_)) { p.number } else { p.node })
+                    .map(|p| if matches!(asked, Placement::NumaCpuNodes(_)) { p.node } else { p.number })
                     .collect();
                 let there = list_text(&there.into_iter().collect::<Vec<_>>());
                 return Err(format!(
@@ -150,6 +153,30 @@ impl Places {
         }
         Ok(chosen)
     }
+}
+
+/// Processors for loads on several targets at the same time, each with its NUMA node where that is known: cores of
+/// their own, of those that were asked for or all, one left for everything else where there are enough. None where
+/// nobody is to be pinned, or there are fewer cores than targets.
+///
+/// # Errors
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) when what was asked for cannot be used.
+pub fn shares(
+    nodes: &[Option<u32>],
+    asked: Option<&Placement>,
+) -> Result<Vec<Option<Placement>>, crate::DriveError> {
+    let places = Places::of(&Roots::default(), None, asked.cloned()).map_err(crate::DriveError::Invalid)?;
+    if asked == Some(&Placement::CpusAllowed(ALL.into())) {
+        return Ok(vec![asked.cloned(); nodes.len()]);
+    }
+    let chosen = asked.map(|asked| places.chosen(asked)).transpose().map_err(crate::DriveError::Invalid)?;
+    let mut usable = places.allowed;
+    usable.retain(|p| chosen.as_ref().is_none_or(|chosen| chosen.contains(&p.number)));
+    let share = |mut numbers: Vec<u32>| {
+        numbers.sort_unstable();
+        (!numbers.is_empty()).then(|| Placement::Share(list_text(&numbers)))
+    };
+    Ok(divide::divided(&usable, nodes, asked.is_none()).into_iter().map(share).collect())
 }
 
 impl Seating {

@@ -182,6 +182,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         placement: None,
         plan: None,
         driving: None,
+        beside: None,
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

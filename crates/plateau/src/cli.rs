@@ -104,13 +104,16 @@ pub struct Demo {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "plateau run [OPTIONS] TESTS TARGET\n       plateau run [OPTIONS] --preset NAME TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
+    override_usage = "plateau run [OPTIONS] TESTS TARGET [TARGET]...\n       plateau run [OPTIONS] --preset NAME TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
 )]
 pub struct Run {
     #[command(flatten)]
     pub asked: Asked,
-    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`); for an
-    /// array once for each member
+    /// Further targets, tested at the same time: each has a run of its own
+    #[arg(value_name = "TARGET")]
+    pub further: Vec<String>,
+    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`); again for
+    /// each further target, for an array once for each member
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     #[command(flatten)]

@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
-use record::{Handling, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use record::{Event, Handling, Journal, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
 use stdx::rng::split_mix;
 
-use crate::cli::{Cli, Run};
+use crate::cli::{self, Assumptions, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
-use crate::{host, lba_format, places, printer, publication, report_file, settings, upkeep};
+use crate::{host, lba_format, places, printer, publication, report_file, settings, speeds, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -24,9 +24,35 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     take_apart_left_over(&library)?;
     let wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
-    let (mut file, drive) = prepare(wanted)?;
-    let mut armed = drive.arm_for_run(&options.erase, library.root())?;
-    let handling = options.handling.over(&file.handling);
+    let (file, drive) = prepare(wanted)?;
+    let (mut file, mut armed) = take(file, drive, &options.erase, &library, &options.handling)?;
+    if file.target.simulated.is_none() {
+        file.ceiling = Some(drive::quick_ceiling()?);
+    }
+    let (run, mut journal) = begin(&library, file, logo.as_deref())?;
+    let interrupted = watch_interrupts()?;
+    let work = Work {
+        run: &run,
+        armed: &mut armed,
+        journal: &mut journal,
+        interrupted: &interrupted,
+        handling: &run.file.handling,
+        progress: Progress::of(&run.file),
+    };
+    execute(work, &[], Begin::Fresh)?;
+    Ok(run)
+}
+
+/// Takes the target for writing, in the format that was asked for.
+pub fn take(
+    mut file: RunFile,
+    drive: Drive,
+    erase: &[String],
+    library: &Library,
+    handling: &cli::Handling,
+) -> Done<(RunFile, Armed)> {
+    let mut armed = drive.arm_for_run(erase, library.root())?;
+    let handling = handling.over(&file.handling);
     let asked_format = handling.lba_format;
     if asked_format.is_some() {
         std::fs::create_dir_all(library.root())?;
@@ -37,15 +63,19 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     file.target = armed.facts().clone();
     file.handling = handling;
     preflight::check(&file)?;
-    if file.target.simulated.is_none() {
-        file.ceiling = Some(drive::quick_ceiling()?);
-    }
+    Ok((file, armed))
+}
+
+/// Makes the run's directory and keeps what the run is expected to take.
+pub fn begin(library: &Library, file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
+    let known = speeds::of(&file, &Assumptions::default(), library)?;
+    let estimates =
+        speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
     let (run, mut journal) = library.create(file)?;
-    publication::keep_logo(&run, logo.as_deref())?;
+    journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;
+    publication::keep_logo(&run, logo)?;
     printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
-    let interrupted = watch_interrupts()?;
-    execute(&run, &mut armed, &mut journal, &interrupted, &[], Begin::Fresh, &run.file.handling)?;
-    Ok(run)
+    Ok((run, journal))
 }
 
 /// Arrays that a run left which did not come to its end: their members are drives again before anything is looked at.
@@ -63,7 +93,7 @@ pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
     let drive = drive::open(&wanted.target, &wanted.open)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(if let [only] = &wanted.tests[..] { only } else { "campaign" }, &wanted.target),
+        id: new_id(name_of(&wanted.tests), &wanted.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
         command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
@@ -78,27 +108,30 @@ pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
         handling: wanted.handling,
         plan: wanted.plan,
         driving: wanted.driving,
+        beside: None,
     };
     settings::check_range(&file, &wanted.changes).map_err(usage)?;
     preflight::check(&file)?;
     Ok((file, drive))
 }
 
-/// Runs what is left of `run`.
-pub fn execute(
-    run: &StoredRun,
-    armed: &mut Armed,
-    journal: &mut record::Journal,
-    interrupted: &AtomicBool,
-    entries: &[record::Entry],
-    begin: Begin,
-    handling: &Handling,
-) -> Done {
+/// A run with everything that it needs.
+pub struct Work<'a> {
+    pub run: &'a StoredRun,
+    pub armed: &'a mut Armed,
+    pub journal: &'a mut Journal,
+    pub interrupted: &'a AtomicBool,
+    pub handling: &'a Handling,
+    pub progress: Progress,
+}
+
+/// Runs what is left of a run.
+pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
+    let Work { run, armed, journal, interrupted, handling, mut progress } = work;
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let library = run.dir.parent().unwrap_or(&run.dir);
     let upkeep = upkeep::begin(armed, library, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
-    let mut progress = Progress::of(&run.file);
     let purge = PurgeOptions {
         method: handling.purge_method.clone(),
         verify: handling.verify_purge,
@@ -106,12 +139,12 @@ pub fn execute(
     };
     let result =
         Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
-    drop(progress);
+    progress.clear();
     upkeep::end(upkeep, armed, journal, result.is_ok());
     // The failure of the run is the one to tell; what is left of an array is tried again at the next start.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result.map_err(|failure| {
-        printer::tell_line(&format!(
+        progress.say(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",
             run.file.id, run.file.id
         ));
@@ -122,21 +155,25 @@ pub fn execute(
 
 /// Writes the report and prints the result.
 pub fn finish(cli: &Cli, run: StoredRun) -> Done {
+    let (document, text) = report(run)?;
+    if cli.json { printer::print_json(&document) } else { printer::print(&text) }
+}
+
+/// Writes the report; the result as a document and as text.
+pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
     let report = report_file::write(&run)?;
     let summary = Summary::of(run)?;
-    if cli.json {
-        let mut document = summary.json();
-        document["report"] = serde_json::json!(report);
-        return printer::print_json(&document);
-    }
+    let mut document = summary.json();
+    document["report"] = serde_json::json!(report);
     let figures: Vec<_> = summary.replayed.outcomes.iter().map(summary::key_figures).collect();
-    printer::print(&format!(
+    let text = format!(
         "{}\n{}\n\nrun       {}\nreport    {}\n",
         summary.text(),
         figures.join("\n"),
         summary.run.dir.display(),
         report.display()
-    ))
+    );
+    Ok((document, text))
 }
 
 /// True once Ctrl-C or SIGTERM came; a second one ends the process at once.
@@ -153,21 +190,31 @@ pub fn watch_interrupts() -> Done<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// Short random beginning, so that a few letters name a run; then what it is.
-pub fn new_id(test: &str, target: &str) -> String {
+/// A short random beginning, so that a few letters name a run.
+pub fn new_letters() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
     let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);
-    let mut bits = split_mix(&mut state);
-    let mut id = String::new();
-    for _ in 0..6 {
-        id.push(LETTERS[(bits & 31) as usize] as char);
-        bits >>= 5;
-    }
+    let bits = split_mix(&mut state);
+    (0..6).map(|place| char::from(LETTERS[((bits >> (5 * place)) & 31) as usize])).collect()
+}
+
+/// The beginning, then what the run is.
+pub fn id_of(letters: &str, test: &str, target: &str) -> String {
     let name = target.rsplit(['/', ':']).next().unwrap_or(target);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(plain).take(32).collect();
-    format!("{id}-{test}-{}", name.trim_matches('-'))
+    format!("{letters}-{test}-{}", name.trim_matches('-'))
+}
+
+/// Beginning and all, of a run of its own.
+pub fn new_id(test: &str, target: &str) -> String {
+    id_of(&new_letters(), test, target)
+}
+
+/// What the id of a run says of its tests.
+pub fn name_of(tests: &[String]) -> &str {
+    if let [only] = tests { only } else { "campaign" }
 }
 
 #[cfg(test)]

@@ -59,6 +59,22 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// Of several failures the one with the highest decides: a device that failed says more than an interruption.
+    pub const fn gravity(self) -> u8 {
+        match self {
+            Self::Interrupted => 0,
+            Self::Usage => 1,
+            Self::Refused => 2,
+            Self::Unusable => 3,
+            Self::Regressed => 4,
+            Self::Run => 5,
+            Self::Internal => 6,
+            Self::Device => 7,
+        }
+    }
+}
+
 /// An error with its exit code and, for runs that were begun, the run it belongs to.
 #[derive(Debug)]
 pub struct Failure {

@@ -4,6 +4,7 @@
 //! output is its result; progress, warnings and errors go to standard error.
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod checks;
 mod cli;
 mod commands;

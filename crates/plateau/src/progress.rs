@@ -2,8 +2,11 @@
 //!
 //! Reads the wall clock, but only to tell people how long it will take; nothing is decided on it.
 
+mod board;
+
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drive::Tick;
@@ -14,6 +17,7 @@ use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, grouped, span};
 
 use crate::printer;
+pub use board::Board;
 
 /// Without a terminal the state is printed this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(30);
@@ -24,6 +28,8 @@ const LIVE_EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Progress {
     live: bool,
+    /// Of several runs at the same time: where its line is, and what it is called.
+    row: Option<(Arc<Board>, usize, String)>,
     shown: Instant,
     line_open: bool,
     /// Of a step without ticks.
@@ -81,6 +87,7 @@ impl Progress {
         let lengths = run.tests.iter().filter_map(length).collect();
         Self {
             live: std::io::stderr().is_terminal(),
+            row: None,
             shown: now,
             line_open: false,
             told_percent: 0,
@@ -90,6 +97,13 @@ impl Progress {
             pace: Pace { max_rounds: run.settings.max_rounds, lengths, ..Pace::default() },
             tracked: BTreeMap::new(),
         }
+    }
+
+    /// The same as one of several: in a row of `board`, under a name.
+    pub fn on(mut self, board: &Arc<Board>, row: usize, name: &str) -> Self {
+        let short = name.split('-').next().unwrap_or(name);
+        self.row = Some((Arc::clone(board), row, short.to_owned()));
+        self
     }
 
     /// A step without ticks begins.
@@ -122,11 +136,13 @@ impl Progress {
         let Some(workload) = &self.workload else { return };
         let line = self.pace.line(workload, tick, self.part_began.elapsed());
         self.shown = Instant::now();
-        if self.live {
-            printer::tell(&format!("\r\x1b[2K{line}"));
-            self.line_open = true;
-        } else {
-            printer::tell(&format!("{line}\n"));
+        match (&self.row, self.live) {
+            (Some((board, row, name)), true) => board.set(*row, format!("{name}  {line}")),
+            (None, true) => {
+                printer::tell(&format!("\r\x1b[2K{line}"));
+                self.line_open = true;
+            }
+            (_, false) => self.say(&line),
         }
     }
 
@@ -183,13 +199,20 @@ impl Progress {
         }
     }
 
-    fn say(&mut self, line: &str) {
+    /// Says a line that stays.
+    pub fn say(&mut self, line: &str) {
+        if let Some((board, _, name)) = &self.row {
+            return board.say(&format!("{name}  {line}"));
+        }
         self.clear();
         printer::tell(&format!("{line}\n"));
     }
 
     /// Takes the rewritten line off the terminal.
     pub fn clear(&mut self) {
+        if let Some((board, row, _)) = &self.row {
+            board.set(*row, String::new());
+        }
         if std::mem::take(&mut self.line_open) {
             printer::tell("\r\x1b[2K");
         }

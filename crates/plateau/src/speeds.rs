@@ -4,7 +4,8 @@
 use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
 use nandsim::Model;
 use pts::assumed::{Assumed, Observed};
-use pts::{Bench, Context, Stop, Test};
+use pts::dry::{Estimate, estimate};
+use pts::{Bench, Context, Stop, Task, Test};
 use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, Workload};
 use stdx::units::parse_size;
 
@@ -49,6 +50,15 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
         false => format!("as given; the rest {source}"),
     };
     Ok(Known { assumed, source })
+}
+
+/// What the tests of `file` take at these speeds.
+///
+/// # Errors
+/// When a workload is impossible on the target.
+pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, String> {
+    let context = Context::of(file)?;
+    file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()
 }
 
 /// What is usual, and whether that follows from a sequential speed that was typed.

@@ -2,6 +2,7 @@
 
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
+use pts::spent::Spent;
 use pts::{Outcome, Profile, Replayed};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
@@ -42,6 +43,9 @@ impl Summary {
         if let Some(ceiling) = &file.ceiling {
             line("host", &host_limits(ceiling));
         }
+        if let Some(beside) = &file.beside {
+            line("beside", &format!("{} (campaign {})", beside.targets.join(", "), beside.campaign));
+        }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = profile(file);
         if let Some(origin) = &file.origin {
@@ -63,6 +67,10 @@ impl Summary {
                 texts.filter(|text| !outcome.notes.contains(text)).for_each(|text| line("state", &text));
             }
             outcome.notes.iter().for_each(|note| line("note", note));
+            self.spent()
+                .iter()
+                .filter(|spent| spent.test == outcome.test)
+                .for_each(|spent| line("took", &spent.to_string()));
         }
         if !self.replayed.modified.is_empty() {
             line("modified", &self.replayed.modified.join("; "));
@@ -97,13 +105,20 @@ impl Summary {
             "engines": ways(&self.loaded.entries),
             "settings": file.settings,
             "origin": file.origin,
+            "beside": file.beside,
             "modified": self.replayed.modified,
             "health": health::over(&self.loaded.entries),
             "host_checks": checks::of_run(&self.loaded.entries),
             "journal_sha256": self.loaded.digest.to_string(),
+            "spent": self.spent().iter().map(spent_json).collect::<Vec<_>>(),
             "tests": self.replayed.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
         })
+    }
+
+    /// What the tests took, and what they were expected to take.
+    fn spent(&self) -> Vec<Spent> {
+        pts::spent::spent(&self.run.file, &self.loaded.entries)
     }
 
     /// The verdict over all tests: `steady state`, `steady state not reached`, `complete` where no test has
@@ -256,6 +271,17 @@ fn outcome_json(outcome: &Outcome) -> Value {
         })).collect::<Vec<_>>(),
         "notes": outcome.notes,
         "stopped": outcome.stop.as_ref().map(ToString::to_string),
+    })
+}
+
+fn spent_json(spent: &Spent) -> Value {
+    json!({
+        "test": spent.test,
+        "ended": spent.ended,
+        "taken": spent.taken,
+        "expected": spent.expected(),
+        "shortest": spent.estimated.map(|(shortest, _)| shortest),
+        "longest": spent.estimated.map(|(_, longest)| longest),
     })
 }
 

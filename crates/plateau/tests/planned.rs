@@ -74,10 +74,17 @@ fn agree(tests: &str, profile: &str) {
     let plan = bench.json(&[&["plan", "--no-rehearsal"], &args[..]].concat());
     assert!(bench.runs().is_empty(), "a plan is no run");
     assert!(plan["source"].as_str().unwrap().contains("probe of the model"), "{}", plan["source"]);
-    bench.json(&[&["run"], &args[..]].concat());
-    for test in plan["tests"].as_array().unwrap() {
+    let ran = bench.json(&[&["run"], &args[..]].concat());
+    for (test, spent) in plan["tests"].as_array().unwrap().iter().zip(ran["spent"].as_array().unwrap()) {
         let name = test["test"].as_str().unwrap();
         let taken = taken(&bench, name);
+        assert_eq!(spent["test"], name);
+        assert_eq!(
+            spent["shortest"]["duration_ns"], test["shortest"]["duration_ns"],
+            "{name}: kept with the run"
+        );
+        assert_eq!(spent["taken"]["duration_ns"], taken.ns, "{name}: what the run says of itself");
+        assert_eq!(spent["taken"]["written_bytes"], taken.written_bytes, "{name}");
         let ratio = |real: u64, figures: &[&str]| planned(test, figures, taken.rounds) / real as f64;
         let time = ratio(taken.ns, &["duration_ns"]);
         let bytes = ratio(taken.written_bytes, &["precondition_bytes", "estimated_cell_bytes"]);

@@ -22,6 +22,7 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
         let divisor = sim.scale_divisor;
         all.push(format!("scale 1/{divisor}: capacity and cell time divided by {divisor}"));
     }
+    all.extend(run.beside.iter().flat_map(|beside| &beside.shared).cloned());
     let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults);
     all.extend(faults.map(|fault| format!("injected fault {fault}")));
     for text in outcomes.iter().flat_map(|outcome| &outcome.modified) {

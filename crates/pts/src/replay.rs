@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Stop, Task, host_limit};
+use crate::{Bench, Context, Outcome, Stop, Task, host_limit, temperature};
 
 /// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
@@ -144,6 +144,9 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
         }
         outcome.notes.extend(host_limited);
+        if outcome.converged == Some(false) {
+            outcome.notes.extend(temperature::notes(name, entries));
+        }
         outcomes.push(outcome);
     }
     let mut modified = crate::modifications(run, context.profile, &outcomes);

@@ -104,8 +104,19 @@ mod tests {
         ] {
             assert_eq!(Steadiness::of(5, &values).steady, steady, "{values:?}");
         }
-        let by_slope = Steadiness::of(5, &[90.0, 100.0, 100.0, 100.0, 110.0]);
-        assert!((by_slope.range - 20.0).abs() < 1e-9 && (by_slope.slope_excursion - 16.0).abs() < 1e-9);
+        for (values, range, slope, excursion, mean) in [
+            ([90.0, 100.0, 100.0, 100.0, 110.0], 20.0, 4.0, 16.0, 100.0),
+            ([90.0, 110.0, 100.0, 90.0, 110.0], 20.0, 2.0, 8.0, 100.0),
+            ([95.0, 97.5, 100.0, 102.5, 105.0], 10.0, 2.5, 10.0, 100.0),
+            ([80.0, 100.0, 100.0, 100.0, 100.0], 20.0, 4.0, 16.0, 96.0),
+        ] {
+            let s = Steadiness::of(5, &values);
+            for (got, wanted) in
+                [(s.range, range), (s.slope, slope), (s.slope_excursion, excursion), (s.mean, mean)]
+            {
+                assert!((got - wanted).abs() < 1e-9, "{values:?}: {got} instead of {wanted}");
+            }
+        }
     }
 
     #[test]

@@ -68,6 +68,10 @@ fn hir_compares_wait_states_with_steady_state() {
             "Host Idle Recovery - Tabular Data",
         ]
     );
+    let newer = hir("pts-e-2.0", &mut Fake::new(|_, _| 1_000));
+    assert_eq!(titles(&newer)[..4], titles(&outcome)[..]);
+    assert_eq!(titles(&newer)[4..].len(), 5, "a plot for each wait state");
+    assert_eq!(titles(&newer)[8], "IOPS v Time - Wait State 10 (5/50)");
 }
 
 #[test]

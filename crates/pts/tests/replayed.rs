@@ -76,6 +76,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         handling: record::Handling::default(),
         plan: None,
         driving: None,
+        beside: None,
     }
 }
 

@@ -87,6 +87,7 @@ fn pages_by_profile() {
         "WSAT IOPS v TGBW",
         "WSAT IOPS v Normalized Capacity",
         "WSAT Response Time Histogram - Confidence Level Plot",
+        "WSAT ART, 5 9s and MRT v Drive Fills",
     ];
     assert_eq!(of("pts-e-2.0"), new);
     assert_eq!(of("pts-c-2.0"), new);

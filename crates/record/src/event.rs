@@ -27,6 +27,8 @@ pub enum Event {
         /// SHA-256 of `run.json`, hexadecimal.
         run_sha256: String,
     },
+    /// What the run was expected to take, before it began.
+    Estimated(Estimated),
     /// A test began, at its purge.
     TestStarted {
         /// Name of the test.
@@ -115,6 +117,40 @@ pub enum Event {
     },
     /// All tests came to their end.
     Closed,
+}
+
+/// What the tests of a run are expected to take; the purges are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimated {
+    /// Where the speeds that it reckons with are from, in words.
+    pub source: String,
+    /// One for each test.
+    pub tests: Vec<TestEstimate>,
+}
+
+/// What one test is expected to take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestEstimate {
+    /// Name of the test.
+    pub test: String,
+    /// Steady as early as possible.
+    pub shortest: Expense,
+    /// Never steady.
+    pub longest: Expense,
+}
+
+/// Rounds, time and bytes of a test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expense {
+    /// Rounds, those of preconditioning included.
+    pub rounds: u32,
+    /// Time on the target's clock in ns.
+    pub duration_ns: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
 }
 
 /// A purge as it was done.

@@ -18,7 +18,9 @@ mod segment;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
-pub use event::{Entry, Event, Health, Judgement, Note, Purged, VariableJudgement};
+pub use event::{
+    Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
+};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
@@ -27,7 +29,7 @@ pub use journal::{
 pub use library::{Library, LibraryError, Run};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
-    ArrayFacts, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
+    ArrayFacts, Beside, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
     SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Direction, ErrorCount, Gap, Segment, Series};

@@ -50,6 +50,9 @@ pub struct RunFile {
     /// How the operator wants I/Os to get into the kernel; by the engine's choice when none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driving: Option<Driving>,
+    /// Runs that go on at the same time on other targets; none when it is alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
 }
 
 /// How I/Os get into the kernel, as it was asked for, in fio's words. What was done says every segment.
@@ -67,6 +70,18 @@ pub struct Driving {
     pub sqthread_poll: bool,
 }
 
+/// A run's place in a campaign over several targets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// What the ids of all its runs begin with.
+    pub campaign: String,
+    /// The other targets, as typed.
+    pub targets: Vec<String>,
+    /// What the targets share and together may saturate, in words.
+    pub shared: Vec<String>,
+}
+
 /// Processors for the threads of the load, as they were asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -75,6 +90,8 @@ pub enum Placement {
     CpusAllowed(String),
     /// The processors of these NUMA nodes: `0`.
     NumaCpuNodes(String),
+    /// These processors, because runs on other targets go on at the same time: `2-3`.
+    Share(String),
 }
 
 /// Settings of a run; where they depart from the profile the run is "modified".

@@ -21,6 +21,8 @@ const MINUTE_NS: f64 = 60e9;
 #[derive(Debug, Clone)]
 pub(crate) struct Beyond {
     pub title: String,
+    /// What it took, and what it was expected to take.
+    pub spent: Option<String>,
     /// IOPS per interval over the whole test.
     pub course: Lines,
     /// Response times over the whole test.
@@ -32,11 +34,13 @@ pub(crate) struct Beyond {
 /// Every test that was begun.
 pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
     let all = answers(entries);
+    let spent = pts::spent::spent(&document.run, entries);
     let of = |outcome: &pts::Outcome| {
         let mine: Vec<&Answer<'_>> =
             all.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
         Beyond {
             title: outcome.title.clone(),
+            spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
             course: course(&mine),
             heat: heat(&mine),
             cells: cells(document, &mine),

@@ -9,7 +9,7 @@ use pts::{PRESETS, PROFILES};
 use super::tests_argument::TestNames;
 
 /// Which tests, on what, how.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Clone, Args, Default)]
 pub struct Asked {
     /// Tests, with commas between them; each begins with a purge of its own
     #[arg(value_name = "TESTS", value_parser = TestNames)]
@@ -55,7 +55,7 @@ pub struct Asked {
 }
 
 /// How I/Os get into the kernel.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Clone, Args, Default)]
 pub struct Driving {
     /// io_uring, libaio, psync, or io_uring_cmd for NVMe commands past the block layer [default: what is lightest]
     #[arg(long, value_name = "NAME")]
@@ -69,7 +69,7 @@ pub struct Driving {
 }
 
 /// What goes wrong with a simulated drive.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Clone, Args, Default)]
 pub struct SimFaults {
     /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
     /// throttle:after=1min,for=30s,rate=50MB/s or removal:after=5min; can be repeated, and takes the place of

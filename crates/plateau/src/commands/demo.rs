@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         sim_faults: SimFaults::default(),
         changes: Changes::default(),
     };
-    let run = Run { asked, erase: Vec::new(), handling: Handling::default() };
+    let run = Run { asked, further: Vec::new(), erase: Vec::new(), handling: Handling::default() };
     let done = conduct::perform(cli.library.as_deref(), &run)?;
     conduct::finish(cli, done)
 }

@@ -6,8 +6,8 @@ mod rehearsed;
 
 use drive::Drive;
 use pts::assumed::Assumed;
-use pts::dry::{Cost, Estimate, estimate};
-use pts::{Context, Profile, Task};
+use pts::dry::{Cost, Estimate};
+use pts::{Context, Profile};
 use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped, span};
@@ -55,8 +55,7 @@ pub fn run(cli: &Cli, options: &Plan) -> Done {
 
 fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     let context = Context::of(&file)?;
-    let tests = file.tests.iter().map(|name| estimate(&context, Task::named(&file, name)?, &known.assumed));
-    let estimates = tests.collect::<Result<Vec<_>, String>>()?;
+    let estimates = speeds::estimates(&file, &known.assumed)?;
     let outcomes: Vec<_> = estimates.iter().map(|estimate| estimate.outcome.clone()).collect();
     let modified = pts::modifications(&file, context.profile, &outcomes);
     let refusals = drive.refusals().iter().map(ToString::to_string).collect();

@@ -4,8 +4,9 @@ use drive::{Drive, OpenOptions};
 use record::{Event, Gap, Loaded, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
-use crate::conduct;
+use crate::conduct::{self, Work};
 use crate::failure::{Done, Exit, Failure};
+use crate::progress::Progress;
 use crate::session::Begin;
 use crate::{driving, places, rebuild};
 
@@ -54,15 +55,16 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
-    conduct::execute(
-        &stored,
-        &mut armed,
-        &mut journal,
-        &interrupted,
-        &loaded.entries,
-        begin,
-        &options.handling.over(&stored.file.handling),
-    )?;
+    let handling = options.handling.over(&stored.file.handling);
+    let work = Work {
+        run: &stored,
+        armed: &mut armed,
+        journal: &mut journal,
+        interrupted: &interrupted,
+        handling: &handling,
+        progress: Progress::of(&stored.file),
+    };
+    conduct::execute(work, &loaded.entries, begin)?;
     drop(journal);
     conduct::finish(cli, stored)
 }

@@ -1,10 +1,13 @@
-//! `plateau run TESTS TARGET`.
+//! `plateau run TESTS TARGET…`.
 
 use crate::cli::{Cli, Run};
-use crate::conduct;
 use crate::failure::Done;
+use crate::{campaign, conduct};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
+    if !options.further.is_empty() {
+        return campaign::run(cli, options);
+    }
     let done = conduct::perform(cli.library.as_deref(), options)?;
     conduct::finish(cli, done)
 }

@@ -1,6 +1,8 @@
 //! Runs the real binary with a library of its own.
 #![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
+pub mod loop_device;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

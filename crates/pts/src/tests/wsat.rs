@@ -11,6 +11,7 @@ use stdx::units::KIB;
 
 use crate::modified::Incidents;
 use crate::profile::{Cell, Edition};
+use crate::response::{FIVE_NINES, merged};
 use crate::rounds::{History, Verdict, judge};
 use crate::timeline::Sample;
 use crate::{Bench, Context, Outcome, Stop, Test};
@@ -38,6 +39,8 @@ pub const TEST: Test = Test {
 struct Seen {
     purge: Option<Purged>,
     minutes: Vec<Sample>,
+    /// 99.999 % of the response times of each minute are below; none with too few I/Os to know.
+    five_nines_ms: Vec<Option<f64>>,
     written_bytes: u64,
     history: History,
     cycles: u32,
@@ -59,6 +62,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut seen = Seen {
         purge: None,
         minutes: Vec::new(),
+        five_nines_ms: Vec::new(),
         written_bytes: 0,
         history: History::of(vec![STIMULUS.name()]),
         cycles: 0,
@@ -120,6 +124,7 @@ impl Seen {
         self.incidents.see(segment);
         self.written_bytes += sample.written_bytes;
         self.minutes.push(sample);
+        self.five_nines_ms.push(FIVE_NINES.of(&merged([segment])));
         sample
     }
 }

@@ -106,6 +106,9 @@ fn beyond(document: &Document, test: &Beyond) -> String {
     let title = escape(&test.title);
     let size = Size { width: Size::DEFAULT.width, height: 300.0 };
     let mut out = format!("<h3>{title}</h3>\n");
+    if let Some(spent) = &test.spent {
+        out += &format!("<p>{}.</p>\n", escape(spent));
+    }
     let course = format!("{}: IOPS over the whole test", test.title);
     out += &format!("<figure>{}</figure>\n", chart::lines(&test.course, &course, size));
     let heat = format!("{}: response times over the whole test", test.title);

@@ -7,6 +7,7 @@ use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::explain::{explain, remarks};
 use crate::outcome::{Phases, TestHeader};
 use crate::precondition::ROUND_MINUTES;
+use crate::profile::Edition;
 use crate::timeline::{Sample, mean};
 use crate::window_pages::{self, IOPS};
 use crate::{Context, KeyFigure, Outcome, Stop};
@@ -101,32 +102,45 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         context,
     );
     judged.title = format!("Pre Conditioning {}", judged.title);
-    vec![
+    let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]),
         judged,
-        time_line(seen),
+        time_line("IOPS v Time - All Wait States", &seen.states),
         table_page(seen),
-    ]
+    ];
+    if context.profile.edition >= Edition::V2_0 {
+        pages.extend(seen.states.iter().map(|state| {
+            let title = format!("IOPS v Time - Wait State {} ({})", state.wait, state.name());
+            time_line(&title, std::slice::from_ref(state))
+        }));
+    }
+    pages
 }
 
-fn time_line(seen: &Seen) -> Page {
+impl State {
+    /// Seconds of writing and of rest: `5/10`.
+    fn name(&self) -> String {
+        format!("{BURST_SECONDS}/{}", self.wait * BURST_SECONDS)
+    }
+}
+
+fn time_line(title: &str, states: &[State]) -> Page {
     let series = |name: String, samples: &[Sample]| Series {
         name,
         points: samples.iter().map(|sample| (sample.minute, sample.iops)).collect(),
     };
     let of_state = |state: &State| {
-        let idle = state.wait * BURST_SECONDS;
         [
-            series(format!("Wait State {} {BURST_SECONDS}/{idle}", state.wait), &state.bursts),
+            series(format!("Wait State {} {}", state.wait, state.name()), &state.bursts),
             series(format!("Return to baseline {BURST_SECONDS}/0"), &state.baseline),
         ]
     };
     let lines = Lines::plain(
         ("Time (minutes)", Scale::LinearFromZero),
         ("IOPS", Scale::LinearFromZero),
-        seen.states.iter().flat_map(of_state).collect(),
+        states.iter().flat_map(of_state).collect(),
     );
-    Page::of("IOPS v Time - All Wait States", Exhibit::Lines(lines))
+    Page::of(title, Exhibit::Lines(lines))
 }
 
 fn table_page(seen: &Seen) -> Page {

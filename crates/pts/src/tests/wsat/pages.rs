@@ -8,6 +8,7 @@ use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
+use crate::timeline::Sample;
 use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
@@ -113,7 +114,7 @@ impl Over {
 
     fn points(self, context: &Context<'_>, seen: &Seen) -> Vec<(f64, f64)> {
         let mut written_bytes = 0;
-        let point = |sample: &crate::timeline::Sample| {
+        let point = |sample: &Sample| {
             written_bytes += sample.written_bytes;
             let x = match self {
                 Self::Time => sample.minute,
@@ -140,12 +141,37 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
         pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
         let title = "WSAT Response Time Histogram - Confidence Level Plot";
         pages.push(response::page(title, seen.histogram.as_ref(), context));
+        pages.push(response_times(context, seen));
     } else {
         pages.push(curve("WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
         pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
         pages.push(curve("WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
     }
     pages
+}
+
+/// How response times change as the drive fills.
+fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
+    let fills: Vec<f64> = Over::Fills.points(context, seen).into_iter().map(|point| point.0).collect();
+    let series = |name: &str, values: Vec<Option<f64>>| {
+        let points = fills.iter().zip(values).filter_map(|(fill, ms)| Some((*fill, ms?))).collect();
+        Series { name: name.into(), points }
+    };
+    let of = |value: fn(&Sample) -> Option<f64>| seen.minutes.iter().map(value).collect();
+    let mut all =
+        vec![series("ART", of(|minute| minute.mean_ms)), series("99.999 %", seen.five_nines_ms.clone())];
+    if context.has_maxima() {
+        all.push(series("MRT", of(|minute| minute.max_ms)));
+    }
+    let few = all[1].points.len() < seen.minutes.len();
+    all.retain(|series| !series.points.is_empty());
+    let (x, y) = ((Over::Fills.label(), Scale::LinearFromZero), ("Response time (ms)", Scale::Log10));
+    let mut page = Page::of("WSAT ART, 5 9s and MRT v Drive Fills", Exhibit::Lines(Lines::plain(x, y, all)));
+    page.remarks.extend(context.maxima_note());
+    if few {
+        page.remarks.push("99.999 % is n/a in minutes with fewer than a million I/Os.".into());
+    }
+    page
 }
 
 fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {

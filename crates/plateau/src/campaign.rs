@@ -1,0 +1,220 @@
+//! `plateau run TESTS TARGET TARGET…`: the same tests on several targets at the same time, each a run of its own, with
+//! threads and cores of its own. Each run is resumed by itself.
+
+mod together;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drive::{Armed, Drive};
+use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
+use serde_json::{Value, json};
+
+use crate::cli::{Asked, Assumptions, Cli, Run};
+use crate::conduct::{self, Work};
+use crate::failure::{Done, Exit, Failure};
+use crate::progress::{Board, Progress};
+use crate::session::Begin;
+use crate::wanted::Wanted;
+use crate::{places, printer, publication, speeds};
+use together::Target;
+
+/// A target with its run begun.
+struct Begun {
+    run: StoredRun,
+    armed: Armed,
+    journal: Journal,
+}
+
+/// How one run ended.
+type Ended = (StoredRun, Done);
+
+pub fn run(cli: &Cli, options: &Run) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    conduct::take_apart_left_over(&library)?;
+    let looked_at = look(options)?;
+    let shared = check(&looked_at, options, &library)?;
+    let logo = Wanted::of(&options.asked)?.logo.as_deref().map(publication::picture).transpose()?;
+    let armed = arm(looked_at, options, &library)?;
+    let begun = begin(armed, shared, &library, logo.as_deref())?;
+    let campaign =
+        begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
+    let interrupted = conduct::watch_interrupts()?;
+    let ended = side_by_side(begun, &interrupted);
+    tell(cli, &campaign, ended)
+}
+
+/// Every target looked at, none touched; each with its share of the processors.
+fn look(options: &Run) -> Done<Vec<(RunFile, Drive)>> {
+    let paths: Vec<&String> = options.asked.target.iter().chain(&options.further).collect();
+    let operators = Wanted::of(&options.asked)?.placement;
+    let real: Vec<&String> = paths.iter().copied().filter(|path| !path.starts_with("sim:")).collect();
+    let nodes: Vec<_> = real.iter().map(|path| drive::attached(path).numa_node).collect();
+    let mut shares = drive::shares(&nodes, operators.as_ref())?.into_iter();
+    let look_at = |path: &&String| {
+        let placement = if path.starts_with("sim:") { None } else { shares.next().flatten() };
+        let mut wanted = Wanted::of(&Asked { target: Some((*path).clone()), ..options.asked.clone() })?;
+        wanted.open.placement.clone_from(&placement);
+        wanted.placement = placement;
+        conduct::prepare(wanted)
+    };
+    paths.iter().map(look_at).collect()
+}
+
+/// Refuses what cannot go on at the same time; gives what each target must say of the others.
+fn check(looked_at: &[(RunFile, Drive)], options: &Run, library: &Library) -> Done<Vec<Vec<String>>> {
+    let mut targets = Vec::new();
+    for (file, _) in looked_at {
+        let facts = file.target.clone();
+        let is_real = facts.simulated.is_none();
+        let figures = if is_real {
+            Some(speeds::of(file, &Assumptions::default(), library)?.assumed.figures())
+        } else {
+            None
+        };
+        targets.push(Target {
+            attached: drive::attached(&facts.path),
+            file: if is_real { resolved(&facts.path) } else { None },
+            bytes_per_second: figures.map_or(0.0, |f| f.sequential_read.max(f.sequential_write)),
+            iops: figures.map_or(0.0, |f| f.random_read_iops.max(f.fresh_write_iops)),
+            facts,
+        });
+    }
+    let purge = options.handling.purge_method.as_deref();
+    if let Some(reason) = together::refusal(&targets, purge) {
+        return Err(Failure::text(Exit::Refused, reason));
+    }
+    let cpu_ns = if targets.iter().any(|target| target.iops > 0.0) { cpu_ns_per_io()? } else { 0.0 };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(together::shared(&targets, cpu_ns, processors))
+}
+
+/// Where a path leads, also when nothing is there yet.
+fn resolved(path: &str) -> Option<PathBuf> {
+    std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()
+}
+
+/// Processor time per I/O at the greatest depth that was measured.
+fn cpu_ns_per_io() -> Done<f64> {
+    let ceiling = drive::quick_ceiling()?;
+    let costs = if ceiling.no_op_ring.is_empty() { &ceiling.null } else { &ceiling.no_op_ring };
+    Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
+}
+
+/// Takes every target, before anything is written to one.
+fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run, library: &Library) -> Done<Vec<(RunFile, Armed)>> {
+    let erase = &options.erase;
+    let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
+    if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {
+        return Err(Failure::text(
+            Exit::Refused,
+            format!(
+                "--erase '{stranger}' is none of the targets, whose identities are {}; nothing was written",
+                identities.join(", ")
+            ),
+        ));
+    }
+    let mut ready = Vec::new();
+    for (file, drive) in looked_at {
+        let typed: Vec<String> =
+            erase.iter().filter(|typed| **typed == file.target.identity).cloned().collect();
+        ready.push(conduct::take(file, drive, &typed, library, &options.handling)?);
+    }
+    Ok(ready)
+}
+
+fn begin(
+    armed: Vec<(RunFile, Armed)>,
+    shared: Vec<Vec<String>>,
+    library: &Library,
+    logo: Option<&[u8]>,
+) -> Done<Vec<Begun>> {
+    let campaign = conduct::new_letters();
+    let paths: Vec<String> = armed.iter().map(|(file, _)| file.target.path.clone()).collect();
+    let real = armed.iter().any(|(file, _)| file.target.simulated.is_none());
+    let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
+    let mut begun = Vec::new();
+    for (index, ((mut file, armed), shared)) in armed.into_iter().zip(shared).enumerate() {
+        let others = (0..paths.len()).filter(|other| *other != index);
+        let targets = others.map(|other| paths[other].clone()).collect();
+        file.beside = Some(Beside { campaign: campaign.clone(), targets, shared });
+        file.id = conduct::id_of(
+            &format!("{campaign}{}", letters(index)),
+            conduct::name_of(&file.tests),
+            &file.target.path,
+        );
+        file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
+        let (run, journal) = conduct::begin(library, file, logo)?;
+        begun.push(Begun { run, armed, journal });
+    }
+    Ok(begun)
+}
+
+/// `a` to `z`, then `za` and so on: what tells the runs of a campaign apart.
+fn letters(index: usize) -> String {
+    let letter = char::from(b'a' + (index % 26) as u8);
+    format!("{}{letter}", "z".repeat(index / 26))
+}
+
+/// All runs at the same time, each in a thread of its own; the others go on when one fails.
+fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
+    let board = Arc::new(Board::of(begun.len()));
+    std::thread::scope(|scope| {
+        let start = |(row, Begun { run, mut armed, mut journal }): (usize, Begun)| {
+            let progress = Progress::of(&run.file).on(&board, row, &run.file.id);
+            scope.spawn(move || {
+                let work = Work {
+                    run: &run,
+                    armed: &mut armed,
+                    journal: &mut journal,
+                    interrupted,
+                    handling: &run.file.handling,
+                    progress,
+                };
+                let done = conduct::execute(work, &[], Begin::Fresh);
+                (run, done)
+            })
+        };
+        let threads: Vec<_> = begun.into_iter().enumerate().map(start).collect();
+        let end = |thread: std::thread::ScopedJoinHandle<'_, Ended>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(end).collect()
+    })
+}
+
+/// Prints every run; the gravest failure decides the exit code.
+fn tell(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
+    let (mut documents, mut failures): (Vec<Value>, Vec<Failure>) = (Vec::new(), Vec::new());
+    for (run, done) in ended {
+        let id = run.file.id.clone();
+        match done.and_then(|()| conduct::report(run)) {
+            Ok((document, text)) => {
+                if !cli.json {
+                    printer::print(&format!("{text}\n"))?;
+                }
+                documents.push(document);
+            }
+            Err(failure) => {
+                documents.push(json!({
+                    "run": id,
+                    "error": failure.message(),
+                    "exit_code": failure.exit.code(),
+                }));
+                failures.push(failure.of_run(&id));
+            }
+        }
+    }
+    let document = json!({ "campaign": campaign, "runs": documents });
+    failures.sort_by_key(|failure| std::cmp::Reverse(failure.exit.gravity()));
+    let mut failures = failures.into_iter();
+    let Some(gravest) = failures.next() else {
+        return if cli.json { printer::print_json(&document) } else { Ok(()) };
+    };
+    for failure in failures {
+        let run = failure.run.clone().unwrap_or_default();
+        printer::tell_line(&format!("plateau: run {run}: {}", failure.message()));
+    }
+    Err(gravest.with_document(document))
+}

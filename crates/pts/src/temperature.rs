@@ -1,0 +1,170 @@
+//! Did the drive get warmer while a tracking variable drifted? Health is no answer of the drive to a test, so this
+//! looks at the journal beside it.
+
+use std::collections::BTreeMap;
+
+use record::{Entry, Event, Note};
+
+/// Fewer rounds say nothing.
+const ROUNDS: usize = 8;
+/// Correlation with the round from which a value drifts, and with the temperature from which they go together.
+const CORRELATION: f64 = 0.8;
+/// A drive that stays within so many degrees is as warm as before.
+const DEGREES: f64 = 3.0;
+
+/// What the rounds of one test say.
+#[derive(Default)]
+struct Seen {
+    /// Temperatures told in this round.
+    told: Vec<f64>,
+    latest: Option<f64>,
+    /// Value and temperature of each round, by tracking variable.
+    rounds: BTreeMap<String, Vec<(f64, f64)>>,
+    unsteady: Vec<String>,
+}
+
+/// What must be said of the variables of `test` that are not steady and drift with the temperature.
+pub(crate) fn notes(test: &str, entries: &[Entry]) -> Vec<String> {
+    let mut seen = Seen::default();
+    let mut inside = false;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test: name } | Event::Restarted { test: name } => {
+                inside = name == test;
+                if inside {
+                    seen = Seen::default();
+                }
+            }
+            Event::TestEnded { .. } => inside = false,
+            event if inside => seen.see(event),
+            _ => {}
+        }
+    }
+    seen.unsteady.iter().filter_map(|name| note(name, seen.rounds.get(name)?)).collect()
+}
+
+impl Seen {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::Health { health, .. } => {
+                let celsius = health.temperature_celsius.map(f64::from);
+                self.told.extend(celsius);
+                self.latest = celsius.or(self.latest);
+            }
+            Event::Noted(Note::RoundStarted { .. }) => self.told.clear(),
+            Event::Noted(Note::WindowRestarted { .. }) => self.rounds.clear(),
+            Event::Noted(Note::Judged(judged)) => {
+                let count = self.told.len() as f64;
+                let mean = (count > 0.0).then(|| self.told.iter().sum::<f64>() / count);
+                for variable in &judged.variables {
+                    let rounds = self.rounds.entry(variable.name.clone()).or_default();
+                    rounds.extend(mean.or(self.latest).map(|celsius| (variable.value, celsius)));
+                    self.unsteady.retain(|name| *name != variable.name);
+                    if !variable.steady {
+                        self.unsteady.push(variable.name.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
+    let (values, celsius): (Vec<f64>, Vec<f64>) = rounds.iter().copied().unzip();
+    let low = celsius.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = celsius.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if values.len() < ROUNDS || high - low < DEGREES {
+        return None;
+    }
+    let numbers: Vec<f64> = (0..values.len()).map(|round| round as f64).collect();
+    let (drift, together) = (correlation(&numbers, &values)?, correlation(&celsius, &values)?);
+    if drift.abs() < CORRELATION || together.abs() < CORRELATION {
+        return None;
+    }
+    let way = if drift < 0.0 { "falls" } else { "rises" };
+    // Both follow the value, so their product says where the temperature goes.
+    let warms = drift * together > 0.0;
+    let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
+    Some(format!(
+        "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} degrees C (correlation \
+         {together:.2}); the drift may be its heat's and not its flash's"
+    ))
+}
+
+/// None where one of them does not change.
+fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
+    let count = xs.len() as f64;
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / count;
+    let (x, y) = (mean(xs), mean(ys));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| xs.iter().zip(ys).map(|(a, b)| of(a - x, b - y)).sum::<f64>();
+    let (xx, yy, xy) = (sum(&|a, _| a * a), sum(&|_, b| b * b), sum(&|a, b| a * b));
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Health, Judgement, VariableJudgement};
+
+    /// A journal of 25 rounds, of which each has a value and a temperature.
+    fn journal(value: impl Fn(u32) -> f64, celsius: impl Fn(u32) -> Option<i16>) -> Vec<Entry> {
+        let mut events = vec![Event::TestStarted { test: "iops".into() }];
+        for round in 1..=25 {
+            events.push(Event::Noted(Note::RoundStarted { round, cells: 56 }));
+            let health = Health { temperature_celsius: celsius(round), ..Health::default() };
+            events.push(Event::Health { at_ns: 0, health });
+            let variable = VariableJudgement {
+                name: "RND 4KiB W".into(),
+                value: value(round),
+                range_share: None,
+                slope_share: None,
+                steady: false,
+            };
+            let judged = Judgement { round, steady: false, variables: vec![variable] };
+            events.push(Event::Noted(Note::Judged(judged)));
+        }
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        (0..).zip(events).map(entry).collect()
+    }
+
+    #[test]
+    fn a_drive_that_slows_down_as_it_warms_is_named() {
+        let warming = |round: u32| Some(38 + round as i16);
+        let told = notes("iops", &journal(|round| 20_000.0 - 300.0 * f64::from(round), warming));
+        assert_eq!(
+            told,
+            [
+                "TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 degrees C (correlation -1.00); \
+              the drift may be its heat's and not its flash's"
+            ]
+        );
+        let cooling = |round: u32| Some(70 - round as i16);
+        let told = notes("iops", &journal(|round| 10_000.0 + 300.0 * f64::from(round), cooling));
+        assert!(told[0].contains("rises while the drive cools from 69 to 45 degrees C"), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_drift_a_change_or_a_temperature() {
+        let falling = |round: u32| 20_000.0 - 300.0 * f64::from(round);
+        let warming = |round: u32| Some(38 + round as i16);
+        assert!(notes("iops", &journal(falling, |round| Some(40 + (round % 2) as i16))).is_empty());
+        assert!(notes("iops", &journal(falling, |_| None)).is_empty());
+        let swinging = |round: u32| if round % 2 == 0 { 15_000.0 } else { 20_000.0 };
+        assert!(notes("iops", &journal(swinging, warming)).is_empty());
+        // Warm after a cold start, and the drift goes on at the same temperature.
+        let soon_warm = |round: u32| Some(if round < 3 { 30 } else { 45 });
+        assert!(notes("iops", &journal(falling, soon_warm)).is_empty());
+        assert!(notes("lat", &journal(falling, warming)).is_empty(), "another test");
+    }
+
+    #[test]
+    fn what_became_steady_is_left_alone() {
+        let mut entries =
+            journal(|round| 20_000.0 - 300.0 * f64::from(round), |round| Some(38 + round as i16));
+        if let Some(Event::Noted(Note::Judged(judged))) = entries.last_mut().map(|entry| &mut entry.event) {
+            judged.variables[0].steady = true;
+        }
+        assert!(notes("iops", &entries).is_empty());
+    }
+}
