@@ -132,15 +132,7 @@ impl fmt::Display for Refusal {
                 "{name} says that it is the same drive, so it may be in use by that path (multipath), or two drives \
                  have one name; detach the other, or name the multipath device"
             ),
-            Self::Locked { tried: None } => f.write_str(
-                "it is locked with an ATA password, so nobody can see what is on it; where a purge of Plateau was \
-                 interrupted, type its identity with --erase and the password of that purge is tried",
-            ),
-            Self::Locked { tried: Some(why) } => write!(
-                f,
-                "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set it \
-                 has to take it off, for example with hdparm --security-disable"
-            ),
+            Self::Locked { tried } => locked(f, tried.as_deref()),
             Self::OfRun => f.write_str("it is a file of a run of Plateau; name another file"),
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
@@ -186,13 +178,26 @@ impl fmt::Display for Refusal {
                  of it (see /proc/mdstat)"
             ),
             Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
-            Self::Unknown { what } => {
-                write!(
-                    f,
-                    "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
-                )
-            }
+            Self::Unknown { what } => write!(
+                f,
+                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+            ),
         }
+    }
+}
+
+/// Says that a drive is locked, and what trying the password of an interrupted purge gave.
+fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
+    match tried {
+        None => f.write_str(
+            "it is locked with an ATA password, so nobody can see what is on it; where a purge of Plateau was \
+             interrupted, type its identity with --erase and the password of that purge is tried",
+        ),
+        Some(why) => write!(
+            f,
+            "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set it \
+             has to take it off, for example with hdparm --security-disable"
+        ),
     }
 }
 

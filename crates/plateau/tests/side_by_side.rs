@@ -25,12 +25,12 @@ fn events(run: &Path) -> Vec<(u64, Event)> {
 
 /// Runs of the library by their targets.
 fn run_on(bench: &Bench, target: &str) -> std::path::PathBuf {
-    let runs = bench.runs().into_iter();
+    let mut runs = bench.runs().into_iter();
     let of = |run: &std::path::PathBuf| {
         let file: Value = serde_json::from_str(&support::text(&run.join("run.json"))).unwrap();
         file["target"]["path"] == target
     };
-    runs.filter(of).next_back().expect("a run on the target")
+    runs.rfind(of).expect("a run on the target")
 }
 
 #[test]

@@ -150,7 +150,7 @@ mod tests {
         let warming = |round: u32| Some(38 + round as i16);
         assert!(notes("iops", &journal(falling, |round| Some(40 + (round % 2) as i16))).is_empty());
         assert!(notes("iops", &journal(falling, |_| None)).is_empty());
-        let swinging = |round: u32| if round % 2 == 0 { 15_000.0 } else { 20_000.0 };
+        let swinging = |round: u32| if round.is_multiple_of(2) { 15_000.0 } else { 20_000.0 };
         assert!(notes("iops", &journal(swinging, warming)).is_empty());
         // Warm after a cold start, and the drift goes on at the same temperature.
         let soon_warm = |round: u32| Some(if round < 3 { 30 } else { 45 });

@@ -287,7 +287,7 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     }
     let text = scaled.file("tkperf-xml");
     let document = roxmltree::Document::parse(&text).unwrap();
-    let matrix = document.descendants().filter(|n| n.has_tag_name("roundmat")).last().unwrap();
+    let matrix = document.descendants().rfind(|n| n.has_tag_name("roundmat")).unwrap();
     let matrix: Value = serde_json::from_str(matrix.text().unwrap()).unwrap();
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }

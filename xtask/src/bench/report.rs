@@ -176,6 +176,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         placement: None,
         plan: None,
         driving: None,
+        beside: None,
         handling: record::Handling::default(),
         origin: None,
     };
