@@ -1,7 +1,10 @@
 //! Active range: which part of the LBA space a load may touch (PTS-C 1.0, ActiveRange).
 
 use record::Range;
-use stdx::units::MIB;
+use stdx::units::{KIB, MIB};
+
+/// Whole blocks on every drive.
+const ALIGNMENT_BYTES: u64 = 4 * KIB;
 
 /// The first `percent` of the device, in whole MiB where there is that much.
 #[must_use]
@@ -15,6 +18,7 @@ pub fn share_of(capacity_bytes: u64, percent: u8) -> Range {
 
 /// `amount_bytes` in `segments` equal pieces spread evenly over `within`. A scaled simulated drive keeps
 /// the size of a segment and has fewer of them. All of `within` when it is not larger than the amount.
+/// Pieces are whole blocks, so an odd scale loses some of the amount.
 #[must_use]
 pub fn active(within: Range, amount_bytes: u64, segments: u32, scale_divisor: u32) -> Range {
     let scaled_amount = amount_bytes / u64::from(scale_divisor.max(1));
@@ -22,10 +26,11 @@ pub fn active(within: Range, amount_bytes: u64, segments: u32, scale_divisor: u3
         return within;
     }
     let segments = (segments / scale_divisor.max(1)).max(1);
-    let segment_bytes = scaled_amount / u64::from(segments);
+    let piece = scaled_amount / u64::from(segments);
+    let segment_bytes = piece - piece % ALIGNMENT_BYTES;
     let stride = within.segment_bytes / u64::from(segments);
     let stride_bytes = stride - stride % MIB;
-    if stride_bytes < segment_bytes {
+    if stride_bytes < segment_bytes || segment_bytes == 0 {
         return within;
     }
     Range { start_bytes: within.start_bytes, segments, segment_bytes, stride_bytes }
@@ -48,6 +53,16 @@ mod tests {
     fn a_scaled_drive_keeps_the_segment_size() {
         let range = active(share_of(16_000_000_000, 100), 16 * GIB, 2048, 16);
         assert_eq!((range.segments, range.segment_bytes), (128, 8 * MIB));
+    }
+
+    #[test]
+    fn pieces_are_whole_blocks_at_every_scale() {
+        for scale in 1..=500 {
+            let within = share_of(100_000_000_000 / u64::from(scale), 75);
+            let range = active(within, 8 * GIB, 2048, scale);
+            assert_eq!(range.segment_bytes % ALIGNMENT_BYTES, 0, "scale 1/{scale}");
+            assert_eq!(range.stride_bytes % ALIGNMENT_BYTES, 0, "scale 1/{scale}");
+        }
     }
 
     #[test]

@@ -108,8 +108,10 @@ impl std::fmt::Display for Spent {
             format!("{} and {} written", span(of.duration_ns), amount_base10(of.written_bytes))
         };
         write!(f, "{}: {}", self.test, cost(&self.taken))?;
-        if self.taken.rounds > 0 {
-            write!(f, " in {} rounds", self.taken.rounds)?;
+        match self.taken.rounds {
+            0 => {}
+            1 => f.write_str(" in 1 round")?,
+            rounds => write!(f, " in {rounds} rounds")?,
         }
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
@@ -146,10 +148,10 @@ mod tests {
         assert_eq!(done.expected(), Some(expense(7, 7, 700)));
         assert_eq!(
             done.to_string(),
-            "iops: 8 h 0 min and 600 GB written in 7 rounds; expected 7 h 0 min and 700 GB written"
+            "iops: 8 h 00 min and 600 GB written in 7 rounds; expected 7 h 00 min and 700 GB written"
         );
         let cut = of(Some(range), expense(2, 2, 200), false);
-        assert!(cut.to_string().contains("so far; expected 5 h 0 min and 500 GB written to 25 h"), "{cut}");
+        assert!(cut.to_string().contains("so far; expected 5 h 00 min and 500 GB written to 1 d 01 h"), "{cut}");
         let fixed = of(Some((expense(0, 22, 9), expense(0, 22, 9))), expense(0, 22, 8), true);
         assert_eq!(fixed.expected(), Some(expense(0, 22, 9)));
         assert_eq!(of(None, expense(5, 1, 1), true).expected(), None);

@@ -7,11 +7,14 @@ use crate::failure::Done;
 use crate::summary::{self, Summary};
 use crate::{places, printer};
 
+/// Id, time, tests, profile, target, verdict, folder.
+type Row = (String, jiff::Timestamp, String, String, String, String, std::path::PathBuf);
+
 pub fn run(cli: &Cli) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
     unreadable.iter().for_each(|error| printer::tell_line(&format!("plateau: {error}")));
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for run in runs {
         let (id, created, tests) = (run.file.id.clone(), run.file.created, run.file.tests.join(","));
         let (target, profile) = (summary::target(&run.file), run.file.profile.clone());
@@ -33,11 +36,15 @@ pub fn run(cli: &Cli) -> Done {
     if rows.is_empty() {
         return printer::print(&format!("no runs in {}; `plateau demo` makes one", library.root().display()));
     }
-    let widest = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let widest = |column: fn(&Row) -> &String| rows.iter().map(|row| column(row).len()).max().unwrap_or(0);
+    let (ids, courses) = (widest(|row| &row.0), widest(|row| &row.2));
+    let (profiles, verdicts) = (widest(|row| &row.3), widest(|row| &row.5));
     let mut out = String::new();
     for (id, created, tests, profile, target, verdict, _) in &rows {
         let when = created.strftime("%Y-%m-%d %H:%M");
-        out.push_str(&format!("{id:<widest$}  {when} UTC  {tests}  {profile}  {verdict:<24}  {target}\n"));
+        out.push_str(&format!(
+            "{id:<ids$}  {when} UTC  {tests:<courses$}  {profile:<profiles$}  {verdict:<verdicts$}  {target}\n"
+        ));
     }
     printer::print(&out)
 }

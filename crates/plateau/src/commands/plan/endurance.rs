@@ -54,7 +54,9 @@ pub fn line(endurance: Option<&Endurance>, least_bytes: u64, most_bytes: u64) ->
     let percent = |bytes| grouped(endurance.share_percent(bytes), 2);
     let (low, high) = (percent(least_bytes), percent(most_bytes));
     let share = if low == high { low } else { format!("{low} to {high}") };
-    format!("{share} % of {} rated ({})", amount_base10(endurance.rated_bytes as u64), endurance.source)
+    let terabytes = endurance.rated_bytes / 1e12;
+    let rated = grouped(terabytes, if terabytes < 100.0 { 1 } else { 0 });
+    format!("{share} % of {rated} TB rated ({})", endurance.source)
 }
 
 #[cfg(test)]
@@ -81,7 +83,8 @@ mod tests {
         assert!((derived.rated_bytes / 1e15 - 1.0).abs() < 1e-9);
         assert!(derived.source.contains("3 % used, 35 TB written"), "{}", derived.source);
         assert!(
-            line(Some(&derived), 1_000_000_000_000, 5_000_000_000_000).starts_with("0.10 to 0.50 % of 1 PB")
+            line(Some(&derived), 1_000_000_000_000, 5_000_000_000_000)
+                .starts_with("0.10 to 0.50 % of 1,000 TB rated")
         );
     }
 

@@ -105,40 +105,38 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]),
         judged,
-        time_line("IOPS v Time - All Wait States", &seen.states),
+        time_line("IOPS v Time - All Wait States", &seen.states.iter().collect::<Vec<_>>()),
         table_page(seen),
     ];
     if context.profile.edition >= Edition::V2_0 {
-        pages.extend(seen.states.iter().map(|state| {
-            let title = format!("IOPS v Time - Wait State {} ({})", state.wait, state.name());
-            time_line(&title, std::slice::from_ref(state))
+        pages.extend(WAIT_STATES.iter().map(|&wait| {
+            let seen: Vec<&State> = seen.states.iter().filter(|state| state.wait == wait).collect();
+            time_line(&format!("IOPS v Time - Wait State {wait} ({})", seconds(wait)), &seen)
         }));
     }
     pages
 }
 
-impl State {
-    /// Seconds of writing and of rest: `5/10`.
-    fn name(&self) -> String {
-        format!("{BURST_SECONDS}/{}", self.wait * BURST_SECONDS)
-    }
+/// Seconds of writing and of rest: `5/10`.
+fn seconds(wait: u32) -> String {
+    format!("{BURST_SECONDS}/{}", wait * BURST_SECONDS)
 }
 
-fn time_line(title: &str, states: &[State]) -> Page {
+fn time_line(title: &str, states: &[&State]) -> Page {
     let series = |name: String, samples: &[Sample]| Series {
         name,
         points: samples.iter().map(|sample| (sample.minute, sample.iops)).collect(),
     };
     let of_state = |state: &State| {
         [
-            series(format!("Wait State {} {}", state.wait, state.name()), &state.bursts),
+            series(format!("Wait State {} {}", state.wait, seconds(state.wait)), &state.bursts),
             series(format!("Return to baseline {BURST_SECONDS}/0"), &state.baseline),
         ]
     };
     let lines = Lines::plain(
         ("Time (minutes)", Scale::LinearFromZero),
         ("IOPS", Scale::LinearFromZero),
-        states.iter().flat_map(of_state).collect(),
+        states.iter().copied().flat_map(of_state).collect(),
     );
     Page::of(title, Exhibit::Lines(lines))
 }
