@@ -151,7 +151,10 @@ mod tests {
             "iops: 8 h 00 min and 600 GB written in 7 rounds; expected 7 h 00 min and 700 GB written"
         );
         let cut = of(Some(range), expense(2, 2, 200), false);
-        assert!(cut.to_string().contains("so far; expected 5 h 00 min and 500 GB written to 1 d 01 h"), "{cut}");
+        assert!(
+            cut.to_string().contains("so far; expected 5 h 00 min and 500 GB written to 1 d 01 h"),
+            "{cut}"
+        );
         let fixed = of(Some((expense(0, 22, 9), expense(0, 22, 9))), expense(0, 22, 8), true);
         assert_eq!(fixed.expected(), Some(expense(0, 22, 9)));
         assert_eq!(of(None, expense(5, 1, 1), true).expected(), None);
