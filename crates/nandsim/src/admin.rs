@@ -101,7 +101,7 @@ impl Ssd {
         (self.host, self.copies) = (Open::default(), Open::default());
         (self.victim, self.owed, self.ring_saved, self.buffer_used) = (None, 0, 0, 0);
         self.flash = Flash::new(&self.plan, self.seed);
-        self.events = Events::new(self.plan.dies as usize);
+        self.events = Events::new(self.plan.dies as usize, 0);
         let link = Lane::new(self.plan.link_ns(4096));
         (self.link_up, self.link_down) = (link.clone(), link);
         self.warm_up();

@@ -12,12 +12,19 @@ impl Ssd {
     pub(crate) fn take(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {
         self.in_flight += 1;
         let struck = if self.attended { self.look_at(leaf, read, offset, bytes) } else { None };
-        let end = match struck {
-            Some(end) => end,
-            None if read => self.read_command(offset, bytes),
-            None => self.write_command(leaf as u32, offset, bytes).unwrap_or(NEVER),
-        };
-        self.events.set(leaf, end);
+        match struck {
+            Some(end) => self.events.set(leaf, end),
+            None if read => {
+                let end = self.read_command(offset, bytes);
+                self.events.set(leaf, end);
+            }
+            None => {
+                self.events.clear(leaf);
+                if let Some(end) = self.write_command(leaf as u32, offset, bytes) {
+                    self.events.join(leaf, end);
+                }
+            }
+        }
         if self.plan.fold_below > 0 {
             self.fold_beside();
         }

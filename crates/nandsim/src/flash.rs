@@ -121,7 +121,7 @@ impl Flash {
     /// Puts the pending ends into a new set of events.
     pub(crate) fn announce(&self, events: &mut Events) {
         for (leaf, die) in self.dies.iter().enumerate() {
-            events.set(leaf, die.end_ns);
+            events.set_die(leaf, die.end_ns);
         }
     }
 
@@ -171,7 +171,7 @@ impl Flash {
         die.read_ns = until;
         die.end_ns += until - start;
         die.free_ns += until - start;
-        events.set(leaf, die.end_ns);
+        events.set_die(leaf, die.end_ns);
         end
     }
 
@@ -244,7 +244,7 @@ impl Flash {
             }
         };
         (die.free_ns, die.end_ns, die.frees) = (end, end, frees);
-        events.set(leaf, end);
+        events.set_die(leaf, end);
     }
 
     /// The booked operation of `die` has ended: starts the next one and gives the buffer slots freed.
@@ -255,7 +255,7 @@ impl Flash {
         self.dies[die].end_ns = NEVER;
         match self.dies[die].waiting.pop_front() {
             Some(op) => self.start(die, op, events),
-            None => events.set(die, NEVER),
+            None => events.set_die(die, NEVER),
         }
         freed
     }

@@ -105,7 +105,7 @@ impl Queue<'_> {
     fn complete(&mut self, tag: usize, completed_ns: u64, cause: Option<Cause>) -> Completion {
         let (command, submitted_ns) = self.tags[tag].take().expect("a command completes once");
         self.ssd.in_flight -= 1;
-        self.ssd.events.set(self.ssd.plan.dies as usize + tag, NEVER);
+        self.ssd.events.forget(self.ssd.plan.dies as usize + tag);
         let Command { read, offset_bytes, length_bytes } = command;
         if read && cause.is_none() {
             self.ssd.health.host_read_bytes += u64::from(length_bytes);

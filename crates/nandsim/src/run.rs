@@ -119,7 +119,7 @@ impl Ssd {
 
     /// Makes room for the events of commands in flight.
     pub(crate) fn begin(&mut self, commands: usize) {
-        self.events = Events::new(self.plan.dies as usize + commands);
+        self.events = Events::new(self.plan.dies as usize, commands);
         self.flash.announce(&mut self.events);
     }
 
@@ -185,7 +185,7 @@ impl Ssd {
         let thread = &mut run.threads[slot.thread as usize];
         slot.busy = thread.left_bytes > 0;
         if !slot.busy {
-            self.events.set(leaf, NEVER);
+            self.events.clear(leaf);
             return;
         }
         if thread.next == AHEAD {

@@ -102,7 +102,7 @@ impl Ssd {
             ring_saved: 0,
             owed: 0,
             flash: Flash::new(&plan, seed),
-            events: Events::new(plan.dies as usize),
+            events: Events::new(plan.dies as usize, 0),
             controller_free_ns: 0,
             link_up: link.clone(),
             link_down: link,
@@ -173,7 +173,7 @@ impl Ssd {
 
     /// Lets everything happen that happens up to `end_ns`, without new work.
     pub(crate) fn drain_until(&mut self, end_ns: u64) {
-        self.events = Events::new(self.plan.dies as usize);
+        self.events = Events::new(self.plan.dies as usize, 0);
         self.flash.announce(&mut self.events);
         loop {
             let (time, die) = self.events.next();

@@ -62,7 +62,7 @@ impl Ssd {
             if self.errs(crate::check::canary::Bug::LosesCommands, self.now_ns) {
                 continue;
             }
-            self.events.set(pending.leaf as usize, end);
+            self.events.join(pending.leaf as usize, end);
         }
     }
 
