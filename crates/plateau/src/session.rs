@@ -13,7 +13,7 @@ use stdx::units::SECOND_NS;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
 
-/// At least this much time between two looks at the health while a test measures.
+/// At least this much time between two looks at the health while a test measures; less on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 
 /// Where a session begins.
@@ -133,10 +133,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Asks the drive for its health; between cells at most once a minute, so that a round stays one.
+    /// Asks the drive for its health in front of a workload, at most once a minute: nothing is outstanding then.
     fn ask_health_now_and_then(&mut self) -> Result<(), Stop> {
         let now_ns = self.armed.now_ns();
-        let due = self.asked_ns.is_none_or(|asked| now_ns.saturating_sub(asked) >= HEALTH_EVERY_NS);
+        let scale =
+            self.armed.facts().simulated.as_ref().map_or(1, |sim| u64::from(sim.scale_divisor.max(1)));
+        let due = self.asked_ns.is_none_or(|asked| now_ns.saturating_sub(asked) >= HEALTH_EVERY_NS / scale);
         if due { self.ask_health() } else { Ok(()) }
     }
 
@@ -227,6 +229,8 @@ impl Bench for Session<'_> {
         let mut purged = purged.map_err(|e| self.device(e))?;
         self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
+        // What is written from here on belongs to the test.
+        self.asked_ns = None;
         Ok(purged)
     }
 
@@ -236,6 +240,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
+        self.ask_health_now_and_then()?;
         let segment = self.drive_load(workload, false)?;
         self.keep(Event::Preconditioned(segment.clone()))?;
         self.ask_health()?;
@@ -248,6 +253,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
+        self.ask_health_now_and_then()?;
         let segment = self.drive_load(workload, true)?;
         self.keep(Event::Measured(segment.clone()))?;
         Ok(segment)
@@ -269,8 +275,6 @@ impl Bench for Session<'_> {
             self.progress.event(&Event::Noted(note));
             return Ok(());
         }
-        let begins_round = matches!(note, Note::RoundStarted { .. });
-        self.keep(Event::Noted(note))?;
-        if begins_round { self.ask_health_now_and_then() } else { Ok(()) }
+        self.keep(Event::Noted(note))
     }
 }

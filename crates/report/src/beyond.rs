@@ -1,32 +1,39 @@
-//! What the journal knows beyond the pages of the specification: the course of a test, and response times to five
-//! nines.
+//! What the journal knows beyond the pages of the specification: the course of a test with what drive and host told
+//! of themselves on the same axis, and response times to five nines.
 
-use pts::exhibit::{Axis, Lines, Scale, Series};
+mod health;
+mod moments;
+
+use pts::exhibit::Scale;
 use record::Entry;
 use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 
 use crate::answers::{Answer, Phase, answers};
-use crate::chart::{HeatColumn, HeatMap};
+use crate::chart::{Content, Curves, HeatColumn, Panel, Strand, TimeLine};
 use crate::document::Document;
+use moments::{Moments, Stretch};
 
 /// Points of a course and columns of a map: more cannot be told apart on a page.
 const POINTS: usize = 600;
 const COLUMNS: usize = 160;
 /// Slots of a histogram in one row of a map: rows are up to 25 % high.
 const SLOTS_IN_ROW: usize = 32;
-const MINUTE_NS: f64 = 60e9;
+/// From this ratio of the fastest to the slowest on, a linear axis hides the slow ones.
+const WIDE: f64 = 20.0;
 
 /// One test beyond its pages.
 #[derive(Debug, Clone)]
 pub(crate) struct Beyond {
+    /// Name of the test.
+    pub test: String,
     pub title: String,
     /// What it took, and what it was expected to take.
     pub spent: Option<String>,
-    /// IOPS per interval over the whole test.
-    pub course: Lines,
-    /// Response times over the whole test.
-    pub heat: HeatMap,
+    /// IOPS, response times and health over the whole test.
+    pub timeline: TimeLine,
+    /// How to read it, and what is not in it.
+    pub remark: String,
     /// Workloads of the window with their response times; none for a test with too many.
     pub cells: Vec<(String, Histogram)>,
 }
@@ -35,67 +42,151 @@ pub(crate) struct Beyond {
 pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
     let all = answers(entries);
     let spent = pts::spent::spent(&document.run, entries);
+    let moments = moments::moments(entries, document.run.scale_divisor());
+    let none = Moments::default();
     let of = |outcome: &pts::Outcome| {
         let mine: Vec<&Answer<'_>> =
             all.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
+        let moments =
+            moments.iter().find(|(test, _)| *test == outcome.test).map_or(&none, |(_, known)| known);
+        let (timeline, untold) = timeline(moments);
         Beyond {
+            test: outcome.test.clone(),
             title: outcome.title.clone(),
             spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
-            course: course(&mine),
-            heat: heat(&mine),
+            remark: remark(moments, &untold, document.run.scale_divisor()),
+            timeline,
             cells: cells(document, &mine),
         }
     };
     document.outcomes.iter().map(of).collect()
 }
 
-/// Minutes since the first measured I/O of the test.
-fn minutes(mine: &[&Answer<'_>], ns: u64) -> f64 {
-    let start = mine.first().map_or(0, |answer| answer.segment.start_ns);
-    ns.saturating_sub(start) as f64 / MINUTE_NS
+fn timeline(moments: &Moments<'_>) -> (TimeLine, Vec<&'static str>) {
+    let to_minutes = moments.end_minutes();
+    let mut panels = vec![
+        Panel { title: "IOPS".into(), content: Content::Course(course(moments, to_minutes)) },
+        Panel { title: "Response time (ms)".into(), content: Content::Heat(heat(moments, to_minutes)) },
+    ];
+    let (told, untold) = health::panels(moments);
+    panels.extend(told);
+    (TimeLine { to_minutes, interruptions: moments.interruptions.clone(), panels }, untold)
 }
 
-fn course(mine: &[&Answer<'_>]) -> Lines {
-    // Time in the middle of each interval, its length in s, and its I/Os.
-    let mut intervals: Vec<(f64, f64, f64)> = Vec::new();
-    for Answer { segment, .. } in mine {
-        let series = &segment.series;
-        for (i, (reads, writes)) in series.read_ios.iter().zip(&series.write_ios).enumerate() {
-            let from = segment.start_ns + series.interval_ns * i as u64;
-            let to = (from + series.interval_ns).min(segment.end_ns);
-            let seconds = to.saturating_sub(from) as f64 / 1e9;
-            intervals.push((minutes(mine, from + (to - from.min(to)) / 2), seconds, (reads + writes) as f64));
+fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32) -> String {
+    let mut text = "The axis begins with the first I/O of the test.".to_owned();
+    if !moments.interruptions.is_empty() {
+        text += " A dashed red line is an interruption; its time is left out.";
+    }
+    if scale_divisor > 1 {
+        text +=
+            &format!(" Minutes are those of the whole drive, {scale_divisor} times those of the scaled one.");
+    }
+    match untold {
+        [] => {}
+        all if moments.readings.is_empty() => {
+            text += &format!(" Neither drive nor host told anything of itself: no {}.", all.join(", no "));
         }
+        some => text += &format!(" Not told by drive or host: {}.", some.join(", ")),
     }
-    let group = intervals.len().div_ceil(POINTS).max(1);
-    let points = intervals.chunks(group).filter_map(|chunk| {
-        let seconds: f64 = chunk.iter().map(|(_, seconds, _)| seconds).sum();
-        let ios: f64 = chunk.iter().map(|(_, _, ios)| ios).sum();
-        (seconds > 0.0).then(|| (chunk[chunk.len() / 2].0, ios / seconds))
-    });
-    let axis = |label: &str, scale| Axis { label: label.into(), scale };
-    let name = if group > 1 { format!("mean of {group} intervals") } else { "each interval".into() };
-    Lines {
-        x: axis("Time (minutes)", Scale::LinearFromZero),
-        y: axis("IOPS", Scale::Log10),
-        series: vec![Series { name, points: points.filter(|(_, iops)| *iops > 0.0).collect() }],
-        guides: Vec::new(),
-        marked: None,
+    text
+}
+
+/// A stretch of time with its I/Os.
+struct Interval {
+    from: f64,
+    to: f64,
+    seconds: f64,
+    ios: u64,
+}
+
+fn intervals<'a>(stretch: &'a Stretch<'_>) -> impl Iterator<Item = Interval> + 'a {
+    let (segment, series) = (stretch.segment, &stretch.segment.series);
+    let whole_ns = segment.end_ns.saturating_sub(segment.start_ns);
+    let sums: Vec<u64> = match series.read_ios.len() {
+        0 => vec![segment.read.ios + segment.write.ios],
+        _ => series.read_ios.iter().zip(&series.write_ios).map(|(reads, writes)| reads + writes).collect(),
+    };
+    let each_ns = if series.read_ios.is_empty() { whole_ns } else { series.interval_ns };
+    let minutes_per_ns = (stretch.to_minutes - stretch.from_minutes) / whole_ns.max(1) as f64;
+    sums.into_iter().enumerate().filter_map(move |(index, ios)| {
+        let from_ns = each_ns.saturating_mul(index as u64).min(whole_ns);
+        let to_ns = from_ns.saturating_add(each_ns).min(whole_ns);
+        let at = |ns: u64| stretch.from_minutes + minutes_per_ns * ns as f64;
+        let seconds = (to_ns - from_ns) as f64 / 1e9;
+        (seconds > 0.0).then(|| Interval { from: at(from_ns), to: at(to_ns), seconds, ios })
+    })
+}
+
+fn course(moments: &Moments<'_>, to_minutes: f64) -> Curves {
+    let strand = |(phase, name): (Phase, &str)| {
+        let mine = moments.stretches.iter().filter(|stretch| stretch.phase == phase);
+        let intervals: Vec<Interval> = mine.flat_map(intervals).collect();
+        Strand { name: name.into(), pieces: pieces(&intervals, to_minutes / POINTS as f64) }
+    };
+    let strands = [(Phase::Measure, "measured"), (Phase::Precondition, "preconditioning")].map(strand);
+    let strands: Vec<Strand> =
+        strands.into_iter().filter(|strand| strand.name == "measured" || !strand.pieces.is_empty()).collect();
+    let values = || strands.iter().flat_map(|strand| strand.pieces.iter().flatten().map(|(_, iops)| *iops));
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let is_wide = least > 0.0 && most / least > WIDE;
+    Curves {
+        scale: if is_wide { Scale::Log10 } else { Scale::LinearFromZero },
+        room_for: Vec::new(),
+        strands,
     }
 }
 
-fn heat(mine: &[&Answer<'_>]) -> HeatMap {
-    let group = mine.len().div_ceil(COLUMNS).max(1);
-    let columns = mine.chunks(group).filter_map(|chunk| {
-        let times = pts::response::merged(chunk.iter().map(|answer| answer.segment));
-        let (first, last) = (chunk.first()?.segment, chunk.last()?.segment);
-        Some(HeatColumn {
-            from_minutes: minutes(mine, first.start_ns),
-            to_minutes: minutes(mine, last.end_ns),
-            cells: rows(&times),
-        })
-    });
-    HeatMap { columns: columns.collect() }
+/// IOPS over stretches of at least `width` minutes; a new piece behind each hole.
+fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
+    let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut last_to = f64::NEG_INFINITY;
+    let mut rest = intervals;
+    while let Some(first) = rest.first() {
+        let mut end = first.to;
+        let mut count = 1;
+        // Never over a hole.
+        while let Some(next) =
+            rest.get(count).filter(|next| end - first.from < width && next.from - end < width)
+        {
+            end = next.to;
+            count += 1;
+        }
+        let (taken, left) = rest.split_at(count);
+        let seconds: f64 = taken.iter().map(|interval| interval.seconds).sum();
+        let ios: u64 = taken.iter().map(|interval| interval.ios).sum();
+        let point = ((first.from + end) / 2.0, ios as f64 / seconds);
+        match pieces.last_mut().filter(|_| first.from - last_to < width.max(end - first.from)) {
+            Some(piece) => piece.push(point),
+            None => pieces.push(vec![point]),
+        }
+        (last_to, rest) = (end, left);
+    }
+    pieces
+}
+
+fn heat(moments: &Moments<'_>, to_minutes: f64) -> Vec<HeatColumn> {
+    let width = to_minutes / COLUMNS as f64;
+    let mut columns = Vec::new();
+    let mut rest = moments.stretches.as_slice();
+    while let Some(first) = rest.first() {
+        let mut end = first.to_minutes;
+        let mut count = 1;
+        let fits = |next: &&Stretch<'_>, end: f64| {
+            next.phase == first.phase
+                && next.to_minutes - first.from_minutes <= width
+                && next.from_minutes - end < width
+        };
+        while let Some(next) = rest.get(count).filter(|next| fits(next, end)) {
+            end = next.to_minutes;
+            count += 1;
+        }
+        let (taken, left) = rest.split_at(count);
+        let times = pts::response::merged(taken.iter().map(|stretch| stretch.segment));
+        columns.push(HeatColumn { from_minutes: first.from_minutes, to_minutes: end, cells: rows(&times) });
+        rest = left;
+    }
+    columns
 }
 
 fn rows(times: &Histogram) -> Vec<(f64, f64, f64)> {

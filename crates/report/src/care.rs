@@ -15,9 +15,9 @@ pub(crate) struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Every table that has a row.
-pub(crate) fn tables(entries: &[Entry]) -> Vec<TextTable> {
-    let tables = [checks(entries), settings(entries), health(entries)];
+/// Every table that has a row. Minutes of a scaled drive are told as those of the whole drive.
+pub(crate) fn tables(entries: &[Entry], scale_divisor: u32) -> Vec<TextTable> {
+    let tables = [checks(entries), settings(entries), health(entries, scale_divisor)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -68,7 +68,8 @@ fn settings(entries: &[Entry]) -> TextTable {
     }
 }
 
-fn health(entries: &[Entry]) -> TextTable {
+fn health(entries: &[Entry], scale_divisor: u32) -> TextTable {
+    let minutes = |at_ns: u64| at_ns as f64 / 60e9 * f64::from(scale_divisor.max(1));
     let told: Vec<(u64, &Health)> = entries
         .iter()
         .filter_map(|entry| match &entry.event {
@@ -78,8 +79,11 @@ fn health(entries: &[Entry]) -> TextTable {
         .collect();
     let step = told.len().div_ceil(HEALTH_ROWS).max(1);
     let is_kept = |i: usize| i.is_multiple_of(step) || i + 1 == told.len();
-    let kept =
-        told.iter().enumerate().filter(|(i, _)| is_kept(*i)).map(|(_, (at_ns, health))| (*at_ns, *health));
+    let kept = told
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| is_kept(*i))
+        .map(|(_, (at_ns, health))| (minutes(*at_ns), *health));
     TextTable {
         caption: if step > 1 { "Health over the run, thinned out" } else { "Health over the run" },
         head: vec![
@@ -92,11 +96,11 @@ fn health(entries: &[Entry]) -> TextTable {
             ("Throttled", 14.0),
             ("Power", 21.0),
         ],
-        rows: kept.map(|(at_ns, health)| health_row(at_ns, health)).collect(),
+        rows: kept.map(|(minute, health)| health_row(minute, health)).collect(),
     }
 }
 
-fn health_row(at_ns: u64, health: &Health) -> Vec<String> {
+fn health_row(minute: f64, health: &Health) -> Vec<String> {
     let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());
     let throttled = match (health.throttling, health.throttle_seconds) {
         (Some(now), _) => Some(if now { "yes" } else { "no" }.to_owned()),
@@ -109,7 +113,7 @@ fn health_row(at_ns: u64, health: &Health) -> Vec<String> {
         .map(|(name, milliwatts)| format!("{name} {:.1} W", *milliwatts as f64 / 1e3));
     let power: Vec<String> = state.into_iter().chain(meters).collect();
     vec![
-        format!("{:.1}", at_ns as f64 / 60e9),
+        format!("{minute:.1}"),
         or_na(health.temperature_celsius.map(|celsius| celsius.to_string())),
         or_na(health.critical_warning.map(|bits| format!("{bits:02x}h"))),
         or_na(health.host_written_bytes.map(amount_base10)),
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_run_without_such_events_has_no_tables() {
-        assert_eq!(tables(&entries(vec![Event::Closed])), []);
+        assert_eq!(tables(&entries(vec![Event::Closed]), 1), []);
     }
 
     #[test]
@@ -146,7 +150,7 @@ mod tests {
             }],
         };
         let cache = |restored| Event::WriteCache { was_on: Some(true), is_on: Some(false), restored };
-        let tables = tables(&entries(vec![look("first"), cache(false), look("last"), cache(true)]));
+        let tables = tables(&entries(vec![look("first"), cache(false), look("last"), cache(true)]), 1);
         let captions: Vec<&str> = tables.iter().map(|table| table.caption).collect();
         assert_eq!(captions, ["Host checks", "Settings of drive and host"]);
         assert_eq!(tables[0].rows, [["swap", "warn", "last", "swapoff -a"]]);
@@ -159,7 +163,7 @@ mod tests {
             at_ns: minute * 60_000_000_000,
             health: Health { temperature_celsius: Some(40), power_state: Some(1), ..Health::default() },
         };
-        let tables = tables(&entries((0..100).map(health).collect()));
+        let tables = tables(&entries((0..100).map(health).collect()), 1);
         let rows = &tables[0].rows;
         assert!(rows.len() <= HEALTH_ROWS + 1, "{}", rows.len());
         assert_eq!((rows[0][0].as_str(), rows[rows.len() - 1][0].as_str()), ("0.0", "99.0"));

@@ -11,13 +11,15 @@ mod lines;
 mod marker;
 mod response_times;
 mod ruler;
+mod timeline;
 
 use pts::exhibit::Exhibit;
 
 pub use columns3d::{columns3d, columns3d_beside};
-pub use heat_map::{HeatColumn, HeatMap, heat_map};
+pub use heat_map::HeatColumn;
 pub use lines::{lines, lines_beside};
 pub use response_times::response_times;
+pub use timeline::{Content, Curves, Panel, Strand, TimeLine, timeline};
 
 /// Size of a picture in user units; a page scales it to the room it has.
 #[derive(Debug, Clone, Copy, PartialEq)]

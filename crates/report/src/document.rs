@@ -85,7 +85,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance: Vec::new(),
         beyond: Vec::new(),
-        care: care::tables(&loaded.entries),
+        care: care::tables(&loaded.entries, run.scale_divisor()),
         write_cache_on: write_cache_on(&loaded.entries),
     };
     // Nothing of the specification binds what another tool did, and no I/O of it is there.

@@ -5,7 +5,7 @@ use std::path::Path;
 use pts::exhibit::{
     Axis, Bin, Cell, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Row, Scale, Series, Table,
 };
-use report::chart::{self, Size};
+use report::chart::{self, Content, Curves, HeatColumn, Panel, Size, Strand, TimeLine};
 
 const SMALL: Size = Size { width: 640.0, height: 320.0 };
 
@@ -126,8 +126,46 @@ fn times() -> ResponseTimes {
     }
 }
 
+fn strip(title: &str, pieces: &[&[(f64, f64)]]) -> Panel {
+    let strands =
+        vec![Strand { name: String::new(), pieces: pieces.iter().map(|piece| piece.to_vec()).collect() }];
+    let curves = Curves { scale: Scale::LinearZoomed, room_for: Vec::new(), strands };
+    Panel { title: title.into(), content: Content::Strip(curves) }
+}
+
+fn whole_test() -> TimeLine {
+    let strand =
+        |name: &str, points: &[(f64, f64)]| Strand { name: name.into(), pieces: vec![points.to_vec()] };
+    let strands = vec![
+        strand("measured", &[(3.0, 90_000.0), (4.0, 20_000.0), (5.0, 15_000.0), (6.0, 15_500.0)]),
+        strand("preconditioning", &[(0.0, 2000.0), (1.0, 1900.0), (2.0, 1850.0)]),
+    ];
+    let column = |from_minutes: f64, low: f64| HeatColumn {
+        from_minutes,
+        to_minutes: from_minutes + 1.0,
+        cells: vec![
+            (low, low * 1.25, 0.9),
+            (low * 4.0, low * 5.0, 0.0999),
+            (low * 90.0, low * 112.0, 0.000_01),
+        ],
+    };
+    let curves = Curves { scale: Scale::Log10, room_for: Vec::new(), strands };
+    let columns = vec![column(0.0, 2.0), column(3.0, 0.01), column(4.0, 0.06), column(5.0, 0.06)];
+    TimeLine {
+        to_minutes: 6.4,
+        interruptions: vec![4.5],
+        panels: vec![
+            Panel { title: "IOPS".into(), content: Content::Course(curves) },
+            Panel { title: "Response time (ms)".into(), content: Content::Heat(columns) },
+            strip("Temperature (°C)", &[&[(0.0, 38.0), (2.0, 55.0)], &[(3.0, 61.0), (6.4, 70.0)]]),
+            strip("Throttled (% of the time)", &[]),
+        ],
+    }
+}
+
 #[test]
 fn golden_pictures() {
+    is_golden("timeline.svg", &chart::timeline(&whole_test(), "The whole test"));
     is_golden("response_times.svg", &chart::response_times(&times(), "Histogram", SMALL));
     is_golden("lines_from_zero.svg", &chart::lines(&convergence(), "Convergence", SMALL));
     is_golden("lines_window.svg", &chart::lines(&window(), "Window", SMALL));
@@ -229,6 +267,45 @@ fn lines_without_a_good_picture_still_have_one() {
     let svg = chart::lines(&nothing, "", SMALL);
     is_sound(&svg);
     assert!(svg.contains("Nothing measured"));
+}
+
+#[test]
+fn time_lines_without_a_good_picture_still_have_one() {
+    let sets: [&[&[(f64, f64)]]; 5] = [
+        &[],
+        &[&[], &[(0.0, 0.0)]],
+        &[&[(f64::NAN, 1.0), (1.0, f64::INFINITY)], &[(2.0, -3.0), (1e12, 1e-12)]],
+        &[&[(-5.0, 1.0), (9e9, 2.0)]],
+        &[&[(1.0, 1e15), (2.0, 1e15)]],
+    ];
+    for pieces in sets {
+        for to_minutes in [0.0, 1e-6, 5.0, 1e9, f64::NAN, f64::INFINITY] {
+            for count in [0, 1, 9] {
+                let panels = vec![strip(&"<b>&\"'".repeat(30), pieces); count];
+                let line = TimeLine { to_minutes, interruptions: vec![-1.0, f64::NAN, 3.0], panels };
+                is_sound(&chart::timeline(&line, "<&>"));
+            }
+        }
+    }
+    let heat = |cells| vec![HeatColumn { from_minutes: f64::NAN, to_minutes: 1.0, cells }];
+    for cells in [vec![], vec![(0.0, 0.0, f64::NAN)], vec![(1e-9, 1e12, 2.0)]] {
+        let panels = vec![Panel { title: String::new(), content: Content::Heat(heat(cells)) }];
+        is_sound(&chart::timeline(&TimeLine { to_minutes: 1.0, interruptions: Vec::new(), panels }, ""));
+    }
+}
+
+#[test]
+fn all_panels_of_a_time_line_have_the_same_edges() {
+    let svg = chart::timeline(&whole_test(), "");
+    let frames: Vec<&str> =
+        svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("#8b95a1")).collect();
+    let ends = |frame: &str| {
+        let points: Vec<&str> = frame.split('"').nth(1).unwrap().split([' ', ',']).collect();
+        (points[0].to_owned(), points[4].to_owned())
+    };
+    assert_eq!(frames.len(), 4);
+    assert!(frames.iter().all(|frame| ends(frame) == ends(frames[0])), "{frames:?}");
+    assert_eq!(svg.matches("interrupted at minute 4.500").count(), 4);
 }
 
 #[test]

@@ -284,6 +284,27 @@ fn notes_that_do_not_fit_go_on_in_an_annex_and_the_pages_keep_their_numbers() {
 }
 
 #[test]
+fn health_is_drawn_on_the_axis_of_the_test_or_said_to_be_untold() {
+    let annex = |id: &str| named(id).html.split("Annex B:").nth(1).unwrap().to_owned();
+    let talkative = annex("talkative");
+    for title in [
+        "IOPS",
+        "Response time (ms)",
+        "Temperature (°C)",
+        "Power (W) of package-0",
+        "Throttled (% of the time)",
+        "Write amplification (bytes to flash / bytes from hosts)",
+    ] {
+        assert!(talkative.contains(&format!(">{title}</text>")), "{title}");
+    }
+    assert!(talkative.contains("A dashed red line is an interruption") && !talkative.contains("Not told"));
+    assert!(talkative.contains("Temperature (°C): 32.0 to 72.0."), "for those who cannot see it");
+    let silent = annex("enterprise");
+    assert!(silent.contains(">IOPS</text>") && !silent.contains(">Temperature (°C)</text>"));
+    assert!(silent.contains("no temperature, no power, no throttling, no bytes written to flash."));
+}
+
+#[test]
 fn names_of_devices_are_text_and_never_markup() {
     let html = &named("restless").html;
     assert_eq!(html.matches("<script").count(), 1, "the report's own");

@@ -3,6 +3,9 @@
 //! Values below 128 ns have a slot each; above, every power of two is split into 128 equal slots, up
 //! to `u64::MAX`. A value read back is the middle of its slot, so it is within 1/256 (0.4 %) of what
 //! was recorded; minimum, maximum and sum are exact.
+//!
+//! Only the slots between the fastest and the slowest value take memory: a run of a day keeps thousands of
+//! histograms, and most values of one lie within some powers of two.
 
 const SUB_BITS: u32 = 7;
 const SUB_SLOTS: usize = 1 << SUB_BITS;
@@ -10,9 +13,11 @@ const SUB_SLOTS: usize = 1 << SUB_BITS;
 pub const SLOTS: usize = (64 - SUB_BITS as usize + 1) * SUB_SLOTS;
 
 /// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Histogram {
-    slots: Box<[u64; SLOTS]>,
+    /// Counts of the slots from `first` on; all others are empty.
+    slots: Vec<u64>,
+    first: usize,
     count: u64,
     sum: u128,
     min: u64,
@@ -21,9 +26,19 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { slots: Box::new([0; SLOTS]), count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { slots: Vec::new(), first: 0, count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
+
+/// How much room there is besides the filled slots does not count.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max)
+            && self.filled().eq(other.filled())
+    }
+}
+
+impl Eq for Histogram {}
 
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,17 +89,48 @@ impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        self.slots[slot_of(value_ns)] += 1;
+        let slot = slot_of(value_ns);
+        match self.slots.get_mut(slot.wrapping_sub(self.first)) {
+            Some(count) => *count += 1,
+            None => self.record_outside(slot),
+        }
         self.count += 1;
         self.sum += u128::from(value_ns);
         self.min = self.min.min(value_ns);
         self.max = self.max.max(value_ns);
     }
 
+    /// Whole groups, so that this is rare.
+    #[cold]
+    fn record_outside(&mut self, slot: usize) {
+        let group = slot & !(SUB_SLOTS - 1);
+        self.make_room(group, group + SUB_SLOTS - 1);
+        self.slots[slot - self.first] += 1;
+    }
+
+    /// Room for the slots from `first` to `last`, besides those that are there.
+    fn make_room(&mut self, first: usize, last: usize) {
+        if self.slots.is_empty() {
+            self.first = first;
+        }
+        if first < self.first {
+            self.slots.splice(0..0, std::iter::repeat_n(0, self.first - first));
+            self.first = first;
+        }
+        let end = last + 1 - self.first;
+        if end > self.slots.len() {
+            self.slots.reserve_exact(end - self.slots.len());
+            self.slots.resize(end, 0);
+        }
+    }
+
     /// Adds all counts of `other`; the result is as if every value had been recorded here.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.slots.iter_mut().zip(other.slots.iter()) {
-            *mine += theirs;
+        if other.count > 0 {
+            self.make_room(slot_of(other.min), slot_of(other.max));
+        }
+        for (slot, count) in other.filled() {
+            self.slots[slot - self.first] += count;
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -136,7 +182,7 @@ impl Histogram {
         }
         let wanted = ((share * self.count as f64).ceil() as u64).clamp(1, self.count);
         let mut seen = 0;
-        for (slot, &count) in self.slots.iter().enumerate() {
+        for (slot, count) in self.filled() {
             seen += count;
             if seen >= wanted {
                 let (low, high) = slot_bounds(slot);
@@ -148,7 +194,8 @@ impl Histogram {
 
     /// The slots that hold something, as (slot, count), in rising order.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.slots.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(slot, &n)| (slot, n))
+        let numbered = (self.first..).zip(&self.slots);
+        numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count))
     }
 
     /// Builds a histogram from what [`filled`](Self::filled), sum, minimum and maximum gave.
@@ -157,18 +204,22 @@ impl Histogram {
     /// Says what is wrong when the parts cannot belong together.
     pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
         let mut built = Self::default();
+        let numbers = || filled.iter().map(|(slot, _)| *slot);
+        let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
+            return if sum == 0 { Ok(built) } else { Err("a sum without values") };
+        };
+        if last >= SLOTS {
+            return Err("slot number out of range");
+        }
+        built.make_room(first, last);
         for &(slot, count) in filled {
-            let place = built.slots.get_mut(slot).ok_or("slot number out of range")?;
+            let place = &mut built.slots[slot - first];
             if *place != 0 || count == 0 {
                 return Err("slot named twice or empty");
             }
             *place = count;
             built.count = built.count.checked_add(count).ok_or("count overflows")?;
         }
-        let (Some(first), Some(last)) = (filled.iter().map(|f| f.0).min(), filled.iter().map(|f| f.0).max())
-        else {
-            return if sum == 0 { Ok(built) } else { Err("a sum without values") };
-        };
         if slot_of(min) != first || slot_of(max) != last {
             return Err("minimum or maximum lies outside the filled slots");
         }
@@ -205,6 +256,33 @@ mod tests {
         let empty = Histogram::new();
         assert_eq!((empty.min(), empty.max(), empty.quantile(0.5)), (None, None, None));
         assert!(empty.mean().is_none());
+    }
+
+    #[test]
+    fn only_the_slots_between_the_values_take_memory() {
+        let mut histogram = of(&[90_000]);
+        assert!(histogram.slots.len() <= SUB_SLOTS);
+        assert_eq!(Histogram::new().slots.capacity(), 0);
+        histogram.merge(&of(&[20_000, 5_000_000]));
+        let filled: Vec<_> = histogram.filled().collect();
+        assert_eq!(filled, [20_000, 90_000, 5_000_000].map(|ns| (slot_of(ns), 1)));
+        let back = Histogram::from_parts(&filled, 5_110_000, 20_000, 5_000_000).unwrap();
+        assert_eq!(back.slots.capacity(), slot_of(5_000_000) - slot_of(20_000) + 1);
+        assert_eq!(back, histogram);
+        assert_ne!(back, of(&[20_000, 91_000, 5_000_000]));
+    }
+
+    #[test]
+    fn parts_that_do_not_belong_together_are_refused() {
+        let of = |filled: &[(usize, u64)], sum, min, max| {
+            Histogram::from_parts(filled, sum, min, max).unwrap_err()
+        };
+        assert_eq!(of(&[], 1, 0, 0), "a sum without values");
+        assert_eq!(of(&[(SLOTS, 1)], 1, 1, 1), "slot number out of range");
+        assert_eq!(of(&[(3, 1), (3, 1)], 6, 3, 3), "slot named twice or empty");
+        assert_eq!(of(&[(3, 0)], 0, 3, 3), "slot named twice or empty");
+        assert_eq!(of(&[(3, u64::MAX), (4, 1)], 7, 3, 4), "count overflows");
+        assert_eq!(of(&[(3, 1), (5, 1)], 8, 3, 4), "minimum or maximum lies outside the filled slots");
     }
 
     proptest! {

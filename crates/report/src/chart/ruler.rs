@@ -47,6 +47,14 @@ impl Ruler {
         }
     }
 
+    /// A linear axis from zero that ends with `high`, not with a tick.
+    pub fn to_the_end(high: f64, wanted: usize) -> Self {
+        let rounded = Self::linear(0.0, high.max(0.0), wanted);
+        let high = if high > 0.0 { high } else { rounded.high };
+        let ticks = rounded.ticks.into_iter().filter(|tick| tick.value <= high * 1.000_001).collect();
+        Self { high, ticks, ..rounded }
+    }
+
     fn linear(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / wanted.max(1) as f64);
@@ -184,6 +192,15 @@ mod tests {
             ["16.2k", "16.4k", "16.6k", "16.8k", "17.0k"]
         );
         assert_eq!(labels(Scale::LinearFromZero, &[], 4), ["0", "0.25", "0.50", "0.75", "1.00"]);
+    }
+
+    #[test]
+    fn an_axis_of_time_ends_with_its_data() {
+        let ruler = Ruler::to_the_end(720.0, 12);
+        assert_eq!((ruler.place(0.0), ruler.place(720.0)), (Some(0.0), Some(1.0)));
+        assert_eq!(ruler.ticks.last().map(|tick| tick.label.as_str()), Some("700"));
+        assert_eq!(Ruler::to_the_end(0.0, 12).place(0.0), Some(0.0));
+        assert_eq!(Ruler::to_the_end(f64::NAN, 12).place(0.5), Some(0.5));
     }
 
     #[test]

@@ -25,16 +25,24 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
             for (index, svg) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 let name = format!("{}-{:02}-{}{part}", outcome.test, number + 1, slug(&page.title));
-                all.push((name, if simulated { labelled(svg) } else { svg.clone() }));
+                all.push((name, if simulated { labelled(svg, Size::DEFAULT) } else { svg.clone() }));
             }
         }
+    }
+    for test in &source.document.beyond {
+        let svg = chart::timeline(&test.timeline, &format!("{}: the whole test", test.title));
+        let name = format!("{}-whole-test", test.test);
+        all.push((name, if simulated { labelled(&svg, test.timeline.size()) } else { svg }));
     }
     all
 }
 
 /// A picture may leave its report; what is simulated must not look measured then.
-fn labelled(svg: &str) -> String {
-    let label = "<text x=\"1037\" y=\"451\" text-anchor=\"end\" font-size=\"13\" font-weight=\"600\" fill=\"#b26a00\">\
-                 SIMULATED</text>\n</svg>\n";
+fn labelled(svg: &str, size: Size) -> String {
+    let (x, y) = (size.width - 10.0, size.height - 4.0);
+    let label = format!(
+        "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" font-size=\"13\" font-weight=\"600\" fill=\"#b26a00\">\
+         SIMULATED</text>\n</svg>\n"
+    );
     svg.strip_suffix("</svg>\n").map_or_else(|| svg.to_owned(), |open| format!("{open}{label}"))
 }

@@ -13,8 +13,8 @@ pub(super) const EXPORT: Export = Export {
     make: Make::File(|source| book(source).map_err(|error| error.to_string())),
 };
 
-/// Rows of a sheet that a chart of the usual size covers.
-const CHART_ROWS: u32 = 26;
+/// Height of a row of a sheet as it comes.
+const ROW_PIXELS: f64 = 20.0;
 /// A sheet's name has at most 31 characters, and not all of them.
 const NAME_CHARACTERS: usize = 31;
 
@@ -47,11 +47,13 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     }
     let pictures = book.add_worksheet();
     pictures.set_name("Charts")?;
-    for (index, (name, svg)) in svg::charts(source).into_iter().enumerate() {
-        let row = index as u32 * CHART_ROWS;
+    let mut row = 0;
+    for (name, svg) in svg::charts(source) {
         pictures.write_with_format(row, 0, &name, &bold)?;
         let png = pixels::pixels(&svg, 1.0).map_err(XlsxError::ParameterError)?;
-        pictures.insert_image(row + 1, 0, &Image::new_from_buffer(&png)?.set_alt_text(&name))?;
+        let image = Image::new_from_buffer(&png)?.set_alt_text(&name);
+        pictures.insert_image(row + 1, 0, &image)?;
+        row += 3 + (image.height() / ROW_PIXELS) as u32;
     }
     cells(book.add_worksheet(), source, &bold)?;
     book.save_to_buffer()

@@ -6,7 +6,7 @@ use super::frame::banners;
 use crate::Document;
 use crate::beyond::Beyond;
 use crate::care::TextTable;
-use crate::chart::{self, Size};
+use crate::chart;
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
 use crate::markup::escape;
@@ -104,15 +104,13 @@ fn row(clause: &Clause) -> String {
 
 fn beyond(document: &Document, test: &Beyond) -> String {
     let title = escape(&test.title);
-    let size = Size { width: Size::DEFAULT.width, height: 300.0 };
     let mut out = format!("<h3>{title}</h3>\n");
     if let Some(spent) = &test.spent {
         out += &format!("<p>{}.</p>\n", escape(spent));
     }
-    let course = format!("{}: IOPS over the whole test", test.title);
-    out += &format!("<figure>{}</figure>\n", chart::lines(&test.course, &course, size));
-    let heat = format!("{}: response times over the whole test", test.title);
-    out += &format!("<figure>{}</figure>\n", chart::heat_map(&test.heat, &heat, size));
+    let name = format!("{}: IOPS, response times and health over the whole test", test.title);
+    out += &format!("<figure>{}</figure>\n", chart::timeline(&test.timeline, &name));
+    out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
     out + &percentiles(document, test)
 }
 

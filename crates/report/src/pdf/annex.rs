@@ -10,7 +10,7 @@ use super::letters::Letters;
 use crate::Document;
 use crate::beyond::Beyond;
 use crate::care::TextTable;
-use crate::chart::{self, Size};
+use crate::chart;
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
 use crate::notes::{NoteRow, notes_of_run};
@@ -111,14 +111,12 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 }
 
 fn beyond(document: &Document, test: &Beyond) -> Vec<Block> {
-    let size = Size { width: Size::DEFAULT.width, height: 262.0 };
-    let course = format!("{}: IOPS over the whole test", test.title);
-    let heat = format!("{}: response times over the whole test", test.title);
-    let mut blocks = vec![
-        Block::Heading(test.title.clone()),
-        Block::Pictures(vec![(course.clone(), chart::lines(&test.course, &course, size))]),
-        Block::Pictures(vec![(heat.clone(), chart::heat_map(&test.heat, &heat, size))]),
-    ];
+    let name = format!("{}: IOPS, response times and health over the whole test", test.title);
+    let picture = chart::timeline(&test.timeline, &name);
+    let mut blocks = vec![Block::Heading(test.title.clone())];
+    blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
+    let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
+    blocks.push(Block::Text(spent + &test.remark));
     if test.cells.is_empty() {
         return blocks;
     }

@@ -15,6 +15,8 @@ use crate::content;
 
 const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
+const TITLE: f64 = 34.0;
+const HEADING: f64 = 26.0;
 /// Room of pictures; two stand side by side, one alone has the whole width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
@@ -34,6 +36,8 @@ pub(crate) enum Block {
     Table { caption: String, shares: Vec<f64>, head: Vec<String>, rows: Vec<Vec<String>> },
     /// Pictures with their names, two in a row.
     Pictures(Vec<(String, String)>),
+    /// A picture over the whole width that says what it is; `name` is for those who cannot see it.
+    Picture { name: String, svg: String, height: f64 },
 }
 
 /// What stands around the blocks.
@@ -69,6 +73,11 @@ enum Piece {
         first: bool,
     },
     Pictures(Vec<(String, String)>),
+    Picture {
+        name: String,
+        svg: String,
+        height: f64,
+    },
 }
 
 /// Draws all blocks.
@@ -103,7 +112,7 @@ pub(super) fn draw(
 
 /// Pieces page by page.
 fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
-    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block)).collect();
+    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
     let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
     // A heading stays with what follows it.
     let leads: Vec<bool> =
@@ -132,12 +141,16 @@ fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>>
     pages
 }
 
-fn pieces(letters: &Letters, block: Block) -> Vec<Piece> {
+fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
     match block {
         Block::Title(text) => vec![Piece::Title(text)],
         Block::Heading(text) => vec![Piece::Heading(text)],
         Block::Text(text) => vec![Piece::Text(text)],
         Block::Pictures(all) => all.chunks(2).map(|pair| Piece::Pictures(pair.to_vec())).collect(),
+        // With a title and a heading above it, it still has a page.
+        Block::Picture { name, svg, height } => {
+            vec![Piece::Picture { name, svg, height: height.min(room - TITLE - HEADING) }]
+        }
         Block::Table { caption, shares, head, rows } => {
             let mut all = Vec::new();
             if !caption.is_empty() {
@@ -184,14 +197,15 @@ fn slices(letters: &Letters, widths: &[f64], head: &[String], rows: Vec<Vec<Stri
 /// Height of a piece; a table has its headings where it begins or is the first thing on a page.
 fn height(letters: &Letters, piece: &Piece, on_top: bool) -> f64 {
     match piece {
-        Piece::Title(_) => 34.0,
-        Piece::Heading(_) => 26.0,
+        Piece::Title(_) => TITLE,
+        Piece::Heading(_) => HEADING,
         Piece::Caption(_) => 20.0,
         Piece::Text(text) => letters.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 10.0,
         Piece::Rows { widths, head, rows, first } => {
             let shown = head_of(head, *first || on_top);
             shown.into_iter().chain(rows).map(|row| height_of(letters, widths, row, (TEXT, ROW))).sum()
         }
+        Piece::Picture { height, .. } => *height,
         Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
     }
 }
@@ -229,6 +243,9 @@ fn page(
                 let shown: Vec<Vec<Field>> =
                     head_of(&head, first || on_top).cloned().into_iter().chain(rows).collect();
                 table(sheet, (SIDE, y), &widths, &shown, (TEXT, ROW));
+            }
+            Piece::Picture { name, svg, .. } => {
+                sheet.picture(&svg, &name, Area::new(SIDE, y, ROOM, height))?;
             }
             Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
         }

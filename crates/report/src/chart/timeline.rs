@@ -1,0 +1,276 @@
+//! Quantities below each other over one axis of time: what happened at the same time is on one vertical line.
+
+use pts::exhibit::Scale;
+
+use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use super::heat_map::{self, HeatColumn};
+use super::ruler::Ruler;
+use super::{FIT, FRAME, GRID, SOFT_INK, Size, colour, hinted, marker};
+use crate::markup::shortened;
+
+const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
+const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();
+const LEFT: f64 = 62.0;
+/// Room on the right for keys.
+const KEYS: f64 = 150.0;
+const KEY_CHARACTERS: usize = 17;
+const KEY_ROW: f64 = 15.0;
+const TITLE_ROW: f64 = 18.0;
+const GAP: f64 = 7.0;
+const FOOT: f64 = 40.0;
+/// Height of what is a matter of a glance, and the most for the rest.
+const LOW: f64 = 44.0;
+const HIGH: f64 = 190.0;
+/// All of it fits on a sheet across with some banners on top.
+const MOST: f64 = 540.0;
+/// Markers of a curve are at least so far apart, or the line drowns in them.
+const MARKERS_APART: f64 = 14.0;
+
+/// What is drawn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TimeLine {
+    /// Right end of the axis in minutes; the left one is 0.
+    pub to_minutes: f64,
+    /// Minutes at which the run was interrupted.
+    pub interruptions: Vec<f64>,
+    /// From top to bottom.
+    pub panels: Vec<Panel>,
+}
+
+/// One quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Its name with unit.
+    pub title: String,
+    /// What was seen of it.
+    pub content: Content,
+}
+
+/// What is in a panel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Values over time, large.
+    Course(Curves),
+    /// Values over time, small.
+    Strip(Curves),
+    /// A map of response times in ms.
+    Heat(Vec<HeatColumn>),
+}
+
+/// Curves on one vertical axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves {
+    /// How values are spread.
+    pub scale: Scale,
+    /// Values that the axis has room for even if they do not occur.
+    pub room_for: Vec<f64>,
+    /// One for each curve.
+    pub strands: Vec<Strand>,
+}
+
+/// A curve that may have holes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Strand {
+    /// Its name, for the key where there are several.
+    pub name: String,
+    /// Points (minutes, value) to join; nothing is known between two pieces.
+    pub pieces: Vec<Vec<(f64, f64)>>,
+}
+
+/// The room of one panel: pixels of its edges, and the axis that all share.
+pub(super) struct Field<'a> {
+    pub top: f64,
+    pub right: f64,
+    bottom: f64,
+    x: &'a Ruler,
+}
+
+impl Field<'_> {
+    pub fn at_x(&self, minutes: f64) -> Option<f64> {
+        Some(LEFT + self.x.place(minutes)? * (self.right - LEFT))
+    }
+
+    pub fn at_y(&self, y: &Ruler, value: f64) -> Option<f64> {
+        Some(self.bottom - y.place(value)? * (self.bottom - self.top))
+    }
+}
+
+impl TimeLine {
+    /// The room that the picture takes.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        let panels: f64 = self.heights().iter().map(|height| TITLE_ROW + height + GAP).sum();
+        Size { width: Size::DEFAULT.width, height: panels + FOOT }
+    }
+
+    fn heights(&self) -> Vec<f64> {
+        let strips = self.panels.iter().filter(|panel| panel.is_strip()).count();
+        let large = (self.panels.len() - strips).max(1);
+        let taken = self.panels.len() as f64 * (TITLE_ROW + GAP) + strips as f64 * LOW + FOOT;
+        let rest = ((MOST - taken) / large as f64).clamp(LOW * 1.5, HIGH);
+        self.panels.iter().map(|panel| if panel.is_strip() { LOW } else { rest }).collect()
+    }
+}
+
+impl Panel {
+    fn is_strip(&self) -> bool {
+        matches!(self.content, Content::Strip(_))
+    }
+}
+
+/// `line` as an SVG; `title` is what assistive technology calls it.
+#[must_use]
+pub fn timeline(line: &TimeLine, title: &str) -> String {
+    let size = line.size();
+    let right = size.width - KEYS;
+    let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
+    let x = Ruler::to_the_end(to_minutes, 12);
+    let description = format!("Over {} minutes. {}", hinted(to_minutes), describe(&line.panels));
+    let mut canvas = Canvas::new(size, title, &description);
+    let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
+    for (panel, height) in line.panels.iter().zip(line.heights()) {
+        canvas.text((LEFT, top + 12.0), &panel.title, TITLE);
+        (top, bottom) = (top + TITLE_ROW, top + TITLE_ROW + height);
+        let field = Field { top, right, bottom, x: &x };
+        match &panel.content {
+            Content::Course(curves) | Content::Strip(curves) => {
+                draw_curves(&mut canvas, curves, panel, &field, strands);
+                strands += curves.strands.len();
+            }
+            Content::Heat(columns) => draw_heat(&mut canvas, columns, &field),
+        }
+        draw_interruptions(&mut canvas, line, &field);
+        top = bottom + GAP;
+    }
+    let field = Field { top, right, bottom, x: &x };
+    for tick in &x.ticks {
+        let Some(at) = field.at_x(tick.value) else { continue };
+        canvas.line((at, bottom), (at, bottom + 5.0), Stroke::solid(FRAME, 1.0));
+        canvas.text((at, bottom + 17.0), &tick.label, TICK);
+    }
+    let middle = ((LEFT + right) / 2.0, bottom + 34.0);
+    canvas.text(middle, "Time (minutes)", Lettering { anchor: Anchor::Middle, ..TITLE });
+    canvas.finish()
+}
+
+/// Ends of what is seen, for those who cannot see it.
+fn describe(panels: &[Panel]) -> String {
+    let of = |panel: &Panel| {
+        let values: Vec<f64> = match &panel.content {
+            Content::Course(curves) | Content::Strip(curves) => {
+                points(curves).map(|(_, value)| value).collect()
+            }
+            Content::Heat(columns) => heat_map::sizes(columns).collect(),
+        };
+        let known = || values.iter().copied().filter(|value| value.is_finite());
+        let (least, most) = (known().reduce(f64::min), known().reduce(f64::max));
+        match least.zip(most) {
+            Some((least, most)) => format!("{}: {} to {}.", panel.title, hinted(least), hinted(most)),
+            None => format!("{}: nothing measured.", panel.title),
+        }
+    };
+    panels.iter().map(of).collect::<Vec<String>>().join(" ")
+}
+
+fn points(curves: &Curves) -> impl Iterator<Item = (f64, f64)> {
+    curves.strands.iter().flat_map(|strand| strand.pieces.iter().flatten().copied())
+}
+
+fn draw_grid(canvas: &mut Canvas, field: &Field<'_>, y: &Ruler) {
+    for tick in &field.x.ticks {
+        if let Some(at) = field.at_x(tick.value) {
+            canvas.line((at, field.top), (at, field.bottom), Stroke::solid(GRID, 1.0));
+        }
+    }
+    for tick in &y.ticks {
+        if let Some(at) = field.at_y(y, tick.value) {
+            canvas.line((LEFT - 4.0, at), (field.right, at), Stroke::solid(GRID, 1.0));
+            let lettering = Lettering { anchor: Anchor::End, ..TICK };
+            canvas.text((LEFT - 8.0, at + 3.8), &tick.label, lettering);
+        }
+    }
+}
+
+fn draw_frame(canvas: &mut Canvas, field: &Field<'_>, nothing: bool) {
+    let corners = [(LEFT, field.top), (LEFT, field.bottom), (field.right, field.bottom)];
+    canvas.polyline(&corners, Stroke::solid(FRAME, 1.2));
+    if nothing {
+        let middle = ((LEFT + field.right) / 2.0, (field.top + field.bottom) / 2.0 + 4.0);
+        canvas.text(middle, "Nothing measured", Lettering::new(13.0, Anchor::Middle).colour(SOFT_INK));
+    }
+}
+
+fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>) {
+    let wanted = ((field.bottom - field.top) / 30.0) as usize;
+    let y = Ruler::of(Scale::Log10, heat_map::sizes(columns), wanted);
+    draw_grid(canvas, field, &y);
+    heat_map::draw(canvas, columns, field, &y);
+    draw_frame(canvas, field, columns.iter().all(|column| column.cells.is_empty()));
+}
+
+/// `first` is the number of the first curve in the whole picture.
+fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, field: &Field<'_>, first: usize) {
+    let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
+    let wanted = ((field.bottom - field.top) / 24.0) as usize;
+    let y = Ruler::of(curves.scale, values, wanted);
+    draw_grid(canvas, field, &y);
+    for (index, strand) in curves.strands.iter().enumerate() {
+        canvas.grouped(&format!("series s{}", first + index), |canvas| {
+            draw_strand(canvas, strand, panel, (field, &y), index);
+        });
+    }
+    draw_frame(canvas, field, points(curves).next().is_none());
+    if curves.strands.len() > 1 {
+        draw_keys(canvas, curves, field, first);
+    }
+}
+
+fn draw_strand(
+    canvas: &mut Canvas,
+    strand: &Strand,
+    panel: &Panel,
+    (field, y): (&Field<'_>, &Ruler),
+    index: usize,
+) {
+    let name = if strand.name.is_empty() { &panel.title } else { &strand.name };
+    let place = |(minute, value): &(f64, f64)| Some((field.at_x(*minute)?, field.at_y(y, *value)?));
+    let mut free_from = f64::NEG_INFINITY;
+    for piece in &strand.pieces {
+        let shown: Vec<(Point, &(f64, f64))> = piece.iter().filter_map(|p| Some((place(p)?, p))).collect();
+        let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
+        canvas.polyline(&path, Stroke::solid(colour(index), 1.6));
+        for (at, (minute, value)) in shown {
+            if at.0 < free_from {
+                continue;
+            }
+            free_from = at.0 + MARKERS_APART;
+            let hint = format!("minute {}, {name}: {}", hinted(*minute), hinted(*value));
+            canvas.hinted(&hint, |canvas| marker::draw(canvas, index, at, 2.6));
+        }
+    }
+}
+
+fn draw_keys(canvas: &mut Canvas, curves: &Curves, field: &Field<'_>, first: usize) {
+    let rows = (((field.bottom - field.top) / KEY_ROW) as usize).max(1);
+    let (from, to) = (field.right + 20.0, field.right + 40.0);
+    for (index, strand) in curves.strands.iter().enumerate().take(rows) {
+        let y = field.top + KEY_ROW * (index as f64 + 0.5);
+        canvas.grouped(&format!("key s{}", first + index), |canvas| {
+            canvas.hinted(&strand.name, |canvas| {
+                canvas.line((from, y), (to, y), Stroke::solid(colour(index), 1.6));
+                marker::draw(canvas, index, ((from + to) / 2.0, y), 2.6);
+                let text = shortened(&strand.name, KEY_CHARACTERS);
+                canvas.text((to + 6.0, y + 3.8), &text, Lettering::new(11.0, Anchor::Start));
+            });
+        });
+    }
+}
+
+fn draw_interruptions(canvas: &mut Canvas, line: &TimeLine, field: &Field<'_>) {
+    for minute in &line.interruptions {
+        let Some(at) = field.at_x(*minute) else { continue };
+        let stroke = Stroke { colour: FIT, width: 1.2, dash: "3 3" };
+        let hint = format!("the run was interrupted at minute {}", hinted(*minute));
+        canvas.hinted(&hint, |canvas| canvas.line((at, field.top), (at, field.bottom), stroke));
+    }
+}

@@ -1,0 +1,158 @@
+//! How pages look: small golden pictures of printed pages that are hard to lay out. `PLATEAU_BLESS=1` rewrites those
+//! that differ; then look at them. Left out where `pdftoppm` is not installed.
+
+mod fixture;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fixture::Plan;
+use resvg::tiny_skia::Pixmap;
+
+/// Dots per inch: enough to see what lies over what, and to read most of it.
+const RESOLUTION: &str = "40";
+/// Pixels of a side of the squares that are compared by their mean: versions of the program smooth letters in their
+/// own ways.
+const SQUARE: u32 = 10;
+/// Of 255. A word that moves by a line or a picture that goes away changes a square by more.
+const TOLERANCE: f64 = 20.0;
+
+/// Which page of which run, and why it is hard.
+const PAGES: [(&str, &str, usize); 18] = [
+    ("summary", "enterprise", 1),
+    ("header-of-four-columns", "enterprise-2", 3),
+    ("long-model-name", "restless", 1),
+    ("not-converged-in-25-rounds", "restless", 3),
+    ("not-converged-determination", "restless", 4),
+    ("no-blocks-of-512-bytes", "native-4k", 6),
+    ("tests-that-were-not-begun", "missing", 1),
+    ("cut-in-its-first-round", "cut-at-once", 2),
+    ("one-round-convergence", "one-round", 3),
+    ("one-round-table", "one-round", 6),
+    ("no-io-at-all-table", "dead", 6),
+    ("no-io-at-all-columns", "dead", 8),
+    ("huge-values", "huge", 6),
+    ("huge-values-columns", "huge", 8),
+    ("tiny-values", "tiny", 6),
+    ("many-interruptions", "gaps", 1),
+    ("simulated", "simulated", 7),
+    ("whole-test-with-health", "talkative", 0),
+];
+
+fn plan(id: &str) -> Plan {
+    let missing = Plan {
+        id: "missing",
+        tests: &["iops", "tp-1024", "lat"],
+        cut_after_cells: Some(9),
+        ..Plan::default()
+    };
+    fixture::plans().into_iter().chain([missing]).find(|plan| plan.id == id).unwrap()
+}
+
+/// A run's PDF, the same on every day.
+fn printed(plan: &Plan, folder: &Path) -> PathBuf {
+    let (run, mut loaded) = fixture::record(folder, plan);
+    for (minute, entry) in (0..).zip(&mut loaded.entries) {
+        entry.wall = jiff::Timestamp::from_second(1_795_241_366 + 60 * minute).unwrap();
+    }
+    loaded.digest = record::Digest::of(plan.id.as_bytes());
+    let pdf = report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap();
+    let path = folder.join(format!("{}.pdf", plan.id));
+    std::fs::write(&path, pdf).unwrap();
+    path
+}
+
+/// The first page on which `words` stand, which the program finds that reads PDF as text.
+fn page_with(words: &str, pdf: &Path) -> usize {
+    let text = Command::new("pdftotext").arg(pdf).arg("-").output().unwrap().stdout;
+    String::from_utf8_lossy(&text).split('\x0c').position(|page| page.contains(words)).unwrap() + 1
+}
+
+fn picture_of(pdf: &Path, page: usize) -> Vec<u8> {
+    let page = page.to_string();
+    let arguments = ["-r", RESOLUTION, "-gray", "-png", "-singlefile", "-f", &page, "-l", &page];
+    let output = Command::new("pdftoppm").args(arguments).arg(pdf).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Means of the squares of a picture, and how many are in a row.
+fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
+    let pixels = Pixmap::decode_png(png).ok()?;
+    let (across, down) = (pixels.width().div_ceil(SQUARE), pixels.height().div_ceil(SQUARE));
+    let mut sums = vec![(0.0, 0.0); (across * down) as usize];
+    for (index, pixel) in (0u32..).zip(pixels.pixels()) {
+        let (x, y) = (index % pixels.width() / SQUARE, index / pixels.width() / SQUARE);
+        let (sum, count) = &mut sums[(y * across + x) as usize];
+        (*sum, *count) = (*sum + f64::from(pixel.red()), *count + 1.0);
+    }
+    Some((across, sums.into_iter().map(|(sum, count)| sum / count).collect()))
+}
+
+/// What is different, in words.
+fn difference(golden: &[u8], found: &[u8]) -> Option<String> {
+    let (Some((across, golden)), Some((_, found))) = (squares(golden), squares(found)) else {
+        return Some("there is no golden picture".into());
+    };
+    if golden.len() != found.len() {
+        return Some("it has another size".into());
+    }
+    let differences = golden.iter().zip(&found).map(|(a, b)| (a - b).abs());
+    let (index, most) = (0u32..).zip(differences).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (x, y) = (index % across * SQUARE, index / across * SQUARE);
+    (most > TOLERANCE).then(|| format!("at ({x}, {y}) it is {most:.0} of 255 off"))
+}
+
+#[test]
+fn pages_that_are_hard_to_lay_out_look_as_they_did() {
+    if ["pdftoppm", "pdftotext"].iter().any(|program| Command::new(program).arg("-v").output().is_err()) {
+        return eprintln!("skipped: there is no pdftoppm or no pdftotext");
+    }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/pages");
+    let folder = fixture::folder();
+    let mut ids: Vec<&str> = PAGES.iter().map(|(_, id, _)| *id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    // Both take a processor for a while; runs have nothing to do with each other.
+    let next = AtomicUsize::new(0);
+    let look = || {
+        let mut wrong = Vec::new();
+        while let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let pdf = printed(&plan(id), folder.path());
+            for (name, _, page) in PAGES.iter().filter(|(_, of, _)| of == id) {
+                let page = if *page == 0 { page_with("Write amplification", &pdf) } else { *page };
+                let found = picture_of(&pdf, page);
+                let path = golden.join(format!("{name}.png"));
+                let Some(text) = difference(&std::fs::read(&path).unwrap_or_default(), &found) else {
+                    continue;
+                };
+                if std::env::var_os("PLATEAU_BLESS").is_some() {
+                    std::fs::write(&path, &found).unwrap();
+                } else {
+                    wrong.push(format!("{name}: {text}"));
+                }
+            }
+        }
+        wrong
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads = [scope.spawn(look), scope.spawn(look)];
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{wrong:#?}; PLATEAU_BLESS=1 rewrites these, then look at them");
+}
+
+#[test]
+fn a_line_that_moves_is_seen() {
+    let page = |y: f32| {
+        let mut pixels = Pixmap::new(120, 60).unwrap();
+        pixels.fill(resvg::tiny_skia::Color::WHITE);
+        let word = resvg::tiny_skia::Rect::from_xywh(20.0, y, 40.0, 6.0).unwrap();
+        pixels.fill_rect(word, &Default::default(), Default::default(), None);
+        pixels.encode_png().unwrap()
+    };
+    assert_eq!(difference(&page(20.0), &page(20.0)), None);
+    assert!(difference(&page(20.0), &page(32.0)).unwrap().starts_with("at ("));
+    assert!(difference(b"", &page(20.0)).unwrap().contains("no golden"));
+}
