@@ -100,7 +100,7 @@ struct Interval {
     ios: u64,
 }
 
-fn intervals<'a>(stretch: &'a Stretch<'_>) -> impl Iterator<Item = Interval> + 'a {
+fn intervals(stretch: &Stretch<'_>) -> Vec<Interval> {
     let (segment, series) = (stretch.segment, &stretch.segment.series);
     let whole_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let sums: Vec<u64> = match series.read_ios.len() {
@@ -109,13 +109,24 @@ fn intervals<'a>(stretch: &'a Stretch<'_>) -> impl Iterator<Item = Interval> + '
     };
     let each_ns = if series.read_ios.is_empty() { whole_ns } else { series.interval_ns };
     let minutes_per_ns = (stretch.to_minutes - stretch.from_minutes) / whole_ns.max(1) as f64;
-    sums.into_iter().enumerate().filter_map(move |(index, ios)| {
+    let at = |ns: u64| stretch.from_minutes + minutes_per_ns * ns as f64;
+    let mut all: Vec<Interval> = Vec::with_capacity(sums.len());
+    for (index, ios) in sums.into_iter().enumerate() {
         let from_ns = each_ns.saturating_mul(index as u64).min(whole_ns);
         let to_ns = from_ns.saturating_add(each_ns).min(whole_ns);
-        let at = |ns: u64| stretch.from_minutes + minutes_per_ns * ns as f64;
         let seconds = (to_ns - from_ns) as f64 / 1e9;
-        (seconds > 0.0).then(|| Interval { from: at(from_ns), to: at(to_ns), seconds, ios })
-    })
+        match all.last_mut().filter(|_| to_ns - from_ns < each_ns / 2) {
+            // The rest of a workload may be too short to say anything by itself.
+            Some(last) => {
+                last.to = at(to_ns);
+                last.seconds += seconds;
+                last.ios += ios;
+            }
+            None => all.push(Interval { from: at(from_ns), to: at(to_ns), seconds, ios }),
+        }
+    }
+    all.retain(|interval| interval.seconds > 0.0);
+    all
 }
 
 fn course(moments: &Moments<'_>, to_minutes: f64) -> Curves {
@@ -220,4 +231,57 @@ fn cells(document: &Document, mine: &[&Answer<'_>]) -> Vec<(String, Histogram)> 
         }
     }
     if cells.len() > MOST { Vec::new() } else { cells }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Event;
+
+    /// Seconds of `ios` each from `start_ns` on, and a rest that is too short for an interval of its own.
+    fn segment(start_ns: u64, ios: &[u64], rest_ns: u64) -> record::Segment {
+        let Event::Measured(mut segment) = moments::tests::measured(0) else { panic!("a segment") };
+        let seconds = ios.len() as u64 - u64::from(rest_ns > 0);
+        (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds * 1_000_000_000 + rest_ns);
+        segment.series.interval_ns = 1_000_000_000;
+        (segment.series.read_ios, segment.series.write_ios) = (vec![0; ios.len()], ios.to_vec());
+        segment
+    }
+
+    fn curve(segments: Vec<record::Segment>) -> Curves {
+        let events = segments.into_iter().map(Event::Measured);
+        let entries =
+            moments::tests::entries([moments::tests::started("wsat")].into_iter().chain(events).collect());
+        let all = moments::moments(&entries, 1);
+        course(&all[0].1, all[0].1.end_minutes())
+    }
+
+    fn values(curves: &Curves) -> Vec<Vec<f64>> {
+        let piece = |piece: &Vec<(f64, f64)>| piece.iter().map(|(_, iops)| iops.round()).collect();
+        curves.strands[0].pieces.iter().map(piece).collect()
+    }
+
+    #[test]
+    fn the_rest_of_a_workload_is_no_second_without_io() {
+        let curves = curve(vec![segment(0, &[100, 110, 0], 2)]);
+        assert_eq!(values(&curves), [[100.0, 110.0]]);
+        assert_eq!(curves.scale, Scale::LinearFromZero);
+        let half = curve(vec![segment(0, &[100, 110, 60], 600_000_000)]);
+        assert_eq!(values(&half), [[100.0, 110.0, 100.0]]);
+    }
+
+    #[test]
+    fn a_second_without_io_counts_and_a_hole_is_not_joined() {
+        let hour = 3_600_000_000_000;
+        let curves = curve(vec![segment(0, &[100, 0, 100], 0), segment(hour, &[50], 0)]);
+        // An hour has no room for single seconds.
+        assert_eq!(values(&curves), [[67.0], [50.0]]);
+        assert_eq!(values(&curve(vec![segment(0, &[100, 0, 100], 0)])), [[100.0, 0.0, 100.0]]);
+    }
+
+    #[test]
+    fn what_differs_much_is_on_a_logarithmic_axis() {
+        assert_eq!(curve(vec![segment(0, &[100, 90_000], 0)]).scale, Scale::Log10);
+        assert_eq!(curve(vec![segment(0, &[0, 90_000], 0)]).scale, Scale::LinearFromZero);
+    }
 }

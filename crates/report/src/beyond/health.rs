@@ -89,7 +89,7 @@ fn throttled(moments: &Moments<'_>) -> Option<Panel> {
         for pair in thinned(&told.collect::<Vec<_>>()).windows(2) {
             states.add(pair[0].0, pair[1].0, pair[1].1);
         }
-        strip("Throttled when asked (1: yes)", Scale::LinearFromZero, &[1.0], vec![states.strand()])
+        strip("Throttled when asked (1: yes)", Scale::Integer, &[0.0, 1.0], vec![states.strand()])
     })
 }
 

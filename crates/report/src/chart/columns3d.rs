@@ -93,7 +93,7 @@ pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str,
     draw_names(&mut canvas, columns, &view);
     if heights().next().is_none() {
         let lettering = Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK);
-        canvas.text((size.width / 2.0, size.height / 2.0), "Nothing measured", lettering);
+        canvas.text((size.width / 2.0, size.height / 2.0), "No values", lettering);
     }
     canvas.finish()
 }

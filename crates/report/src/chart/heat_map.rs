@@ -7,6 +7,7 @@ use super::{INK, SOFT_INK};
 
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
+const SEAM: f64 = 0.3;
 /// Light to dark: less than 0.01 %, 0.1 %, 1 %, 10 % of the I/Os of a column, and more.
 const SHADES: [&str; 5] = ["#dbe9f6", "#abcfe8", "#6aaed6", "#3282be", "#08488e"];
 const NAMES: [&str; 5] = ["< 0.01 %", "< 0.1 %", "< 1 %", "< 10 %", "more"];
@@ -37,7 +38,9 @@ pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_
         for (low, high, share) in &column.cells {
             let (Some(base), Some(roof)) = (field.at_y(y, *low), field.at_y(y, *high)) else { continue };
             let shade = SHADES[LIMITS.iter().filter(|limit| share >= limit).count()];
-            canvas.rect((a, roof), (b - a).max(0.6), (base - roof).max(0.6), shade);
+            // A little under its neighbours, or the ground shines through between them.
+            let (width, height) = ((b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM);
+            canvas.rect((a, roof), width, height, shade);
         }
     }
     let left = field.right + 20.0;

@@ -206,7 +206,7 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
 fn draw_remark(canvas: &mut Canvas, plot: &Plot, nothing: bool, homeless: usize) {
     if nothing {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text(middle, "Nothing measured", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
+        canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if homeless > 0 {
         let text = format!("{homeless} values of zero have no place on a logarithmic axis");
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);

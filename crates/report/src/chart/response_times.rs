@@ -67,7 +67,7 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     draw_markers(&mut canvas, times, &plot);
     if times.bins.is_empty() {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text(middle, "Nothing measured", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
+        canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if outside > 0 {
         let text = format!("{} I/Os took longer and lie outside", grouped(outside as f64, 0));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);

@@ -166,7 +166,7 @@ fn describe(panels: &[Panel]) -> String {
         let (least, most) = (known().reduce(f64::min), known().reduce(f64::max));
         match least.zip(most) {
             Some((least, most)) => format!("{}: {} to {}.", panel.title, hinted(least), hinted(most)),
-            None => format!("{}: nothing measured.", panel.title),
+            None => format!("{}: no values.", panel.title),
         }
     };
     panels.iter().map(of).collect::<Vec<String>>().join(" ")
@@ -196,7 +196,7 @@ fn draw_frame(canvas: &mut Canvas, field: &Field<'_>, nothing: bool) {
     canvas.polyline(&corners, Stroke::solid(FRAME, 1.2));
     if nothing {
         let middle = ((LEFT + field.right) / 2.0, (field.top + field.bottom) / 2.0 + 4.0);
-        canvas.text(middle, "Nothing measured", Lettering::new(13.0, Anchor::Middle).colour(SOFT_INK));
+        canvas.text(middle, "No values", Lettering::new(13.0, Anchor::Middle).colour(SOFT_INK));
     }
 }
 
@@ -211,7 +211,7 @@ fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>) {
 /// `first` is the number of the first curve in the whole picture.
 fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, field: &Field<'_>, first: usize) {
     let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
-    let wanted = ((field.bottom - field.top) / 24.0) as usize;
+    let wanted = ((field.bottom - field.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;
     let y = Ruler::of(curves.scale, values, wanted);
     draw_grid(canvas, field, &y);
     for (index, strand) in curves.strands.iter().enumerate() {

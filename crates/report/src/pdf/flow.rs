@@ -114,9 +114,12 @@ pub(super) fn draw(
 fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
     let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
-    // A heading stays with what follows it.
-    let leads: Vec<bool> =
-        pieces.iter().map(|p| matches!(p, Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_))).collect();
+    // A heading stays with what follows it, and a picture with what is said of it.
+    let is_lead = |piece: &Piece| match piece {
+        Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
+        Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,
+    };
+    let leads: Vec<bool> = pieces.iter().map(is_lead).collect();
     let needed = |index: usize| {
         let more = leads[index..].iter().take_while(|leads| **leads).count();
         heights[index..].iter().take(more + 1).sum::<f64>()
