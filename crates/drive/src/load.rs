@@ -47,7 +47,7 @@ use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use schedule::Schedule;
 use watch::watch;
-use worker::{Failure, Request, Worker};
+use worker::{Ahead, Failure, Request, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
 const MAX_QUEUE_DEPTH: u16 = 4096;
@@ -456,7 +456,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
     Worker {
         queue,
         clock: device.clock,
-        stream: Stream::new(workload.seed, thread, workload.threads, &pattern),
+        ahead: Ahead::of(Stream::new(workload.seed, thread, workload.threads, &pattern)),
         content: C::new(workload, thread),
         recorder,
         depth: workload.queue_depth,

@@ -56,11 +56,50 @@ impl Request {
     }
 }
 
+/// Accesses drawn at a time.
+const DRAWN_AHEAD: usize = 64;
+
+/// Requests of a stream, drawn before they are needed: many at once are drawn in registers, where one at a time
+/// takes the generator from memory and puts it back.
+pub(crate) struct Ahead {
+    stream: Stream,
+    drawn: Box<[Request; DRAWN_AHEAD]>,
+    next: usize,
+}
+
+impl Ahead {
+    pub(crate) fn of(stream: Stream) -> Self {
+        Self { stream, drawn: Box::new([Request::default(); DRAWN_AHEAD]), next: DRAWN_AHEAD }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Request {
+        if self.next == DRAWN_AHEAD {
+            self.draw();
+        }
+        let request = self.drawn[self.next];
+        self.next += 1;
+        request
+    }
+
+    #[inline(never)]
+    fn draw(&mut self) {
+        let Self { stream, drawn, next } = self;
+        let mut slots = drawn.iter_mut();
+        stream.draw(DRAWN_AHEAD, |access| {
+            if let Some(slot) = slots.next() {
+                *slot = Request::of(access);
+            }
+        });
+        *next = 0;
+    }
+}
+
 /// Everything that a worker needs for its loop.
 pub(crate) struct Worker<'a, Q, C> {
     pub(crate) queue: Q,
     pub(crate) clock: Clock,
-    pub(crate) stream: Stream,
+    pub(crate) ahead: Ahead,
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
@@ -142,12 +181,13 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
 
     #[inline]
     pub(crate) fn issue(&mut self, slot: Slot) {
-        let mut access = self.stream.next_access();
-        while !self.content.admits(access) {
-            access = self.stream.next_access();
+        let mut request = self.ahead.next();
+        while !self.content.admits(request.access()) {
+            request = self.ahead.next();
         }
+        let access = request.access();
         self.left_bytes = self.left_bytes.saturating_sub(access.block_bytes.into());
-        self.requests[usize::from(slot)] = Request::of(access);
+        self.requests[usize::from(slot)] = request;
         self.content.prepare(access, slot, &mut self.queue);
         self.queue.push(slot, access);
     }
@@ -243,7 +283,7 @@ mod tests {
         let mut worker = Worker {
             queue,
             clock,
-            stream: Stream::new(1, 0, 1, &pattern),
+            ahead: Ahead::of(Stream::new(1, 0, 1, &pattern)),
             content: Fill::new(DataPattern::Zero, 1, 0),
             recorder: Recorder::new(1_000_000_000, None, sender),
             depth: 4,

@@ -11,8 +11,7 @@ use super::{Completion, Queue, Shape, Slot};
 pub(crate) struct Null {
     shape: Shape,
     buffers: Buffers,
-    started_ns: Vec<u64>,
-    lengths_bytes: Vec<u32>,
+    slots: Vec<InFlight>,
     /// Slots in the order in which they were pushed; those before `flushed` are stamped.
     pushed: Vec<Slot>,
     flushed: usize,
@@ -22,14 +21,19 @@ pub(crate) struct Null {
     done_ns: u64,
 }
 
+#[derive(Debug, Clone, Copy, Default)]
+struct InFlight {
+    started_ns: u64,
+    length_bytes: u32,
+}
+
 impl Null {
     pub(crate) fn new(shape: Shape) -> io::Result<Self> {
         let depth = usize::from(shape.depth);
         Ok(Self {
             shape,
             buffers: Buffers::new(shape.depth, shape.block_bytes)?,
-            started_ns: vec![0; depth],
-            lengths_bytes: vec![0; depth],
+            slots: vec![InFlight::default(); depth],
             pushed: Vec::with_capacity(depth),
             flushed: 0,
             finished: Vec::with_capacity(depth),
@@ -48,7 +52,7 @@ impl Queue for Null {
 
     #[inline]
     fn push(&mut self, slot: Slot, access: Access) {
-        self.lengths_bytes[usize::from(slot)] = access.block_bytes;
+        self.slots[usize::from(slot)].length_bytes = access.block_bytes;
         self.pushed.push(slot);
     }
 
@@ -56,7 +60,7 @@ impl Queue for Null {
     fn flush(&mut self) -> io::Result<()> {
         let now_ns = self.shape.clock.now_ns();
         for &slot in &self.pushed[self.flushed..] {
-            self.started_ns[usize::from(slot)] = now_ns;
+            self.slots[usize::from(slot)].started_ns = now_ns;
         }
         self.flushed = self.pushed.len();
         Ok(())
@@ -91,9 +95,8 @@ impl Queue for Null {
     fn reap(&mut self) -> Option<Completion> {
         let slot = *self.finished.get(self.taken)?;
         self.taken += 1;
-        let started_ns = self.started_ns[usize::from(slot)];
-        let result = self.lengths_bytes[usize::from(slot)].cast_signed();
-        Some(Completion { slot, result, started_ns, done_ns: self.done_ns })
+        let InFlight { started_ns, length_bytes } = self.slots[usize::from(slot)];
+        Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns: self.done_ns })
     }
 
     /// It has no device whose depth could sag.
