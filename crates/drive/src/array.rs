@@ -5,36 +5,40 @@
 //! is on disk as a note before, so that the next start takes apart what a crash left.
 
 mod controller;
+mod hardware;
 mod left_over;
 mod mdadm;
+mod members;
 mod note;
 #[cfg(test)]
 mod script;
 mod spec;
+mod storcli;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::{ArrayFacts, MemberFacts, Purged, TargetFacts, TargetKind};
+use record::{ArrayFacts, MemberFacts, Purged, TargetFacts};
 
 use crate::clock::Clock;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
 use crate::refusal::Refusal;
 use crate::target::{Held, Real, block::Block};
-use crate::{Armed, Drive, Flow, Inner, Kind, OpenOptions, PurgeOptions, Purging, manner};
-use controller::{ArrayController, Host, Plan, State};
+use crate::{Armed, Flow, Inner, OpenOptions, PurgeOptions, Purging, manner};
+use controller::{ArrayController, Found, Plan, State};
 pub use left_over::dissolve_left_over;
-use mdadm::Mdadm;
+use members::{Members, Ready};
 use note::{Note, Noted};
 use spec::Spec;
 
 /// What a target that is an array begins with.
 pub(crate) const PREFIX: &str = "array:";
-const CONTROLLER: &str = "mdadm";
-/// While members are brought to one content it is asked this often how far that is.
+/// While members are brought to one content it is asked this often how far that is: the kernel, and a controller,
+/// whose program takes its time.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
+const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
 /// Numbers for arrays, from the highest: those that nobody asks for begin there, too.
 const HIGHEST_NUMBER: u32 = 127;
 
@@ -43,7 +47,7 @@ const HIGHEST_NUMBER: u32 = 127;
 pub(crate) struct Array {
     spec: Spec,
     options: OpenOptions,
-    members: Vec<Drive>,
+    members: Members,
 }
 
 /// The members of an array that is armed, and what makes it.
@@ -76,34 +80,13 @@ impl Array {
         let text = fs::read_to_string(file)
             .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error))))?;
         let spec = Spec::parse(target, &text)?;
-        let mut members: Vec<Drive> = Vec::new();
-        for path in &spec.members {
-            let member = crate::open(path, &OpenOptions::default())?;
-            let block = block_of(&member).ok_or_else(|| {
-                DriveError::Unusable(format!(
-                    "{target}: {path} is no block device, and arrays are made of those"
-                ))
-            })?;
-            if let Some(twin) =
-                members.iter().find(|other| block_of(other).is_some_and(|other| other.is_same_device(block)))
-            {
-                let twin = &twin.facts.path;
-                return Err(DriveError::Invalid(format!("{target}: {path} and {twin} are the same device")));
-            }
-            members.push(member);
-        }
-        let facts = facts_of(target, &spec, &members);
+        let (members, facts) = Members::look(target, &spec)?;
         Ok((Self { spec, options: options.clone(), members }, facts))
     }
 
     /// Everything that forbids writing to a member.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
-        let of = |member: &Drive| {
-            let path = member.facts.path.clone();
-            let told = move |refusal| Refusal::Member { path: path.clone(), refusal: Box::new(refusal) };
-            member.refusals().into_iter().map(told).collect::<Vec<_>>()
-        };
-        self.members.iter().flat_map(of).collect()
+        self.members.refusals(&self.spec)
     }
 
     /// Arms all members and creates the array. `erase` names each of them; `notes` is where it is written down
@@ -113,15 +96,11 @@ impl Array {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        confirm(&facts.path, self.members.iter().map(Drive::facts), erase)?;
-        let mut controller = Box::new(Mdadm { outside: Host });
+        let members: Vec<MemberFacts> = facts.array.iter().flat_map(|array| array.members.clone()).collect();
+        confirm(&facts.path, &members, erase)?;
+        let mut controller = members::controller_of(self.spec.hardware.as_ref());
         controller.version()?;
-        let members = facts.array.iter().flat_map(|array| array.members.clone()).collect();
-        let armed = self.members.into_iter().map(|member| {
-            let identity = member.facts.identity.clone();
-            member.arm(Some(&identity))
-        });
-        let armed = armed.collect::<Result<Vec<_>, DriveError>>()?;
+        let ready = self.members.arm()?;
         let mut assembly = Assembly {
             spec: self.spec,
             options: self.options,
@@ -131,26 +110,20 @@ impl Array {
             notes: notes.to_owned(),
             built: None,
         };
-        let inner = assembly.create(armed, Clock::start())?;
+        let inner = assembly.create(ready, Clock::start())?;
         let facts = assembly.facts.clone();
         Ok(Armed { facts, inner, effort: None, array: Some(Box::new(assembly)) })
     }
 }
 
 impl Assembly {
-    /// Creates the array over members that are armed, and takes it for writing and for itself.
-    fn create(&mut self, armed: Vec<Armed>, clock: Clock) -> Result<Inner, DriveError> {
-        let mut nodes = Vec::new();
-        for member in &armed {
-            let (block, held) = held_block(member)?;
-            block.recheck(held, false)?;
-            nodes.push(block.node().to_owned());
-        }
-        let plan = self.plan(nodes)?;
+    /// Creates the array over members that may be written, and takes it for writing and for itself.
+    fn create(&mut self, ready: Ready, clock: Clock) -> Result<Inner, DriveError> {
+        let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
         // The kernel takes members for itself, so nobody else may hold them.
-        drop(armed);
+        drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
         made.map_err(|error| match self.dissolve() {
@@ -163,18 +136,21 @@ impl Assembly {
         let unusable =
             |e: std::io::Error| DriveError::Unusable(format!("no array can be made: {}", reason(&e)));
         let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(unusable)?;
-        let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
-        let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
-        let number = number.ok_or_else(|| DriveError::Unusable("all numbers for arrays are taken".into()))?;
+        let uuid = md_uuid(&uuid);
+        let name = match &self.spec.hardware {
+            Some(_) => hardware::volume_name(&uuid),
+            None => free_name()?,
+        };
         let sizes: Vec<u64> = self.members.iter().map(|member| member.capacity_bytes).collect();
         Ok(Plan {
             level: self.spec.level,
             chunk_kib: self.spec.chunk_kib,
             bitmap: self.spec.bitmap,
-            name: format!("md{number}"),
-            uuid: md_uuid(&uuid),
+            name,
+            uuid,
             members,
             component_kib: (self.spec.level != 0).then(|| self.spec.component_bytes(&sizes) / 1024),
+            hardware: self.spec.hardware.clone(),
         })
     }
 
@@ -182,21 +158,20 @@ impl Assembly {
     fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
         let path = node.display().to_string();
         let block = Block::open(&path, Roots::default())?;
-        let mut lower = block.lower_devices();
-        let plan = self.built.as_ref().map(|built| &built.plan);
-        let mut wanted: Vec<String> = plan
-            .iter()
-            .flat_map(|plan| &plan.members)
-            .filter_map(|node| Some(node.file_name()?.to_string_lossy().into_owned()))
-            .collect();
-        lower.sort();
-        wanted.sort();
-        if lower != wanted {
-            return Err(DriveError::device(format!(
-                "{path} is made of {} and not of {}; see /proc/mdstat",
-                lower.join(", "),
-                wanted.join(", ")
-            )));
+        let seen = Found {
+            node: block.node().display().to_string(),
+            lower: block.lower_devices(),
+            wwid: block.attribute("device/wwid"),
+        };
+        if let Some(built) = &self.built {
+            self.controller.recognise(&built.plan, &seen)?;
+        }
+        if self.spec.hardware.is_some() {
+            // What lay on its drives may be something that is known.
+            let refusals = block.refusals();
+            if !refusals.is_empty() {
+                return Err(DriveError::Refused { target: path, refusals });
+            }
         }
         let found = &block.facts;
         self.facts.capacity_bytes = found.capacity_bytes;
@@ -216,26 +191,25 @@ impl Assembly {
         on_progress: &mut dyn FnMut(Purging<'_>),
     ) -> Result<Purged, DriveError> {
         let clock = let_go(inner)?;
+        let before = self.built.as_ref().map(|built| built.plan.clone());
         self.dissolve()?;
-        let mut armed = self.arm_again()?;
-        on_progress(Purging::Step(&format!("purging {} members at once", armed.len())));
-        let start_ns = clock.now_ns();
-        let purged: Vec<Result<Purged, DriveError>> = std::thread::scope(|scope| {
-            let purges: Vec<_> = armed
-                .iter_mut()
-                .map(|member| scope.spawn(move || member.purge_with(options, &mut |_| {})))
-                .collect();
-            purges.into_iter().map(|purge| purge.join().expect("a purge does not panic")).collect()
-        });
-        let mut done = Vec::new();
-        for (member, purged) in self.members.iter().zip(purged) {
-            let told = |error: DriveError| DriveError::device(format!("{}: {error}", member.path));
-            done.push(purged.map_err(told)?);
+        let mut ready = Ready::again(&self.spec, &self.members)?;
+        if let Ready::Drives(armed) = &ready {
+            on_progress(Purging::Step(&format!("purging {} members at once", armed.len())));
         }
+        let start_ns = clock.now_ns();
+        let done = match (&mut ready, &before) {
+            (Ready::Drives(armed), _) => members::purge_at_once(armed, &self.members, options)?,
+            (Ready::Behind, Some(plan)) => self.controller.purge(plan, options, clock, on_progress)?,
+            (Ready::Behind, None) => return Err(DriveError::Invalid("there was no array".into())),
+        };
         let end_ns = clock.now_ns();
         let mut evidence = evidence_of(&self.members, &done);
         on_progress(Purging::Step("creating the array"));
-        *inner = self.create(armed, clock)?;
+        *inner = self.create(ready, clock)?;
+        if let Some(built) = &self.built {
+            self.controller.begin(&built.plan)?;
+        }
         let name = self.built.as_ref().map_or_else(String::new, |built| built.plan.name.clone());
         let words = self.facts.array.as_ref().map(ArrayFacts::words).unwrap_or_default();
         evidence.push(format!("{words} created anew as {name} by {}", self.controller.version()?));
@@ -246,22 +220,6 @@ impl Assembly {
             end_ns,
             evidence,
         })
-    }
-
-    /// Looks at each member anew and arms it, if it is the one that it was.
-    fn arm_again(&self) -> Result<Vec<Armed>, DriveError> {
-        let again = |member: &MemberFacts| {
-            let drive = crate::open(&member.path, &OpenOptions::default())?;
-            let facts = drive.facts();
-            if (&facts.identity, facts.capacity_bytes) != (&member.identity, member.capacity_bytes) {
-                return Err(DriveError::Unusable(format!(
-                    "{} is no longer the member that was found: {} of {} B then, {} of {} B now",
-                    member.path, member.identity, member.capacity_bytes, facts.identity, facts.capacity_bytes
-                )));
-            }
-            drive.arm(Some(&member.identity))
-        };
-        self.members.iter().map(again).collect()
     }
 
     /// Whether it is what was created: all members work and nothing but the load goes on.
@@ -298,7 +256,8 @@ impl Assembly {
                         return Ok(None);
                     }
                     waited_for = Some(what);
-                    std::thread::sleep(SETTLE_EVERY);
+                    let behind = self.spec.hardware.is_some();
+                    std::thread::sleep(if behind { SETTLE_EVERY_BEHIND } else { SETTLE_EVERY });
                 }
             }
         }
@@ -354,36 +313,11 @@ pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     Ok(*clock)
 }
 
-fn block_of(drive: &Drive) -> Option<&Block> {
-    match &drive.kind {
-        Kind::Real(real, _) => match &**real {
-            Real::Block(block) => Some(block),
-            Real::File(_) => None,
-        },
-        _ => None,
-    }
-}
-
-fn held_block(armed: &Armed) -> Result<(&Block, &Held), DriveError> {
-    match &armed.inner {
-        Inner::Real { real, held, .. } => match &**real {
-            Real::Block(block) => Ok((block, held)),
-            Real::File(_) => Err(DriveError::Unusable(format!("{} is a file", armed.facts.path))),
-        },
-        Inner::Simulated(_) => Err(DriveError::Unusable(format!("{} is simulated", armed.facts.path))),
-    }
-}
-
 /// Each member has to be named by its own identity, and nothing else.
-fn confirm<'a>(
-    target: &str,
-    members: impl Iterator<Item = &'a TargetFacts>,
-    erase: &[String],
-) -> Result<(), DriveError> {
-    let members: Vec<&TargetFacts> = members.collect();
+fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), DriveError> {
     let strange: Vec<&String> =
         erase.iter().filter(|typed| members.iter().all(|member| member.identity != **typed)).collect();
-    let missing: Vec<&&TargetFacts> =
+    let missing: Vec<&MemberFacts> =
         members.iter().filter(|member| !erase.contains(&member.identity)).collect();
     if strange.is_empty() && missing.is_empty() {
         return Ok(());
@@ -400,49 +334,12 @@ fn confirm<'a>(
     )))
 }
 
-fn facts_of(target: &str, spec: &Spec, members: &[Drive]) -> TargetFacts {
-    let of = |drive: &Drive| {
-        let facts = drive.facts().clone();
-        MemberFacts {
-            path: facts.path,
-            identity: facts.identity,
-            vendor: facts.vendor,
-            model: facts.model,
-            serial: facts.serial,
-            firmware: facts.firmware,
-            interface: facts.interface,
-            capacity_bytes: facts.capacity_bytes,
-        }
-    };
-    let array = ArrayFacts {
-        controller: CONTROLLER.into(),
-        level: spec.level,
-        chunk_bytes: spec.chunk_kib.map(|kib| u64::from(kib) * 1024),
-        bitmap: spec.bitmap,
-        members: members.iter().map(of).collect(),
-    };
-    let identities: Vec<&str> = array.members.iter().map(|member| member.identity.as_str()).collect();
-    let sizes: Vec<u64> = array.members.iter().map(|member| member.capacity_bytes).collect();
-    let largest = |of: fn(&TargetFacts) -> u32| members.iter().map(|member| of(member.facts())).max();
-    let turning: Option<Vec<bool>> = members.iter().map(|member| member.facts().rotational).collect();
-    TargetFacts {
-        kind: TargetKind::Block,
-        path: target.to_owned(),
-        identity: identities.join("+"),
-        attachment: None,
-        vendor: Some("Linux".into()),
-        model: Some(array.words()),
-        serial: None,
-        firmware: None,
-        interface: Some("md".into()),
-        nand: None,
-        capacity_bytes: spec.capacity_bytes(&sizes),
-        logical_block_bytes: largest(|facts| facts.logical_block_bytes).unwrap_or(512),
-        physical_block_bytes: largest(|facts| facts.physical_block_bytes).unwrap_or(512),
-        rotational: turning.map(|all| all.contains(&true)),
-        simulated: None,
-        array: Some(array),
-    }
+/// A kernel name that no array has.
+fn free_name() -> Result<String, DriveError> {
+    let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
+    let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
+    let number = number.ok_or_else(|| DriveError::Unusable("all numbers for arrays are taken".into()))?;
+    Ok(format!("md{number}"))
 }
 
 /// `0a1b2c3d-…` as mdadm has it: four groups of eight digits.

@@ -143,6 +143,10 @@ impl Armed {
     /// What the drive tells of its health; what it does not tell is absent.
     #[must_use]
     pub fn health(&self) -> Health {
+        // What a RAID controller says of a volume is no drive's.
+        if self.array.is_some() {
+            return Health::default();
+        }
         match &self.inner {
             Inner::Simulated(sim) => sim.health(),
             Inner::Real { real, held, clock, .. } => match &**real {
@@ -160,6 +164,9 @@ impl Armed {
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the drive does not answer.
     pub fn write_cache(&self) -> Result<Option<bool>, DriveError> {
+        if self.array.is_some() {
+            return Ok(None);
+        }
         let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(None) };
         let Real::Block(block) = &**real else { return Ok(None) };
         let can = block.capabilities(held, *clock);
@@ -173,6 +180,9 @@ impl Armed {
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the drive does not do it.
     pub fn set_write_cache(&mut self, on: bool) -> Result<bool, DriveError> {
+        if self.array.is_some() {
+            return Ok(false);
+        }
         let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(false) };
         let Real::Block(block) = &**real else { return Ok(false) };
         let can = block.capabilities(held, *clock);

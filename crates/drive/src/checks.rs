@@ -211,12 +211,32 @@ struct QueueSetting {
 }
 
 impl QueueSetting {
+    /// Looks at the queue of the device, and where it has several paths at that of each.
     fn look(&self, scene: &Scene<'_>) -> Finding {
         let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
-        let path = device.position().join("queue").join(self.attribute);
+        let paths = device.nvme_paths();
+        if paths.is_empty() {
+            return self.look_at(&device.kname, device.position());
+        }
+        let name = |dir: &Path| dir.file_name().map(|name| name.to_string_lossy().into_owned());
+        let all = std::iter::once(device.position()).chain(paths.iter().map(PathBuf::as_path));
+        let of_each = |dir: &Path| {
+            let name = name(dir)?;
+            let finding = self.look_at(&name, dir);
+            let found = match finding.verdict {
+                HostVerdict::NotHere => finding.found,
+                _ => format!("{name}: {}", finding.found),
+            };
+            Some(Finding { found, ..finding })
+        };
+        Finding::worst_of(all.filter_map(of_each).collect()).unwrap_or_else(|| Finding::not_here("no queue"))
+    }
+
+    fn look_at(&self, kname: &str, dir: &Path) -> Finding {
+        let path = dir.join("queue").join(self.attribute);
         match read(&path) {
-            None => Finding::not_here(format!("{} has no such setting", device.kname)),
-            Some(text) => self.judge(&device.kname, &text, path),
+            None => Finding::not_here(format!("{kname} has no such setting")),
+            Some(text) => self.judge(kname, &text, path),
         }
     }
 

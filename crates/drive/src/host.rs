@@ -124,6 +124,36 @@ impl SysDevice {
         Ok(found)
     }
 
+    /// Where the paths to a namespace of an NVMe subsystem are: hidden disks such as `nvme0c1n1` of `nvme0n1`, below the
+    /// controllers that the subsystem names. None for a device that has no such paths.
+    pub(crate) fn nvme_paths(&self) -> Vec<PathBuf> {
+        let Some((subsystem, namespace)) =
+            self.kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
+        else {
+            return Vec::new();
+        };
+        let Some(above) = self.dir.parent().filter(|dir| name_of(dir).starts_with("nvme-subsys")) else {
+            return Vec::new();
+        };
+        let entries = |dir: &Path| -> Vec<PathBuf> {
+            fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+        };
+        let is_path = |dir: &PathBuf| {
+            let name = name_of(dir);
+            let middle =
+                name.strip_prefix(subsystem).and_then(|rest| rest.strip_suffix(&format!("n{namespace}")));
+            let number = middle.and_then(|middle| middle.strip_prefix('c'));
+            number
+                .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let controllers = entries(above).into_iter().filter(|link| link.is_symlink());
+        let controllers = controllers.filter_map(|link| fs::canonicalize(link).ok());
+        let mut paths: Vec<PathBuf> = controllers.flat_map(|dir| entries(&dir)).filter(is_path).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// Number of the NVMe namespace; none for other devices. Before Linux 5.11 the name has to do.
     pub(crate) fn namespace_number(&self) -> Option<u32> {
         let rest = self.kname.strip_prefix("nvme")?;
@@ -252,6 +282,10 @@ impl User {
             || self.source == Path::new("/dev").join(&device.kname)
             || (self.source.is_absolute() && DeviceNumber::of_node(&self.source) == Some(device.number))
     }
+}
+
+fn name_of(dir: &Path) -> String {
+    dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn read(path: &Path) -> io::Result<String> {

@@ -86,6 +86,11 @@ pub enum Refusal {
         /// With what: `resync`, `recover`, `check`.
         action: String,
     },
+    /// It is a drive behind a RAID controller that is not free.
+    NotFree {
+        /// What it is instead, as the controller tells.
+        state: String,
+    },
     /// Something forbids it of a member of the array that is the target.
     Member {
         /// As the description of the array names it.
@@ -167,6 +172,20 @@ impl fmt::Display for Refusal {
                 amount_base2(*free_bytes),
                 amount_base2(*needed_bytes)
             ),
+            Self::Degraded { .. } | Self::Resyncing { .. } | Self::NotFree { .. } => self.of_array(f),
+            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
+            Self::Unknown { what } => write!(
+                f,
+                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+            ),
+        }
+    }
+}
+
+impl Refusal {
+    /// What concerns arrays.
+    fn of_array(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::Degraded { missing } => write!(
                 f,
                 "it is a degraded array: {missing} of its members failed or are missing; replace them and let it \
@@ -177,11 +196,12 @@ impl fmt::Display for Refusal {
                 "it is an array that is busy with itself ({action}), which would be measured, too; wait for the end \
                  of it (see /proc/mdstat)"
             ),
-            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
-            Self::Unknown { what } => write!(
+            Self::NotFree { state } => write!(
                 f,
-                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+                "its controller says that it is {state}; only unconfigured good drives (UGood) that nobody uses are \
+                 taken: choose another, or free it with the controller's own program"
             ),
+            _ => Ok(()),
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Settings of the host that `--tune` changes for a run, put back at its end and after a crash.
+//! Settings that `--tune` changes for a run, put back at its end and after a crash.
 //!
-//! A setting lives as long as the host is up, and that of a device as long as it is attached; what is older is gone
-//! by itself and is not put back.
+//! Settings of a device live as long as it is attached; what is older is gone by itself and is not put back. Those of
+//! the host concern every run on it, so they are put back by the last of the runs that tune.
+
+mod shared;
 
 use std::path::Path;
 
@@ -12,17 +14,55 @@ use serde_json::{Value, json};
 use crate::failure::Done;
 use crate::printer;
 use crate::undo::Note;
+use shared::Shared;
 
 const KIND: &str = "tuning";
 
-/// Settings that were changed.
-pub struct Tuned {
-    note: Note,
-    tunings: Vec<Tuning>,
+/// A run that tunes; as long as it is there, settings of the host that are right stay so.
+pub struct Tuner {
+    shared: Shared,
 }
 
-/// Changes them, or none of them.
-pub fn set(facts: &TargetFacts, library: &Path, tunings: Vec<Tuning>) -> Done<Option<Tuned>> {
+/// Settings that were changed.
+pub struct Tuned {
+    shared: Shared,
+    /// Of the host, by this run or by others.
+    of_host: Vec<Tuning>,
+    of_device: Option<(Note, Vec<Tuning>)>,
+}
+
+impl Tuner {
+    /// Before the host is looked at.
+    pub fn begin(library: &Path) -> Done<Self> {
+        Self::begin_in(&shared::folder(library))
+    }
+
+    fn begin_in(folder: &Path) -> Done<Self> {
+        Ok(Self { shared: Shared::join(folder)? })
+    }
+
+    /// Changes settings, or none of them.
+    pub fn set(self, facts: &TargetFacts, library: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
+        let (of_host, of_device): (Vec<Tuning>, Vec<Tuning>) =
+            tunings.into_iter().partition(|tuning| tuning.of_host);
+        let set =
+            self.shared.apply(&of_host).and_then(|all| Ok((all, set_device(facts, library, of_device)?)));
+        match set {
+            Ok((of_host, of_device)) => Ok(Tuned { shared: self.shared, of_host, of_device }),
+            Err(failure) => {
+                // That it failed is what has to be told.
+                drop(self.shared.leave());
+                Err(failure)
+            }
+        }
+    }
+}
+
+fn set_device(
+    facts: &TargetFacts,
+    library: &Path,
+    tunings: Vec<Tuning>,
+) -> Done<Option<(Note, Vec<Tuning>)>> {
     if tunings.is_empty() {
         return Ok(None);
     }
@@ -42,19 +82,27 @@ pub fn set(facts: &TargetFacts, library: &Path, tunings: Vec<Tuning>) -> Done<Op
             return Err(error.into());
         }
     }
-    Ok(Some(Tuned { note, tunings }))
+    Ok(Some((note, tunings)))
 }
 
 impl Tuned {
-    /// What was changed, as the journal has it.
+    /// What is otherwise than without tuning, as the journal has it.
     pub fn events(&self) -> impl Iterator<Item = Event> {
-        self.tunings.iter().map(|tuning| event(tuning, false))
+        let of_device = self.of_device.iter().flat_map(|(_, tunings)| tunings);
+        self.of_host.iter().chain(of_device).map(|tuning| event(tuning, false))
     }
 
-    /// Puts everything back, and tells what was; what cannot be put back is left to the next start.
+    /// Puts everything back that no other run needs, and tells what was; what cannot be put back is left to the next
+    /// start.
     pub fn restore(self) -> Vec<Event> {
         let mut events = Vec::new();
-        for tuning in &self.tunings {
+        match self.shared.leave() {
+            Ok(restored) => events.extend(restored.iter().map(|tuning| event(tuning, true))),
+            Err(failure) => printer::tell_line(&failure.message()),
+        }
+        let Some((note, tunings)) = self.of_device else { return events };
+        let before = events.len();
+        for tuning in &tunings {
             match tuning.undo() {
                 Ok(()) => events.push(event(tuning, true)),
                 Err(error) => {
@@ -62,8 +110,8 @@ impl Tuned {
                 }
             }
         }
-        if events.len() == self.tunings.len() {
-            self.note.done();
+        if events.len() == before + tunings.len() {
+            note.done();
         }
         events
     }
@@ -76,27 +124,20 @@ fn event(tuning: &Tuning, restored: bool) -> Event {
 
 /// After a crash: what was noted and never put back.
 pub fn restore_left_over(facts: &TargetFacts, library: &Path) -> Done {
+    shared::restore_left_over(library)?;
     let Some((note, content)) = Note::left_over(library, KIND, &facts.identity)? else { return Ok(()) };
+    // Attached anew, the device has new settings.
+    let lives = content["attachment"].as_str() == facts.attachment.as_deref();
     let tunings = content["tunings"].as_array().into_iter().flatten().filter_map(read);
-    let living: Vec<Tuning> = tunings
-        .filter(|tuning| lives(tuning, content["attachment"].as_str(), facts.attachment.as_deref()))
-        .collect();
+    let living: Vec<Tuning> = tunings.filter(|_| lives).collect();
     for tuning in &living {
         tuning.undo()?;
     }
     if !living.is_empty() {
-        printer::tell_line("restored settings of the host, which an earlier run had left changed");
+        printer::tell_line("restored settings of the drive, which an earlier run had left changed");
     }
     note.done();
     Ok(())
-}
-
-/// Whether a setting made at one attachment of the drive is still there at another one. An attachment is the
-/// name of a boot and a number, with a colon between them.
-fn lives(tuning: &Tuning, made: Option<&str>, now: Option<&str>) -> bool {
-    let boot =
-        |attachment: Option<&str>| attachment.and_then(|text| Some(text.rsplit_once(':')?.0.to_owned()));
-    made == now || tuning.of_host && boot(made) == boot(now)
 }
 
 fn written(tuning: &Tuning) -> Value {
@@ -145,22 +186,42 @@ mod tests {
         tunings.iter().map(|tuning| fs::read_to_string(&tuning.path).expect("a file")).collect()
     }
 
+    fn set(facts: &TargetFacts, dir: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
+        Tuner::begin_in(dir).expect("joined").set(facts, dir, tunings)
+    }
+
     #[test]
     fn settings_are_changed_told_and_put_back() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
-        let tuned =
-            set(&facts("b:1"), dir.path(), tunings.clone()).expect("done").expect("something to tune");
+        let tuned = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");
         assert_eq!(now(&tunings), ["none", "performance"]);
         assert_eq!(tuned.events().count(), 2);
         let restored = tuned.restore();
         assert!(
-            matches!(&restored[0], Event::Tuned { is, restored: true, .. } if is == "bfq"),
+            matches!(&restored[..], [Event::Tuned { is: governor, restored: true, .. }, Event::Tuned { is, .. }]
+                if governor == "powersave" && is == "bfq"),
             "{restored:?}"
         );
         assert_eq!(now(&tunings), ["bfq", "powersave"]);
         assert!(Note::left_over(dir.path(), KIND, "S1").expect("a look").is_none());
-        assert!(set(&facts("b:1"), dir.path(), Vec::new()).expect("done").is_none());
+        let nothing = set(&facts("b:1"), dir.path(), Vec::new()).expect("done");
+        assert_eq!((nothing.events().count(), nothing.restore()), (0, Vec::new()));
+    }
+
+    #[test]
+    fn of_two_runs_the_last_puts_back_what_is_the_hosts() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let tunings = settings(dir.path());
+        let first = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");
+        // The second drive's run finds the governor as it wants it.
+        let second = TargetFacts { identity: "S2".into(), ..facts("b:2") };
+        let second = set(&second, dir.path(), Vec::new()).expect("done");
+        assert_eq!(second.events().count(), 1, "its journal says that the governor was tuned, too");
+        assert_eq!(first.restore().len(), 1, "the drive's own");
+        assert_eq!(now(&tunings), ["bfq", "performance"]);
+        assert_eq!(second.restore().len(), 1);
+        assert_eq!(now(&tunings), ["bfq", "powersave"]);
     }
 
     #[test]
@@ -177,9 +238,8 @@ mod tests {
     fn after_a_crash_what_still_lives_is_put_back() {
         let cases = [
             ("b:1", ["bfq", "powersave"]),
-            // Attached anew: the device's settings are new ones; after a new start of the host all are.
+            // Attached anew: the device's settings are new ones.
             ("b:2", ["none", "powersave"]),
-            ("c:1", ["none", "performance"]),
         ];
         for (attachment, expected) in cases {
             let dir = tempfile::tempdir().expect("a folder");

@@ -8,7 +8,7 @@ use pts::Profile;
 use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
 
 use crate::failure::Done;
-use crate::tuning::{self, Tuned};
+use crate::tuning::{self, Tuned, Tuner};
 use crate::write_cache::{self, Changed};
 use crate::{checks, lba_format, printer};
 
@@ -58,16 +58,19 @@ fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
 
 /// Host checks, as the host is while the run goes on: behind the tuning.
 fn look(armed: &Armed, library: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
+    let tuner = tune.then(|| Tuner::begin(library)).transpose()?;
     let mut looked = armed.host_look();
     let mut tuned = None;
-    if tune {
-        tuned = tuning::set(armed.facts(), library, std::mem::take(&mut looked.tunings))?;
+    if let Some(tuner) = tuner {
+        let wanted = std::mem::take(&mut looked.tunings);
+        let is_changed = !wanted.is_empty();
+        tuned = Some(tuner.set(armed.facts(), library, wanted)?);
+        if is_changed {
+            looked = armed.host_look();
+        }
     }
     for event in tuned.iter().flat_map(Tuned::events) {
         journal.append(event)?;
-    }
-    if tuned.is_some() {
-        looked = armed.host_look();
     }
     if looked.checks.is_empty() {
         return Ok(tuned);

@@ -181,7 +181,7 @@ pub struct TargetFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayFacts {
-    /// What makes it: `mdadm`.
+    /// What makes it: `mdadm`, or the program of a RAID controller: `storcli`, `perccli`.
     pub controller: String,
     /// RAID level: 0, 1, 5, 6 or 10.
     pub level: u8,
@@ -189,6 +189,9 @@ pub struct ArrayFacts {
     pub chunk_bytes: Option<u64>,
     /// Whether it has a write-intent bitmap on its members.
     pub bitmap: bool,
+    /// What a RAID controller was told of caches; none for software RAID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policies: Option<String>,
     /// Its members, in the order of the array.
     pub members: Vec<MemberFacts>,
 }
@@ -197,7 +200,7 @@ pub struct ArrayFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// As the description of the array has it.
+    /// As the description of the array has it; behind a RAID controller its address, `/c0/e252/s0`.
     pub path: String,
     /// What has to be typed to erase it, and what a resumed run must find again.
     pub identity: String,
@@ -221,7 +224,9 @@ impl ArrayFacts {
     pub fn words(&self) -> String {
         let chunk = self.chunk_bytes.map(|bytes| format!(", chunks of {}", amount_base2(bytes)));
         let bitmap = if self.bitmap { ", with a bitmap" } else { "" };
-        format!("RAID {} of {} drives{}{bitmap}", self.level, self.members.len(), chunk.unwrap_or_default())
+        let policies = self.policies.as_deref().map(|policies| format!(", {policies}")).unwrap_or_default();
+        let chunk = chunk.unwrap_or_default();
+        format!("RAID {} of {} drives{chunk}{bitmap}{policies}", self.level, self.members.len())
     }
 }
 

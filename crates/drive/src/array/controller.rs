@@ -5,15 +5,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use record::Purged;
+
+use super::hardware::Hardware;
+use super::note::NotedMember;
+use crate::clock::Clock;
 use crate::error::DriveError;
+use crate::{PurgeOptions, Purging};
 
 /// Makes an array and takes it apart again.
 pub(crate) trait ArrayController: Send {
     /// What it is, with its version; an error where it cannot be had.
     fn version(&mut self) -> Result<String, DriveError>;
 
-    /// Creates the array; gives its node. Nothing may ask on a terminal.
+    /// Creates the array; gives its node. Nothing may ask on a terminal, and nothing but metadata is written.
     fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
+
+    /// Makes sure that a block device is the array that was created.
+    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
+
+    /// Begins what brings the members to one content, where that does not begin by itself. Everything on the array is
+    /// lost; it is open and was checked by now.
+    fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
     /// How the array is.
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
@@ -21,8 +34,28 @@ pub(crate) trait ArrayController: Send {
     /// Stops the array, wherever it is; one that is not there is fine.
     fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
-    /// Takes what makes a drive a member of this array off it; a drive that is none stays as it is.
-    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError>;
+    /// Takes what makes a drive a member of this array off it, and makes sure; a drive that is none stays as it is.
+    /// `false` where the drive cannot be found.
+    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
+
+    /// Purges members that only the controller sees. Those that are block devices are purged as such.
+    fn purge(
+        &mut self,
+        plan: &Plan,
+        options: &PurgeOptions,
+        clock: Clock,
+        on_progress: &mut dyn FnMut(Purging<'_>),
+    ) -> Result<Vec<Purged>, DriveError>;
+}
+
+/// A block device that may be the array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) node: String,
+    /// Kernel names of the devices that it is built on.
+    pub(crate) lower: Vec<String>,
+    /// Its world-wide name, as the kernel has it.
+    pub(crate) wwid: Option<String>,
 }
 
 /// An array to be made.
@@ -35,10 +68,12 @@ pub(crate) struct Plan {
     pub(crate) name: String,
     /// What tells it from every other array.
     pub(crate) uuid: String,
-    /// Nodes of the members, without links.
+    /// Nodes of the members, without links; behind a controller their addresses.
     pub(crate) members: Vec<PathBuf>,
     /// What is used of each member; none for level 0.
     pub(crate) component_kib: Option<u64>,
+    /// What a RAID controller has to be told.
+    pub(crate) hardware: Option<Hardware>,
 }
 
 /// How an array is.

@@ -1,13 +1,12 @@
 //! Taking arrays apart: at the end of a test, and at the next start what a crash left.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::controller::{ArrayController, Host, Plan};
-use super::mdadm::Mdadm;
-use super::note::{Note, Noted, NotedMember};
+use super::controller::{ArrayController, Plan};
+use super::hardware::{self, Hardware};
+use super::members::controller_of;
+use super::note::{Note, Noted};
 use crate::error::DriveError;
-use crate::refusal::Refusal;
-use crate::{OpenOptions, list};
 
 /// Takes apart every array that a process left which is gone; says of each what was done, or why not.
 #[must_use]
@@ -21,17 +20,9 @@ fn undo(note: Note, noted: Option<Noted>) -> Result<String, DriveError> {
         note.done();
         return Ok("a note of an array that was never created is gone".into());
     };
-    let plan = Plan {
-        level: noted.level,
-        chunk_kib: None,
-        bitmap: false,
-        name: String::new(),
-        uuid: noted.uuid.clone(),
-        members: Vec::new(),
-        component_kib: None,
-    };
-    let mut controller = Mdadm { outside: Host };
-    take_apart(&mut controller, &plan, &noted).map_err(|error| {
+    let plan = plan_of(&noted);
+    let mut controller = controller_of(plan.hardware.as_ref());
+    take_apart(&mut *controller, &plan, &noted).map_err(|error| {
         DriveError::Unusable(format!(
             "an array that an earlier run left cannot be taken apart: {error}; what it is stands in {}",
             note.path().display()
@@ -40,6 +31,24 @@ fn undo(note: Note, noted: Option<Noted>) -> Result<String, DriveError> {
     note.done();
     let names: Vec<&str> = noted.members.iter().map(|member| member.identity.as_str()).collect();
     Ok(format!("took apart the RAID {} of {} that an earlier run had left", noted.level, names.join(", ")))
+}
+
+/// As much of the plan as it takes to take the array apart.
+fn plan_of(noted: &Noted) -> Plan {
+    let hardware = noted.controller.as_ref().map(|controller| {
+        let serials = noted.members.iter().map(|member| member.identity.clone()).collect();
+        Hardware::of_serials(controller.program, controller.adapter, serials)
+    });
+    Plan {
+        level: noted.level,
+        chunk_kib: None,
+        bitmap: false,
+        name: hardware.as_ref().map(|_| hardware::volume_name(&noted.uuid)).unwrap_or_default(),
+        uuid: noted.uuid.clone(),
+        members: noted.members.iter().map(|member| (&member.path).into()).collect(),
+        component_kib: None,
+        hardware,
+    }
 }
 
 /// Stops the array and takes its metadata off each member that is still the one that it was.
@@ -51,50 +60,15 @@ pub(super) fn take_apart(
     controller.stop(plan)?;
     let mut lost = Vec::new();
     for member in &noted.members {
-        match node_of(member) {
-            Some(node) => {
-                controller.clear(plan, &node)?;
-                check_clear(member, &node)?;
-            }
-            None => lost.push(format!("{} ({})", member.identity, member.path)),
+        if !controller.free(plan, member)? {
+            lost.push(format!("{} ({})", member.identity, member.path));
         }
     }
     if lost.is_empty() {
         return Ok(());
     }
     Err(DriveError::Unusable(format!(
-        "{} cannot be found, so its RAID superblock may be left; attach it and start plateau again",
+        "{} cannot be found, so metadata of the RAID may be left on it; attach it and start plateau again",
         lost.join(", ")
     )))
-}
-
-/// Where the member is now: where it was, or under another name.
-fn node_of(member: &NotedMember) -> Option<PathBuf> {
-    let is_it = |path: &str| {
-        let found = crate::open(path, &OpenOptions::default()).ok()?;
-        let facts = found.facts();
-        ((&facts.identity, facts.capacity_bytes) == (&member.identity, member.capacity_bytes))
-            .then(|| std::fs::canonicalize(path).ok())
-            .flatten()
-    };
-    is_it(&member.path).or_else(|| {
-        let all = list().unwrap_or_default();
-        all.iter()
-            .filter(|one| one.identity.as_ref() == Some(&member.identity))
-            .find_map(|one| is_it(&one.path))
-    })
-}
-
-/// A member without metadata is what it was before.
-fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
-    let drive = crate::open(&node.display().to_string(), &OpenOptions::default())?;
-    let is_left = |refusal: &Refusal| match refusal {
-        Refusal::Signature { of, .. } => of.contains("Linux RAID"),
-        Refusal::Held { .. } => true,
-        _ => false,
-    };
-    match drive.refusals().into_iter().find(is_left) {
-        None => Ok(()),
-        Some(refusal) => Err(DriveError::device(format!("{} ({}): {refusal}", member.path, member.identity))),
-    }
 }

@@ -3,9 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::controller::{ArrayController, Outside, Plan, Ran, State};
+use record::Purged;
+
+use super::controller::{ArrayController, Found, Outside, Plan, Ran, State};
+use super::note::NotedMember;
 use super::spec::DATA_OFFSET_BYTES;
+use crate::clock::Clock;
 use crate::error::DriveError;
+use crate::refusal::Refusal;
+use crate::{OpenOptions, PurgeOptions, Purging, list};
 
 const PROGRAM: &str = "mdadm";
 /// Somebody else may look at a device for a moment when it appears or changes.
@@ -29,6 +35,15 @@ impl<O: Outside> Mdadm<O> {
             };
             DriveError::Unusable(format!("{PROGRAM} cannot be run: {}{next}", crate::error::reason(&error)))
         })
+    }
+
+    /// Takes what makes a drive a member of this array off it; a drive that is none stays as it is.
+    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
+        let node = member.display().to_string();
+        if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
+            return Ok(());
+        }
+        self.persist(&["--zero-superblock", &node], &format!("taking the RAID superblock off {node}"))
     }
 
     /// The UUID that it finds on a device or of an array.
@@ -142,12 +157,43 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Ok(())
     }
 
-    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
-        let node = member.display().to_string();
-        if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
+    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError> {
+        let name = |node: &PathBuf| Some(node.file_name()?.to_string_lossy().into_owned());
+        let mut wanted: Vec<String> = plan.members.iter().filter_map(name).collect();
+        let mut lower = found.lower.clone();
+        lower.sort();
+        wanted.sort();
+        if lower == wanted {
             return Ok(());
         }
-        self.persist(&["--zero-superblock", &node], &format!("taking the RAID superblock off {node}"))
+        Err(DriveError::device(format!(
+            "{} is made of {} and not of {}; see /proc/mdstat",
+            found.node,
+            lower.join(", "),
+            wanted.join(", ")
+        )))
+    }
+
+    fn begin(&mut self, _: &Plan) -> Result<(), DriveError> {
+        // The kernel begins the first resync by itself.
+        Ok(())
+    }
+
+    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
+        let Some(node) = node_of(member) else { return Ok(false) };
+        self.clear(plan, &node)?;
+        check_clear(member, &node)?;
+        Ok(true)
+    }
+
+    fn purge(
+        &mut self,
+        _: &Plan,
+        _: &PurgeOptions,
+        _: Clock,
+        _: &mut dyn FnMut(Purging<'_>),
+    ) -> Result<Vec<Purged>, DriveError> {
+        Err(DriveError::Invalid("members of a software RAID are purged as drives".into()))
     }
 }
 
@@ -165,6 +211,37 @@ fn share(completed: &str) -> f64 {
     match parts {
         Some((Ok(done), Ok(all))) if all > 0.0 => done / all,
         _ => 0.0,
+    }
+}
+
+/// Where the member is now: where it was, or under another name.
+fn node_of(member: &NotedMember) -> Option<PathBuf> {
+    let is_it = |path: &str| {
+        let found = crate::open(path, &OpenOptions::default()).ok()?;
+        let facts = found.facts();
+        ((&facts.identity, facts.capacity_bytes) == (&member.identity, member.capacity_bytes))
+            .then(|| std::fs::canonicalize(path).ok())
+            .flatten()
+    };
+    is_it(&member.path).or_else(|| {
+        let all = list().unwrap_or_default();
+        all.iter()
+            .filter(|one| one.identity.as_ref() == Some(&member.identity))
+            .find_map(|one| is_it(&one.path))
+    })
+}
+
+/// A member without metadata is what it was before.
+fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
+    let drive = crate::open(&node.display().to_string(), &OpenOptions::default())?;
+    let is_left = |refusal: &Refusal| match refusal {
+        Refusal::Signature { of, .. } => of.contains("Linux RAID"),
+        Refusal::Held { .. } => true,
+        _ => false,
+    };
+    match drive.refusals().into_iter().find(is_left) {
+        None => Ok(()),
+        Some(refusal) => Err(DriveError::device(format!("{} ({}): {refusal}", member.path, member.identity))),
     }
 }
 

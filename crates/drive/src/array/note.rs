@@ -8,23 +8,35 @@ use record::MemberFacts;
 use serde::{Deserialize, Serialize};
 
 use super::controller::Plan;
+use super::hardware::{Hardware, Program};
 use crate::error::{DriveError, reason};
 
 /// Enough to take an array apart and to touch nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Noted {
+    /// What made it; mdadm where nothing stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) controller: Option<NotedController>,
     pub(super) level: u8,
     pub(super) uuid: String,
     pub(super) members: Vec<NotedMember>,
 }
 
+/// A RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NotedMember {
-    pub(super) path: String,
-    pub(super) identity: String,
-    pub(super) capacity_bytes: u64,
+pub(super) struct NotedController {
+    pub(super) program: Program,
+    pub(super) adapter: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NotedMember {
+    pub(crate) path: String,
+    pub(crate) identity: String,
+    pub(crate) capacity_bytes: u64,
 }
 
 /// A note of this process. As long as it is held nobody else takes it up.
@@ -41,7 +53,14 @@ impl Noted {
             identity: member.identity.clone(),
             capacity_bytes: member.capacity_bytes,
         };
-        Self { level: plan.level, uuid: plan.uuid.clone(), members: members.iter().map(member).collect() }
+        let behind =
+            |hardware: &Hardware| NotedController { program: hardware.program, adapter: hardware.adapter };
+        Self {
+            controller: plan.hardware.as_ref().map(behind),
+            level: plan.level,
+            uuid: plan.uuid.clone(),
+            members: members.iter().map(member).collect(),
+        }
     }
 }
 
@@ -108,7 +127,7 @@ mod tests {
     fn a_note_is_taken_up_when_its_writer_is_gone() {
         let folder = tempfile::tempdir().expect("a folder");
         let member = NotedMember { path: "/dev/a".into(), identity: "S1".into(), capacity_bytes: 1 << 30 };
-        let noted = Noted { level: 5, uuid: "a:b:c:d".into(), members: vec![member] };
+        let noted = Noted { controller: None, level: 5, uuid: "a:b:c:d".into(), members: vec![member] };
         let note = Note::write(folder.path(), &noted).expect("a note");
         assert!(note.path().ends_with(".array-a-b-c-d.json"));
         assert!(Note::left_over(folder.path()).is_empty(), "its writer is at work");
@@ -118,6 +137,14 @@ mod tests {
         assert_eq!((content, found.len()), (Some(noted), 0));
         note.done();
         assert!(Note::left_over(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_note_of_an_earlier_version_is_one_of_mdadm() {
+        let text = "{\"level\":5,\"uuid\":\"a\",\"members\":[]}";
+        let noted: Noted = serde_json::from_str(text).expect("a note");
+        assert_eq!((&noted.controller, noted.level), (&None, 5));
+        assert_eq!(serde_json::to_string(&noted).expect("text"), text);
     }
 
     #[test]

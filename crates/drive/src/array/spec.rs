@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use stdx::units::{KIB, MIB};
 
+use super::hardware::{self, Hardware};
 use crate::error::DriveError;
 
 /// Where data begins on a member: behind superblock and bitmap.
@@ -18,13 +19,19 @@ pub(crate) struct Spec {
     /// None for level 1.
     pub(crate) chunk_kib: Option<u32>,
     pub(crate) bitmap: bool,
+    /// Paths, or addresses behind a controller.
     pub(crate) members: Vec<String>,
+    /// None where the kernel makes the array.
+    pub(crate) hardware: Option<Hardware>,
 }
 
-/// The file as it is written.
+/// The file as it is written, for an array that the kernel makes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
+    /// `mdadm`; another one is read by [`hardware::read`].
+    #[expect(dead_code, reason = "it has said already who reads the rest")]
+    controller: Option<String>,
     level: u8,
     chunk_kib: Option<u32>,
     bitmap: Option<Bitmap>,
@@ -41,18 +48,24 @@ enum Bitmap {
 impl Spec {
     /// Reads the text of a description; `target` is named in what is wrong with it.
     pub(crate) fn parse(target: &str, text: &str) -> Result<Self, DriveError> {
-        let read: Text = toml::from_str(text)
-            .map_err(|error| DriveError::Invalid(format!("{target}: {}", error.to_string().trim_end())))?;
-        read.judged().map_err(|problem| DriveError::Invalid(format!("{target}: {problem}")))
+        let told = |problem: String| DriveError::Invalid(format!("{target}: {}", problem.trim_end()));
+        let table: toml::Table = toml::from_str(text).map_err(|error| told(error.to_string()))?;
+        if hardware::is_meant(&table) {
+            return hardware::read(text).map_err(told);
+        }
+        let read: Text = toml::from_str(text).map_err(|error| told(error.to_string()))?;
+        read.judged().map_err(told)
     }
 
     /// Bytes of the array over members of these sizes. What it really has is known when it is there: the kernel
-    /// rounds.
+    /// or the controller rounds.
     pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
         let component = self.component_bytes(members);
         let count = members.len() as u64;
         match self.level {
+            0 if self.hardware.is_some() => component * count,
             0 => members.iter().map(|&bytes| self.whole_chunks(bytes)).sum(),
+            1 if self.hardware.is_some() => component * count / 2,
             1 => component,
             5 => component * (count - 1),
             6 => component * (count - 2),
@@ -66,7 +79,9 @@ impl Spec {
     }
 
     fn whole_chunks(&self, member_bytes: u64) -> u64 {
-        let bytes = member_bytes.saturating_sub(DATA_OFFSET_BYTES);
+        // What a controller says of a drive is what it uses of it.
+        let ahead = if self.hardware.is_some() { 0 } else { DATA_OFFSET_BYTES };
+        let bytes = member_bytes.saturating_sub(ahead);
         let chunk = u64::from(self.chunk_kib.unwrap_or(64)) * KIB;
         bytes - bytes % chunk
     }
@@ -98,7 +113,7 @@ impl Text {
                 return Err(format!("{member} is a member twice"));
             }
         }
-        Ok(Spec { level: self.level, chunk_kib, bitmap, members: self.members })
+        Ok(Spec { level: self.level, chunk_kib, bitmap, members: self.members, hardware: None })
     }
 }
 
@@ -115,7 +130,9 @@ mod tests {
         let spec =
             parse("level = 5\nchunk_kib = 64\nbitmap = \"internal\"\nmembers = [\"/a\", \"/b\", \"/c\"]");
         let members = ["/a", "/b", "/c"].map(str::to_owned).to_vec();
-        assert_eq!(spec, Ok(Spec { level: 5, chunk_kib: Some(64), bitmap: true, members }));
+        assert_eq!(spec, Ok(Spec { level: 5, chunk_kib: Some(64), bitmap: true, members, hardware: None }));
+        let named = parse("controller = \"mdadm\"\nlevel = 1\nmembers = [\"/a\", \"/b\"]").unwrap();
+        assert_eq!((named.level, named.hardware), (1, None));
         let mirror = parse("level = 1\nmembers = [\"/a\", \"/b\"]").unwrap();
         assert_eq!((mirror.chunk_kib, mirror.bitmap), (None, false));
         assert_eq!(parse("level = 0\nmembers = [\"/a\", \"/b\"]").unwrap().chunk_kib, Some(512));

@@ -1,24 +1,16 @@
 use super::*;
 use crate::error::ErrorKind;
 
-fn facts(path: &str, identity: &str) -> TargetFacts {
-    TargetFacts {
-        kind: TargetKind::Block,
+fn facts(path: &str, identity: &str) -> MemberFacts {
+    MemberFacts {
         path: path.into(),
         identity: identity.into(),
-        attachment: None,
         vendor: None,
         model: None,
         serial: None,
         firmware: None,
         interface: None,
-        nand: None,
         capacity_bytes: 1 << 30,
-        logical_block_bytes: 512,
-        physical_block_bytes: 4096,
-        rotational: Some(false),
-        simulated: None,
-        array: None,
     }
 }
 
@@ -27,7 +19,7 @@ fn every_member_is_confirmed_by_its_own_identity() {
     let members = [facts("/dev/a", "S1"), facts("/dev/b", "S2")];
     let typed = |erase: &[&str]| {
         let erase: Vec<String> = erase.iter().map(|&typed| typed.to_owned()).collect();
-        confirm("array:x.toml", members.iter(), &erase)
+        confirm("array:x.toml", &members, &erase)
     };
     assert_eq!(typed(&["S2", "S1"]), Ok(()));
     for (erase, part) in [

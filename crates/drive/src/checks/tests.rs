@@ -197,6 +197,78 @@ fn what_is_safe_is_tuned_and_put_back() {
     );
 }
 
+/// The drive of [`Host`] with two paths: its namespace below a subsystem, a hidden disk below each controller.
+fn with_two_paths() -> Host {
+    let host = Host::new();
+    let subsystem = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";
+    let head = host.dir.path().join(subsystem).join("nvme0n1");
+    for (attribute, text) in [("scheduler", "none\n"), ("iostats", "0\n"), ("nomerges", "2\n")] {
+        host.write(&format!("{subsystem}/nvme0n1/queue/{attribute}"), text);
+    }
+    let functions = [FUNCTION.to_owned(), FUNCTION.replace("01.0", "02.0").replace("0000:01", "0000:02")];
+    for (number, function) in functions.iter().enumerate() {
+        let controller = format!("{function}/nvme/nvme{number}");
+        for name in ["nvme0c0n1", "nvme0c1n1"].iter().skip(number).take(1) {
+            for (attribute, text) in [
+                ("scheduler", "[none] mq-deadline\n"),
+                ("wbt_lat_usec", "0\n"),
+                ("iostats", "0\n"),
+                ("nomerges", "2\n"),
+            ] {
+                host.write(&format!("{controller}/{name}/queue/{attribute}"), text);
+            }
+        }
+        // Another namespace of the same controllers is none of its business.
+        host.write(&format!("{controller}/nvme0c{number}n2/queue/scheduler"), "none [mq-deadline]\n");
+        let link = host.dir.path().join(subsystem).join(format!("nvme{number}"));
+        symlink(host.dir.path().join(controller), link).expect("a link");
+    }
+    let link = host.roots.sys.join("dev/block/259:0");
+    fs::remove_file(&link).expect("the old link");
+    symlink(head, link).expect("a link");
+    host
+}
+
+#[test]
+fn the_queue_of_each_path_is_judged() {
+    let queue_checks = ["scheduler", "write-back throttling", "iostats", "nomerges"];
+    let host = with_two_paths();
+    queue_checks.iter().for_each(|name| host.assert_verdict(name, Ok));
+    let second = "sys/devices/pci0000:00/0000:00:02.0/0000:02:00.0/nvme/nvme1/nvme0c1n1/queue";
+    let head = "sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1/queue";
+    for (name, path, text) in [
+        ("scheduler", format!("{second}/scheduler"), "none [mq-deadline]\n"),
+        ("write-back throttling", format!("{second}/wbt_lat_usec"), "2000\n"),
+        ("iostats", format!("{second}/iostats"), "1\n"),
+        ("nomerges", format!("{second}/nomerges"), "0\n"),
+        ("nomerges", format!("{head}/nomerges"), "0\n"),
+    ] {
+        let host = with_two_paths();
+        host.write(&path, text);
+        host.assert_verdict(name, Warn);
+        let looked = host.look();
+        let kname = if path.starts_with(head) { "nvme0n1" } else { "nvme0c1n1" };
+        let check = looked.checks.iter().find(|check| check.name == name).expect("a check");
+        assert!(check.found.starts_with(&format!("{kname}: ")), "{check:?}");
+        let settings: Vec<&str> = looked.tunings.iter().map(|tuning| tuning.setting.as_str()).collect();
+        assert_eq!(settings.len(), 1, "only what is wrong is tuned: {settings:?}");
+        assert!(settings[0].ends_with(&format!(" of {kname}")), "{settings:?}");
+        looked.tunings[0].apply().expect("a file takes everything");
+        host.assert_verdict(name, Ok);
+    }
+}
+
+#[test]
+fn two_paths_that_are_wrong_are_both_tuned() {
+    let host = with_two_paths();
+    for (function, kname) in [("01.0/0000:01", "nvme0/nvme0c0n1"), ("02.0/0000:02", "nvme1/nvme0c1n1")] {
+        let path = format!("sys/devices/pci0000:00/0000:00:{function}:00.0/nvme/{kname}/queue/scheduler");
+        host.write(&path, "none [mq-deadline]\n");
+    }
+    let settings: Vec<String> = host.look().tunings.into_iter().map(|tuning| tuning.setting).collect();
+    assert_eq!(settings, ["scheduler of nvme0c0n1", "scheduler of nvme0c1n1"]);
+}
+
 #[test]
 fn a_drive_with_several_paths_is_looked_at_by_its_controller() {
     let host = Host::new();

@@ -106,9 +106,12 @@ impl Block {
     }
 
     pub(crate) fn can_be_polled(&self) -> bool {
-        let attribute =
-            SysDevice::find(&self.roots, self.number).ok().and_then(|d| d.attribute("queue/io_poll"));
-        attribute.as_deref() == Some("1")
+        let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return false };
+        // Of a drive with several paths each has to have them: the kernel chooses the path.
+        let has = |dir: &Path| {
+            std::fs::read_to_string(dir.join("queue/io_poll")).is_ok_and(|flag| flag.trim() == "1")
+        };
+        has(sys.position()) && sys.nvme_paths().iter().all(|path| has(path))
     }
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
-use crate::{checks, places, printer, tuning};
+use crate::tuning::{self, Tuner};
+use crate::{checks, places, printer};
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = drive::open(&options.target, &OpenOptions::default())?;
@@ -21,11 +22,12 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         let library = places::library(cli.library.as_deref())?;
         std::fs::create_dir_all(library.root())?;
         tuning::restore_left_over(drive.facts(), library.root())?;
-        if let Some(tuned) = tuning::set(drive.facts(), library.root(), drive.host_look().tunings)? {
-            looked = drive.host_look();
-            changed = tuned.events().filter_map(told).collect();
-            tuned.restore();
-        }
+        let tuner = Tuner::begin(library.root())?;
+        let wanted = drive.host_look().tunings;
+        let tuned = tuner.set(drive.facts(), library.root(), wanted)?;
+        looked = drive.host_look();
+        changed = tuned.events().filter_map(told).collect();
+        tuned.restore();
     }
     tell(cli, &drive, &looked.checks, &changed)
 }

@@ -13,6 +13,7 @@ fn plan(level: u8, members: &[&str]) -> Plan {
         uuid: UUID.into(),
         members: members.iter().map(PathBuf::from).collect(),
         component_kib: (level != 0).then_some(28_672),
+        hardware: None,
     }
 }
 

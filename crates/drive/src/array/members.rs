@@ -1,0 +1,281 @@
+//! The members of an array that is not there yet: block devices of this host, or drives that only a RAID controller
+//! sees.
+
+use record::{ArrayFacts, MemberFacts, Purged, TargetFacts, TargetKind};
+
+use super::controller::{ArrayController, Host, Outside};
+use super::hardware::Hardware;
+use super::mdadm::Mdadm;
+use super::spec::Spec;
+use super::storcli::{StorCli, refusal_of};
+use crate::error::DriveError;
+use crate::refusal::Refusal;
+use crate::target::{Held, Real, block::Block};
+use crate::{Armed, Drive, Inner, Kind, OpenOptions, PurgeOptions};
+
+/// Members that were looked at and not touched.
+#[derive(Debug)]
+pub(super) enum Members {
+    Drives(Vec<Drive>),
+    Behind(Hardware),
+}
+
+/// Members that may be written.
+pub(super) enum Ready {
+    Drives(Vec<Armed>),
+    /// The controller looks at each before it takes it.
+    Behind,
+}
+
+/// What makes the array that is described.
+pub(super) fn controller_of(hardware: Option<&Hardware>) -> Box<dyn ArrayController> {
+    match hardware {
+        None => Box::new(Mdadm { outside: Host }),
+        Some(hardware) => Box::new(StorCli::new(Host, hardware.program, hardware.adapter)),
+    }
+}
+
+impl Members {
+    /// Looks at each member.
+    pub(super) fn look(target: &str, spec: &Spec) -> Result<(Self, TargetFacts), DriveError> {
+        if let Some(hardware) = &spec.hardware {
+            let facts = look_behind(Host, target, spec, hardware)?;
+            return Ok((Self::Behind(hardware.clone()), facts));
+        }
+        let mut members: Vec<Drive> = Vec::new();
+        for path in &spec.members {
+            let member = crate::open(path, &OpenOptions::default())?;
+            let block = block_of(&member).ok_or_else(|| {
+                DriveError::Unusable(format!(
+                    "{target}: {path} is no block device, and arrays are made of those"
+                ))
+            })?;
+            if let Some(twin) =
+                members.iter().find(|other| block_of(other).is_some_and(|other| other.is_same_device(block)))
+            {
+                let twin = &twin.facts.path;
+                return Err(DriveError::Invalid(format!("{target}: {path} and {twin} are the same device")));
+            }
+            members.push(member);
+        }
+        let facts = facts_of_drives(target, spec, &members);
+        Ok((Self::Drives(members), facts))
+    }
+
+    /// Everything that forbids writing to a member, looked up now.
+    pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
+        match self {
+            Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),
+            Self::Behind(hardware) => refusals_behind(Host, spec, hardware),
+        }
+    }
+
+    /// Takes them for writing.
+    pub(super) fn arm(self) -> Result<Ready, DriveError> {
+        let Self::Drives(drives) = self else { return Ok(Ready::Behind) };
+        let arm = |drive: Drive| {
+            let identity = drive.facts.identity.clone();
+            drive.arm(Some(&identity))
+        };
+        Ok(Ready::Drives(drives.into_iter().map(arm).collect::<Result<_, _>>()?))
+    }
+}
+
+impl Ready {
+    /// Looks at each member anew and takes it, if it is the one that it was.
+    pub(super) fn again(spec: &Spec, members: &[MemberFacts]) -> Result<Self, DriveError> {
+        if spec.hardware.is_some() {
+            return Ok(Self::Behind);
+        }
+        let again = |member: &MemberFacts| {
+            let drive = crate::open(&member.path, &OpenOptions::default())?;
+            let facts = drive.facts();
+            if (&facts.identity, facts.capacity_bytes) != (&member.identity, member.capacity_bytes) {
+                return Err(DriveError::Unusable(format!(
+                    "{} is no longer the member that was found: {} of {} B then, {} of {} B now",
+                    member.path, member.identity, member.capacity_bytes, facts.identity, facts.capacity_bytes
+                )));
+            }
+            drive.arm(Some(&member.identity))
+        };
+        Ok(Self::Drives(members.iter().map(again).collect::<Result<_, _>>()?))
+    }
+
+    /// Where they are for what makes the array: nodes without links, or addresses.
+    pub(super) fn places(&self, spec: &Spec) -> Result<Vec<std::path::PathBuf>, DriveError> {
+        let Self::Drives(armed) = self else { return Ok(spec.members.iter().map(Into::into).collect()) };
+        let node = |member: &Armed| {
+            let (block, held) = held_block(member)?;
+            block.recheck(held, false)?;
+            Ok(block.node().to_owned())
+        };
+        armed.iter().map(node).collect()
+    }
+}
+
+/// Purges block devices at the same time.
+pub(super) fn purge_at_once(
+    armed: &mut [Armed],
+    members: &[MemberFacts],
+    options: &PurgeOptions,
+) -> Result<Vec<Purged>, DriveError> {
+    let purged: Vec<Result<Purged, DriveError>> = std::thread::scope(|scope| {
+        let purges: Vec<_> = armed
+            .iter_mut()
+            .map(|member| scope.spawn(move || member.purge_with(options, &mut |_| {})))
+            .collect();
+        purges.into_iter().map(|purge| purge.join().expect("a purge does not panic")).collect()
+    });
+    let told = |(member, purged): (&MemberFacts, Result<Purged, DriveError>)| {
+        purged.map_err(|error| DriveError::device(format!("{}: {error}", member.path)))
+    };
+    members.iter().zip(purged).map(told).collect()
+}
+
+fn refusals_of(member: &Drive) -> Vec<Refusal> {
+    let path = member.facts.path.clone();
+    let told = move |refusal| Refusal::Member { path: path.clone(), refusal: Box::new(refusal) };
+    member.refusals().into_iter().map(told).collect()
+}
+
+fn block_of(drive: &Drive) -> Option<&Block> {
+    match &drive.kind {
+        Kind::Real(real, _) => match &**real {
+            Real::Block(block) => Some(block),
+            Real::File(_) => None,
+        },
+        _ => None,
+    }
+}
+
+fn held_block(armed: &Armed) -> Result<(&Block, &Held), DriveError> {
+    match &armed.inner {
+        Inner::Real { real, held, .. } => match &**real {
+            Real::Block(block) => Ok((block, held)),
+            Real::File(_) => Err(DriveError::Unusable(format!("{} is a file", armed.facts.path))),
+        },
+        Inner::Simulated(_) => Err(DriveError::Unusable(format!("{} is simulated", armed.facts.path))),
+    }
+}
+
+/// What a controller tells of the drives that are named.
+pub(super) fn look_behind<O: Outside>(
+    outside: O,
+    target: &str,
+    spec: &Spec,
+    hardware: &Hardware,
+) -> Result<TargetFacts, DriveError> {
+    let mut controller = StorCli::new(outside, hardware.program, hardware.adapter);
+    let (adapter, _) = controller.adapter()?;
+    let mut members = Vec::new();
+    let (mut logical, mut physical, mut turning) = (512, 512, Some(false));
+    for (address, serial) in spec.members.iter().zip(&hardware.serials) {
+        let drive = controller.drive(address, serial)?;
+        if !members.is_empty() && logical != drive.logical_block_bytes {
+            return Err(DriveError::Invalid(format!(
+                "{target}: {address} has sectors of {} B and the drives before it of {logical} B; a volume needs \
+                 drives of one kind",
+                drive.logical_block_bytes
+            )));
+        }
+        logical = drive.logical_block_bytes;
+        physical = drive.physical_block_bytes.max(physical);
+        turning = turning.zip(drive.rotational).map(|(any, one)| any || one);
+        members.push(MemberFacts {
+            path: address.clone(),
+            identity: serial.clone(),
+            vendor: drive.vendor,
+            model: drive.model,
+            serial: drive.serial,
+            firmware: drive.firmware,
+            interface: drive.interface,
+            capacity_bytes: drive.capacity_bytes,
+        });
+    }
+    let program = match hardware.program {
+        super::hardware::Program::StorCli => "storcli",
+        super::hardware::Program::PercCli => "perccli",
+    };
+    let array = array_facts(program, spec, members);
+    let facts = facts_of(target, spec, array, "hardware RAID", (logical, physical, turning));
+    Ok(TargetFacts { vendor: adapter.product, firmware: adapter.firmware, ..facts })
+}
+
+/// What forbids taking drives behind a controller.
+pub(super) fn refusals_behind<O: Outside>(outside: O, spec: &Spec, hardware: &Hardware) -> Vec<Refusal> {
+    let mut controller = StorCli::new(outside, hardware.program, hardware.adapter);
+    let mut found = Vec::new();
+    for (address, serial) in spec.members.iter().zip(&hardware.serials) {
+        let refusal = match controller.drive(address, serial) {
+            Ok(drive) => refusal_of(&drive),
+            Err(error) => Some(Refusal::Unknown { what: error.to_string() }),
+        };
+        let told = |refusal| Refusal::Member { path: address.clone(), refusal: Box::new(refusal) };
+        found.extend(refusal.map(told));
+    }
+    found
+}
+
+fn facts_of_drives(target: &str, spec: &Spec, members: &[Drive]) -> TargetFacts {
+    let of = |drive: &Drive| {
+        let facts = drive.facts().clone();
+        MemberFacts {
+            path: facts.path,
+            identity: facts.identity,
+            vendor: facts.vendor,
+            model: facts.model,
+            serial: facts.serial,
+            firmware: facts.firmware,
+            interface: facts.interface,
+            capacity_bytes: facts.capacity_bytes,
+        }
+    };
+    let largest = |of: fn(&TargetFacts) -> u32| members.iter().map(|member| of(member.facts())).max();
+    let logical = largest(|facts| facts.logical_block_bytes).unwrap_or(512);
+    let physical = largest(|facts| facts.physical_block_bytes).unwrap_or(512);
+    let turning: Option<Vec<bool>> = members.iter().map(|member| member.facts().rotational).collect();
+    let turning = turning.map(|all| all.contains(&true));
+    let array = array_facts("mdadm", spec, members.iter().map(of).collect());
+    let facts = facts_of(target, spec, array, "md", (logical, physical, turning));
+    TargetFacts { vendor: Some("Linux".into()), ..facts }
+}
+
+fn array_facts(controller: &str, spec: &Spec, members: Vec<MemberFacts>) -> ArrayFacts {
+    ArrayFacts {
+        controller: controller.into(),
+        level: spec.level,
+        chunk_bytes: spec.chunk_kib.map(|kib| u64::from(kib) * 1024),
+        bitmap: spec.bitmap,
+        policies: spec.hardware.as_ref().map(Hardware::words),
+        members,
+    }
+}
+
+fn facts_of(
+    target: &str,
+    spec: &Spec,
+    array: ArrayFacts,
+    interface: &str,
+    (logical, physical, rotational): (u32, u32, Option<bool>),
+) -> TargetFacts {
+    let identities: Vec<&str> = array.members.iter().map(|member| member.identity.as_str()).collect();
+    let sizes: Vec<u64> = array.members.iter().map(|member| member.capacity_bytes).collect();
+    TargetFacts {
+        kind: TargetKind::Block,
+        path: target.to_owned(),
+        identity: identities.join("+"),
+        attachment: None,
+        vendor: None,
+        model: Some(array.words()),
+        serial: None,
+        firmware: None,
+        interface: Some(interface.into()),
+        nand: None,
+        capacity_bytes: spec.capacity_bytes(&sizes),
+        logical_block_bytes: logical,
+        physical_block_bytes: physical,
+        rotational,
+        simulated: None,
+        array: Some(array),
+    }
+}

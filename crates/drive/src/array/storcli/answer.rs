@@ -1,0 +1,273 @@
+//! What `storcli` and `perccli` answer when they are asked for JSON (`J`). Read with bounds and without trust: a
+//! field that is missing or of another kind is absent, nothing panics.
+//!
+//! The form is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
+//! contain the address of what they tell of (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
+
+use serde_json::{Map, Value};
+
+/// Hundreds of drives and volumes fit in this.
+const LONGEST_BYTES: usize = 16 << 20;
+/// More rows than a controller has drives.
+const MOST_ROWS: usize = 4096;
+/// Texts of a controller go into run files and reports.
+const LONGEST_TEXT: usize = 200;
+
+/// One answer of one controller.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// Whether the command was done.
+    pub(crate) success: bool,
+    /// What is said of it as a whole: `Add VD Succeeded.`
+    pub(crate) description: String,
+    /// What is said of each thing that it was about.
+    pub(crate) details: Vec<Detail>,
+    /// Version of the program, where it tells.
+    pub(crate) version: Option<String>,
+    data: Value,
+}
+
+/// What became of one drive or volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Detail {
+    /// `/c0/e252/s7`, or the number of a volume.
+    pub(crate) of: String,
+    pub(crate) code: Option<i64>,
+    pub(crate) message: String,
+}
+
+/// A drive as its controller tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// `UGood`, `Onln`, `GHS`, `JBOD` and so on.
+    pub(crate) state: String,
+    /// Drive group: a number, `-` for none, `F` for one of another controller.
+    pub(crate) group: String,
+    pub(crate) interface: Option<String>,
+    /// Whether it turns.
+    pub(crate) rotational: Option<bool>,
+    pub(crate) vendor: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) serial: Option<String>,
+    pub(crate) firmware: Option<String>,
+    /// What the controller uses of it.
+    pub(crate) capacity_bytes: u64,
+    pub(crate) logical_block_bytes: u32,
+    pub(crate) physical_block_bytes: u32,
+    /// Whether it is locked by its encryption.
+    pub(crate) locked: bool,
+    /// Whether it stands in for others.
+    pub(crate) spare: bool,
+    /// Whether it can throw its key away, where the controller tells.
+    pub(crate) crypto_erase: Option<bool>,
+}
+
+/// A volume of a controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Volume {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    /// `RAID5`.
+    pub(crate) level: String,
+    /// `Optl`, `Dgrd`, `Pdgd`, `OfLn` and so on.
+    pub(crate) state: String,
+    /// `RWBD`: read-ahead, write policy, cached or direct.
+    pub(crate) cache: String,
+    pub(crate) size: String,
+    /// Where its drives are, `252:0`, and their states.
+    pub(crate) drives: Vec<(String, String)>,
+    /// Its world-wide name, hexadecimal in lower case.
+    pub(crate) naa: Option<String>,
+    /// What the program thinks that the kernel calls it.
+    pub(crate) node: Option<String>,
+}
+
+/// Something that runs on by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Operation {
+    /// It does not run, or no longer.
+    Idle,
+    /// How much of it is done, 0 to 1.
+    Running(f64),
+    /// Neither: what it says instead.
+    Other(String),
+}
+
+/// What a controller tells of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Adapter {
+    pub(crate) product: Option<String>,
+    pub(crate) firmware: Option<String>,
+}
+
+impl Answer {
+    /// Reads an answer; the text says what is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST_BYTES {
+            return Err(format!("it is longer than {LONGEST_BYTES} bytes"));
+        }
+        // Some versions say before it that it may take a while.
+        let begin = text.find('{').ok_or("it is no JSON")?;
+        let whole: Value =
+            serde_json::from_str(&text[begin..]).map_err(|error| format!("it is no JSON: {error}"))?;
+        let answer = &whole["Controllers"][0];
+        let status = answer["Command Status"].as_object().ok_or("it has no Command Status")?;
+        let word = text_of(status.get("Status")).ok_or("its Command Status has no Status")?;
+        let details = status.get("Detailed Status").map(rows).unwrap_or_default();
+        Ok(Self {
+            success: word == "Success",
+            description: text_of(status.get("Description")).unwrap_or_default(),
+            details: details.into_iter().map(detail).collect(),
+            version: text_of(status.get("CLI Version")),
+            data: answer["Response Data"].clone(),
+        })
+    }
+
+    /// What the controller is.
+    pub(crate) fn adapter(&self) -> Adapter {
+        let known = |names: &[&str]| names.iter().find_map(|name| text_of(self.data.get(*name)));
+        Adapter {
+            product: known(&["Product Name", "Model"]),
+            firmware: known(&["FW Version", "Firmware Version"]),
+        }
+    }
+
+    /// The drive at an address, `/c0/e252/s0`; none where the answer does not tell of it.
+    pub(crate) fn drive(&self, address: &str) -> Option<Behind> {
+        let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
+        let all = &self.data[format!("Drive {address} - Detailed Information")];
+        let attributes = all[format!("Drive {address} Device attributes")].as_object()?;
+        let settings = &all[format!("Drive {address} Policies/Settings")];
+        let says_yes = |name: &str| text_of(settings.get(name)).is_some_and(|word| word == "Yes");
+        let block_bytes = |name: &str| text_of(attributes.get(name)).and_then(|text| sector_bytes(&text));
+        let logical =
+            block_bytes("Logical Sector Size").or_else(|| sector_bytes(&text_of(row.get("SeSz"))?))?;
+        let sectors = sectors_of(&text_of(attributes.get("Coerced size"))?)?;
+        Some(Behind {
+            state: text_of(row.get("State"))?,
+            group: text_of(row.get("DG")).unwrap_or_default(),
+            interface: text_of(row.get("Intf")),
+            rotational: match text_of(row.get("Med")).as_deref() {
+                Some("HDD") => Some(true),
+                Some("SSD") => Some(false),
+                _ => None,
+            },
+            vendor: text_of(attributes.get("Manufacturer Id")).filter(|vendor| vendor != "ATA"),
+            model: text_of(attributes.get("Model Number")).or_else(|| text_of(row.get("Model"))),
+            serial: text_of(attributes.get("SN")).filter(|serial| serial != "N/A" && serial != "-"),
+            firmware: text_of(attributes.get("Firmware Revision")),
+            capacity_bytes: sectors.checked_mul(u64::from(logical))?,
+            logical_block_bytes: logical,
+            physical_block_bytes: block_bytes("Physical Sector Size").unwrap_or(logical).max(logical),
+            locked: says_yes("Locked"),
+            spare: says_yes("Commissioned Spare") || says_yes("Emergency Spare"),
+            crypto_erase: text_of(settings.get("Cryptographic Erase Capable")).map(|word| word == "Yes"),
+        })
+    }
+
+    /// All volumes of a controller, by their numbers.
+    pub(crate) fn volumes(&self, controller: u32) -> Vec<Volume> {
+        let Some(data) = self.data.as_object() else { return Vec::new() };
+        let head = format!("/c{controller}/v");
+        let number = |key: &String| key.strip_prefix(&head)?.parse::<u32>().ok();
+        let numbers =
+            data.iter().filter_map(|(key, row)| Some((number(key)?, rows(row).into_iter().next()?)));
+        let mut all: Vec<Volume> =
+            numbers.take(MOST_ROWS).map(|(number, row)| volume(data, number, row)).collect();
+        all.sort_by_key(|volume| volume.number);
+        all
+    }
+
+    /// How operations of volumes (`show init`) or drives (`show erase`) stand, one for each.
+    pub(crate) fn operations(&self) -> Vec<Operation> {
+        let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
+        rows(list).into_iter().map(operation).collect()
+    }
+}
+
+fn volume(data: &Map<String, Value>, number: u32, row: &Map<String, Value>) -> Volume {
+    let word = |name: &str| text_of(row.get(name)).unwrap_or_default();
+    let drives = data.get(&format!("PDs for VD {number}")).map(rows).unwrap_or_default();
+    let place = |row: &Map<String, Value>| {
+        let word = |name: &str| text_of(row.get(name)).unwrap_or_default();
+        (word("EID:Slt"), word("State"))
+    };
+    let properties = data.get(&format!("VD{number} Properties"));
+    let property = |name: &str| text_of(properties?.get(name));
+    let is_name = |naa: &String| naa.len() >= 16 && naa.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Volume {
+        number,
+        name: word("Name"),
+        level: word("TYPE"),
+        state: word("State"),
+        cache: word("Cache"),
+        size: word("Size"),
+        drives: drives.into_iter().map(place).collect(),
+        naa: property("SCSI NAA Id")
+            .map(|naa| naa.to_ascii_lowercase().trim_start_matches("naa.").to_owned())
+            .filter(is_name),
+        node: property("OS Drive Name").filter(|node| node.starts_with("/dev/")),
+    }
+}
+
+fn operation(row: &Map<String, Value>) -> Operation {
+    let status = text_of(row.get("Status")).unwrap_or_default();
+    match status.to_ascii_lowercase().as_str() {
+        "not in progress" | "completed" => Operation::Idle,
+        "in progress" => {
+            let percent = text_of(row.get("Progress%")).and_then(|text| text.parse::<f64>().ok());
+            Operation::Running((percent.filter(|p| p.is_finite()).unwrap_or(0.0) / 100.0).clamp(0.0, 1.0))
+        }
+        _ => Operation::Other(status),
+    }
+}
+
+fn detail(row: &Map<String, Value>) -> Detail {
+    let of = ["Drive", "Drive-ID", "VD", "Ctrl"].iter().find_map(|name| text_of(row.get(*name)));
+    let message = ["ErrMsg", "ErrType", "Status"].iter().find_map(|name| text_of(row.get(*name)));
+    Detail {
+        of: of.unwrap_or_default(),
+        code: row.get("ErrCd").and_then(Value::as_i64),
+        message: message.unwrap_or_default(),
+    }
+}
+
+fn rows(list: &Value) -> Vec<&Map<String, Value>> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().take(MOST_ROWS).filter_map(Value::as_object).collect()
+}
+
+/// Text or number, printable, one blank between words; none where nothing is left.
+fn text_of(value: Option<&Value>) -> Option<String> {
+    let text = match value? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let printable: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_TEXT).collect();
+    let words: Vec<&str> = printable.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// `111.281 GB [0xde90000 Sectors]`.
+fn sectors_of(size: &str) -> Option<u64> {
+    let (_, rest) = size.split_once("[0x")?;
+    let (digits, _) = rest.split_once(" Sectors]")?;
+    u64::from_str_radix(digits, 16).ok().filter(|&sectors| sectors > 0)
+}
+
+/// `512B` or `4 KB`.
+fn sector_bytes(size: &str) -> Option<u32> {
+    let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
+    let factor = match size[digits.len()..].trim() {
+        "B" | "" => 1,
+        "KB" | "K" | "KiB" => 1024,
+        _ => return None,
+    };
+    let bytes = digits.parse::<u32>().ok()?.checked_mul(factor)?;
+    (512..=65_536).contains(&bytes).then_some(bytes).filter(|bytes| bytes.is_power_of_two())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Purging drives that only their controller sees. What it does is told as it is: nobody can read such a drive to see
+//! whether it is empty, so none of this counts as a purge of the PTS.
+
+use std::time::Duration;
+
+use record::Purged;
+
+use super::super::controller::{Outside, Plan};
+use super::super::hardware::{Hardware, Purge};
+use super::{Operation, StorCli, addresses, hardware_of, refusal_of};
+use crate::clock::Clock;
+use crate::error::DriveError;
+use crate::{PurgeOptions, Purging};
+
+const POLL_EVERY: Duration = Duration::from_secs(5);
+/// A week: writing a drive of 20 TB once takes a day and a half.
+const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / 5;
+
+/// Purges all members at once, as the description of the array says.
+pub(super) fn all<O: Outside>(
+    controller: &mut StorCli<O>,
+    plan: &Plan,
+    options: &PurgeOptions,
+    clock: Clock,
+    on_progress: &mut dyn FnMut(Purging<'_>),
+) -> Result<Vec<Purged>, DriveError> {
+    if options.method.is_some() || options.verify {
+        return Err(DriveError::Invalid(
+            "drives behind a RAID controller are purged as the description of the array says, and cannot be read to \
+             see the effect; leave --purge-method and --verify-purge out"
+                .into(),
+        ));
+    }
+    let hardware = hardware_of(plan)?;
+    let start_ns = clock.now_ns();
+    let (mode, method) = match hardware.purge {
+        Purge::None => (None, "nothing (the members were not purged)"),
+        Purge::Simple => (Some("simple"), "the controller's drive erase, one pass of writing"),
+        Purge::Crypto => (Some("crypto"), "the controller's cryptographic drive erase"),
+    };
+    let evidence = match mode {
+        None => "not purged: it holds what it held before".to_owned(),
+        Some(mode) => {
+            erase(controller, plan, hardware, mode, on_progress)?;
+            format!("the controller said that its erase ({mode}) is done; the effect cannot be seen")
+        }
+    };
+    let end_ns = clock.now_ns();
+    let purged =
+        Purged { method: method.into(), pts_purge: false, start_ns, end_ns, evidence: vec![evidence] };
+    Ok(vec![purged; plan.members.len()])
+}
+
+fn erase<O: Outside>(
+    controller: &mut StorCli<O>,
+    plan: &Plan,
+    hardware: &Hardware,
+    mode: &str,
+    on_progress: &mut dyn FnMut(Purging<'_>),
+) -> Result<(), DriveError> {
+    let members = addresses(plan);
+    let free = |controller: &mut StorCli<O>, address: &String, serial: &String| {
+        let drive = controller.drive(address, serial)?;
+        match refusal_of(&drive) {
+            None if mode == "crypto" && drive.crypto_erase == Some(false) => {
+                Err(DriveError::Unusable(format!(
+                    "the drive {address} ({serial}) has no cryptographic erase, its controller says; choose another purge \
+                 in the description of the array"
+                )))
+            }
+            None => Ok(()),
+            Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
+        }
+    };
+    // All are looked at before the first is erased.
+    for (address, serial) in members.iter().zip(&hardware.serials) {
+        free(controller, address, serial)?;
+    }
+    for (address, serial) in members.iter().zip(&hardware.serials) {
+        let what = format!("erasing the drive {address} ({serial})");
+        controller.demand(&[address, "start", "erase", mode], &what)?;
+    }
+    on_progress(Purging::Step(&format!("the controller erases {} drives ({mode})", members.len())));
+    for _ in 0..POLLS_AT_MOST {
+        let mut shares = Vec::new();
+        for address in &members {
+            let what = format!("asking how far the erase of {address} is");
+            match controller.demand(&[address, "show", "erase"], &what)?.operations().first() {
+                Some(Operation::Idle) => shares.push(1.0),
+                Some(Operation::Running(share)) => shares.push(share.min(0.999)),
+                Some(Operation::Other(status)) => {
+                    return Err(DriveError::device(format!("the erase of {address} is '{status}'")));
+                }
+                None => {
+                    return Err(DriveError::device(format!(
+                        "the controller does not say how the erase of {address} is"
+                    )));
+                }
+            }
+        }
+        if shares.iter().all(|share| *share >= 1.0) {
+            // A drive that failed in it is no longer free.
+            return members
+                .iter()
+                .zip(&hardware.serials)
+                .try_for_each(|(at, serial)| free(controller, at, serial));
+        }
+        on_progress(Purging::ShareDone(shares.iter().sum::<f64>() / shares.len() as f64));
+        controller.outside.pause(POLL_EVERY);
+    }
+    Err(DriveError::device(
+        "the controller erased the drives for a week and is not done; see it with show erase",
+    ))
+}

@@ -1,0 +1,78 @@
+//! What a controller's failures and short words mean: what happened, the likely cause, the next step.
+
+use super::answer::Answer;
+
+/// What is part of a message, and what it usually means.
+const CAUSES: &[(&str, &str)] = &[
+    (
+        "does not have appropriate attributes",
+        "a member is spun down, or of another kind, interface or sector size than the others",
+    ),
+    ("VD has OS/FS", "there is a file system on the volume; nothing is forced here, so look at it yourself"),
+    ("device state doesn't support", "the drive is in a state that does not allow this"),
+    (
+        "Controller",
+        "there is no such controller, or no permission; run as root, and see its list with `show`",
+    ),
+    ("not found", "there is nothing at that address; see what is there with `/call/eall/sall show`"),
+    ("Un-supported", "the firmware of the controller does not have this command"),
+    ("not supported", "the controller or the drive does not have this command"),
+    ("Operation not allowed", "the controller does not allow this now; another operation may go on"),
+    ("in progress", "another operation goes on; wait for its end"),
+    ("preserved cache", "the controller holds data of a lost volume in its cache; see `show preservedcache`"),
+];
+
+/// Short words for states of drives and volumes.
+const STATES: &[(&str, &str)] = &[
+    ("Onln", "part of a volume of the controller (online)"),
+    ("UBad", "bad (unconfigured)"),
+    ("UGUnsp", "not supported by the controller"),
+    ("GHS", "a global hot spare"),
+    ("DHS", "a dedicated hot spare"),
+    ("JBOD", "passed through to the host (JBOD); name it as a block device, or set it to good"),
+    ("Offln", "offline"),
+    ("OfLn", "offline"),
+    ("Failed", "failed"),
+    ("Msng", "missing"),
+    ("Rbld", "being rebuilt"),
+    ("Cpybck", "being copied back"),
+    ("Dgrd", "degraded"),
+    ("Pdgd", "partially degraded"),
+    ("Rec", "recovering"),
+    ("Optl", "optimal"),
+];
+
+/// A state with its meaning: `Dgrd (degraded)`.
+pub(super) fn state(word: &str) -> String {
+    match STATES.iter().find(|(short, _)| *short == word) {
+        Some((short, meaning)) => format!("{short}: {meaning}"),
+        None if word.is_empty() => "in a state that it does not tell".into(),
+        None => format!("in the state {word}"),
+    }
+}
+
+/// A command that the controller did not do.
+pub(super) fn failure(
+    program: &str,
+    adapter: u32,
+    arguments: &[&str],
+    what: &str,
+    answer: &Answer,
+) -> String {
+    let mut said: Vec<String> = Vec::new();
+    if !answer.description.is_empty() && answer.description != "None" {
+        said.push(answer.description.trim_end_matches('.').to_owned());
+    }
+    for detail in &answer.details {
+        let code = detail.code.map(|code| format!(" (code {code})")).unwrap_or_default();
+        let of = if detail.of.is_empty() { String::new() } else { format!("{}: ", detail.of) };
+        said.push(format!("{of}{}{code}", detail.message.trim_end_matches('.')));
+    }
+    let said = if said.is_empty() { "it did not say why".to_owned() } else { said.join("; ") };
+    let cause = CAUSES.iter().find(|(part, _)| said.contains(part));
+    let cause = cause.map(|(_, cause)| format!("; {cause}")).unwrap_or_default();
+    format!(
+        "{what} failed: {said}{cause}; the command was {program} {}, and {program} /c{adapter} show events may say more",
+        arguments.join(" ")
+    )
+}

@@ -1,0 +1,83 @@
+//! Purging members, as scripts.
+
+use super::*;
+
+fn purge(script: Script, more: &str, options: &PurgeOptions) -> Result<(Vec<Purged>, Vec<f64>), DriveError> {
+    let mut shares = Vec::new();
+    let purged = with(script, |controller| {
+        controller.purge(&plan(more), options, Clock::start(), &mut |progress| {
+            if let Purging::ShareDone(share) = progress {
+                shares.push(share);
+            }
+        })
+    });
+    purged.map(|purged| (purged, shares))
+}
+
+#[test]
+fn members_that_are_not_purged_are_told_to_be_not_purged() {
+    let (purged, _) = purge(Script::default(), "", &PurgeOptions::default()).expect("nothing to do");
+    assert_eq!(purged.len(), 3);
+    assert!(purged.iter().all(|one| !one.pts_purge && one.method.contains("were not purged")));
+    for options in [
+        PurgeOptions { method: Some("overwrite".into()), ..PurgeOptions::default() },
+        PurgeOptions { verify: true, ..PurgeOptions::default() },
+    ] {
+        let error = purge(Script::default(), "", &options).expect_err("it cannot");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+    }
+}
+
+#[test]
+fn an_erase_is_begun_on_all_members_and_waited_for() {
+    let started = answer("Start Drive Erase Succeeded.", "");
+    let mut script = looked(Script::default());
+    for i in 0..3 {
+        script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
+    }
+    for text in [include_str!("../answers/erase_runs.json"), include_str!("answers/erase_idle.json")] {
+        for i in 0..3 {
+            script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
+        }
+    }
+    let script = looked(script);
+    let (purged, shares) = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect("erased");
+    assert!(matches!(shares[..], [share] if (share - 0.39).abs() < 1e-9), "{shares:?}");
+    assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
+    assert!(purged[0].method.contains("one pass") && purged[0].evidence[0].contains("cannot be seen"));
+}
+
+#[test]
+fn an_erase_that_fails_stops_the_run() {
+    let begun = |answers: [&str; 3]| {
+        let mut script = looked(Script::default());
+        for (i, text) in answers.iter().enumerate() {
+            script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), text);
+        }
+        script
+    };
+    let started = answer("Start Drive Erase Succeeded.", "");
+    let refused = failure("Start Drive Erase Failed.", "device state doesn't support requested command");
+    let script = looked(Script::default()).says("storcli64 /c0/e252/s0 start erase simple J nolog", &refused);
+    let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("refused");
+    assert!(error.to_string().contains("erasing the drive /c0/e252/s0 (S0) failed"), "{error}");
+    let failed = include_str!("../answers/erase_runs.json").replace("In progress", "Failed");
+    let script = begun([&started; 3]).says("storcli64 /c0/e252/s0 show erase J nolog", &failed);
+    let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("failed");
+    assert!(error.to_string().contains("'Failed'"), "{error}");
+    let mut script = begun([&started; 3]);
+    for i in 0..3 {
+        let done = include_str!("../answers/erase_idle.json");
+        script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), done);
+    }
+    let script = script.says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("UGood", "UBad"));
+    let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("broken by it");
+    assert!(error.to_string().contains("bad"), "{error}");
+}
+
+#[test]
+fn a_drive_without_a_key_is_not_erased_by_one() {
+    let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0));
+    let error = purge(script, "purge = \"crypto\"", &PurgeOptions::default()).expect_err("no key");
+    assert!(error.to_string().contains("no cryptographic erase"), "{error}");
+}

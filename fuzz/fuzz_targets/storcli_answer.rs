@@ -1,0 +1,33 @@
+//! What `storcli` and `perccli` answer: drives, volumes, operations, failures.
+
+#![no_main]
+
+use answer::{Answer, Operation};
+use libfuzzer_sys::fuzz_target;
+// For the parser below.
+use serde_json as _;
+
+/// The crate keeps its parsers to itself, so this one is compiled in here.
+#[expect(dead_code, reason = "a target uses a part of it")]
+#[path = "../../crates/drive/src/array/storcli/answer.rs"]
+mod answer;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(answer) = Answer::read(&String::from_utf8_lossy(bytes)) else { return };
+    let plain = |text: &str| text.chars().count() <= 200 && !text.chars().any(char::is_control);
+    assert!(plain(&answer.description) && answer.details.iter().all(|detail| plain(&detail.message)));
+    let _ = answer.adapter();
+    for address in ["/c0/e252/s0", "/c0/s0"] {
+        if let Some(drive) = answer.drive(address) {
+            assert!(drive.logical_block_bytes.is_power_of_two() && drive.capacity_bytes >= 512);
+            assert!(drive.physical_block_bytes >= drive.logical_block_bytes);
+            assert!(drive.serial.is_none_or(|serial| plain(&serial) && !serial.is_empty()));
+        }
+    }
+    for volume in answer.volumes(0) {
+        assert!(volume.naa.is_none_or(|naa| naa.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    }
+    for operation in answer.operations() {
+        assert!(!matches!(operation, Operation::Running(share) if !(0.0..=1.0).contains(&share)));
+    }
+});
