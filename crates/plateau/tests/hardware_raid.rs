@@ -124,7 +124,8 @@ fn each_member_is_confirmed_by_its_serial_number() {
 #[test]
 fn what_a_crash_left_is_deleted_at_the_next_start() {
     let bench = bench();
-    let args = [&["run", "iops", &target(&bench)], &ERASE[..]].concat();
+    let target = target(&bench);
+    let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -145,7 +146,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     assert!(!bench.path("volume").exists() && err.contains("a global hot spare"), "{err}");
     assert!(!asked(&bench).iter().any(|line| line.contains("add vd")), "{:?}", asked(&bench));
     fs::remove_file(bench.path("spare")).expect("no hot spare");
-    let output = command(&bench, &["plan", "iops", &target(&bench)]).output().expect("plateau starts");
+    let output = command(&bench, &["plan", "iops", &target]).output().expect("plateau starts");
     assert!(output.status.success(), "{output:?}");
     fs::remove_file(bench.path("storcli64")).expect("no program");
     let output = command(&bench, &args).output().expect("plateau starts");

@@ -35,7 +35,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     for i in 0..3 {
         script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
     }
-    for text in [include_str!("../answers/erase_runs.json"), include_str!("answers/erase_idle.json")] {
+    for text in [include_str!("../answers/erase_runs.json"), include_str!("../answers/erase_idle.json")] {
         for i in 0..3 {
             script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
         }
