@@ -45,18 +45,17 @@ impl Ssd {
         }
         // The last free superblock belongs to the collector, and so does what is open for its copies.
         self.make_room();
-        let victim = self.cache.folding.as_mut().expect("chosen above");
+        let mut victim = self.cache.folding.take().expect("chosen above");
         let superblock = victim.superblock;
-        let read = victim.read_next(&self.map, &mut self.flash, &self.plan, self.now_ns);
-        if let Some((slot, ready_ns)) = read {
-            self.copy_to_open(slot, ready_ns);
+        if self.copy_some(&mut victim, 1) > 0 {
             self.pay_collector();
         }
         if self.map.valid[superblock as usize] == 0 {
-            self.cache.folding = None;
             self.uses[superblock as usize] = Use::CacheFree;
             self.cache.free.push_back(superblock);
             self.erase_superblock(superblock);
+        } else {
+            self.cache.folding = Some(victim);
         }
         true
     }

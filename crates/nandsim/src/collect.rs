@@ -1,7 +1,6 @@
 //! The garbage collector: paced by the host's writes, ahead of them in idle time.
 
 use crate::flash::{Flash, Part};
-use crate::map::Map;
 use crate::plan::Plan;
 use crate::ssd::{Ssd, Use};
 
@@ -18,19 +17,16 @@ pub(crate) struct Victim {
     credit: u32,
     /// Program unit that was sensed last; its other slots need only their transfer.
     sensed: Option<u32>,
-    /// First slot whose mapping was not fetched yet.
-    unfetched: u32,
+    /// Slots before this one had their mapping fetched.
+    fetched: u32,
 }
-
-/// Slots of a victim whose mapping is fetched together.
-const FETCH: u32 = 64;
 
 impl Victim {
     pub(crate) fn new(plan: &Plan, superblock: u32, valid: u32) -> Self {
         let cursor = superblock * plan.superblock_slots;
         let end = cursor + plan.superblock_slots;
         let garbage = plan.superblock_slots - valid;
-        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None, unfetched: cursor }
+        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None, fetched: 0 }
     }
 
     /// The next slot, valid or not; none behind the last.
@@ -40,30 +36,15 @@ impl Victim {
         Some(slot)
     }
 
-    /// Reads the next valid slot: which one, and when it is there.
+    /// Reads `slot`: when it is there.
     #[inline]
-    pub(crate) fn read_next(
-        &mut self,
-        map: &Map,
-        flash: &mut Flash,
-        plan: &Plan,
-        now_ns: u64,
-    ) -> Option<(u32, u64)> {
-        let slot = map.next_valid(self.cursor, self.end)?;
-        self.cursor = slot + 1;
-        if slot >= self.unfetched {
-            self.unfetched = (slot + FETCH).min(self.end);
-            map.fetch_slots(slot, self.unfetched);
-        }
+    fn read(&mut self, slot: u32, flash: &mut Flash, plan: &Plan, now_ns: u64) -> u64 {
         let unit = slot >> plan.unit_shift;
-        let again = self.sensed.replace(unit) == Some(unit);
         let die = plan.die_of(slot);
-        let read_ns = if again {
-            flash.read_again(die, now_ns)
-        } else {
-            flash.read(die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
-        };
-        Some((slot, read_ns))
+        if self.sensed.replace(unit) == Some(unit) {
+            return flash.read_again(die, now_ns);
+        }
+        flash.read(die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
     }
 }
 
@@ -93,9 +74,8 @@ impl Ssd {
             self.owed += 1; // nothing to copy: the next step frees it
         }
         if self.owed >= self.plan.burst {
-            for _ in 0..std::mem::take(&mut self.owed) {
-                self.copy_next();
-            }
+            let owed = std::mem::take(&mut self.owed);
+            self.copy(owed);
         }
     }
 
@@ -106,13 +86,8 @@ impl Ssd {
             assert!(self.sweep_log(), "garbage is left while space is short");
             return;
         }
-        for _ in 0..=self.plan.superblock_slots {
-            if self.victim.is_none() {
-                return;
-            }
-            self.copy_next();
-        }
-        panic!("a superblock has no valid slot left and is not empty");
+        self.copy(self.plan.superblock_slots + 1);
+        assert!(self.victim.is_none(), "a superblock has no valid slot left and is not empty");
     }
 
     /// Collects until the last free superblock, which belongs to the collector, is not the only one.
@@ -138,7 +113,7 @@ impl Ssd {
         if self.free.len() >= wanted || !self.may_collect() {
             return false;
         }
-        self.copy_next();
+        self.copy(1);
         true
     }
 
@@ -197,29 +172,71 @@ impl Ssd {
         self.sealed.remove(place)
     }
 
-    /// Copies the victim's next valid slot, and frees the victim when that was the last.
-    fn copy_next(&mut self) {
-        let Some(victim) = self.victim.as_mut() else { return };
-        let superblock = victim.superblock as usize;
-        let read = victim.read_next(&self.map, &mut self.flash, &self.plan, self.now_ns);
-        if let Some((slot, ready_ns)) = read {
-            self.copy_to_open(slot, ready_ns);
-        }
+    /// Copies up to so many valid slots of the victim, and frees it when nothing is left in it.
+    fn copy(&mut self, most: u32) {
+        let Some(mut victim) = self.victim.take() else { return };
         #[cfg(test)]
         let early = u32::from(self.errs(crate::check::canary::Bug::FreesTooEarly, self.now_ns));
         #[cfg(not(test))]
         let early = 0;
-        if self.map.valid[superblock] <= early {
-            self.free_victim();
+        let mut left = most;
+        while left > 0 {
+            let valid = self.map.valid[victim.superblock as usize];
+            let copied = if valid > early { self.copy_some(&mut victim, left.min(valid - early)) } else { 0 };
+            if valid - copied <= early {
+                self.free_superblock(victim.superblock);
+                return;
+            }
+            if copied == 0 {
+                break;
+            }
+            left -= copied;
         }
+        self.victim = Some(victim);
     }
 
+    /// Copies at least one and at most so many valid slots of `victim`, unless none is left: how many.
+    #[inline]
+    pub(crate) fn copy_some(&mut self, victim: &mut Victim, most: u32) -> u32 {
+        let Some((word, valid)) = self.map.next_valid(victim.cursor, victim.end) else { return 0 };
+        if word >= victim.fetched {
+            victim.fetched = word + 64;
+            self.map.fetch_slots(word, valid);
+        }
+        self.open_copies();
+        let first = self.copies.next;
+        let end = self.copies.end.min(first + most);
+        let mut left = valid;
+        while left != 0 && self.copies.next < end {
+            let slot = word + left.trailing_zeros();
+            left &= left - 1;
+            victim.cursor = slot + 1;
+            let ready_ns = victim.read(slot, &mut self.flash, &self.plan, self.now_ns);
+            self.map.carry(slot, self.copies.next);
+            self.copied(ready_ns);
+        }
+        self.map.settle((word, valid ^ left), (first, self.copies.next));
+        self.copies.next - first
+    }
+
+    /// Copies one slot.
     pub(crate) fn copy_to_open(&mut self, slot: u32, ready_ns: u64) {
+        self.open_copies();
+        self.map.relocate(slot, self.copies.next);
+        self.copied(ready_ns);
+    }
+
+    #[inline]
+    fn open_copies(&mut self) {
         if self.copies.next == self.copies.end {
             self.seal(self.copies);
             self.copies = self.open_next();
         }
-        self.map.relocate(slot, self.copies.next);
+    }
+
+    /// The next slot for copies is taken, by data that is there at `ready_ns`.
+    #[inline]
+    fn copied(&mut self, ready_ns: u64) {
         self.copies.next += 1;
         self.copies.filled += 1;
         self.copies.ready_ns = self.copies.ready_ns.max(ready_ns);
@@ -231,8 +248,7 @@ impl Ssd {
         }
     }
 
-    fn free_victim(&mut self) {
-        let superblock = self.victim.take().expect("a victim to free").superblock;
+    fn free_superblock(&mut self, superblock: u32) {
         self.uses[superblock as usize] = Use::Free;
         self.free.push_back(superblock);
         self.erase_superblock(superblock);

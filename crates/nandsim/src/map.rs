@@ -135,12 +135,13 @@ impl Map {
         std::hint::black_box(units.fold(0, |seen, unit| seen ^ bits(unit)));
     }
 
-    /// The same for the map units that are in the valid slots from `from` to `end`.
-    pub(crate) fn fetch_slots(&self, from: u32, end: u32) {
-        let (mut seen, mut at) = (0, from);
-        while let Some(slot) = self.next_valid(at, end) {
-            seen ^= self.l2p[self.p2l[slot as usize] as usize];
-            at = slot + 1;
+    /// The same for the map units in these slots, a bit for each behind `first`.
+    #[inline]
+    pub(crate) fn fetch_slots(&self, first: u32, mut slots: u64) {
+        let mut seen = 0;
+        while slots != 0 {
+            seen ^= self.l2p[self.p2l[(first + slots.trailing_zeros()) as usize] as usize];
+            slots &= slots - 1;
         }
         std::hint::black_box(seen);
     }
@@ -168,6 +169,32 @@ impl Map {
         self.hold(unit, to);
     }
 
+    /// The same without the books, which [`settle`](Self::settle) keeps for many at once.
+    #[inline]
+    pub(crate) fn carry(&mut self, from: u32, to: u32) {
+        let unit = self.p2l[from as usize];
+        debug_assert_eq!(self.l2p[unit as usize], from, "a valid slot that nothing maps to");
+        self.l2p[unit as usize] = to;
+        self.p2l[to as usize] = unit;
+    }
+
+    /// Enters into the books what was carried: from the slots `moved`, a bit for each behind `first`, all in one
+    /// superblock, to the slots from `to` to `end`, all in another.
+    #[inline]
+    pub(crate) fn settle(&mut self, (first, moved): (u32, u64), (to, end): (u32, u32)) {
+        self.bits[first as usize / 64] &= !moved;
+        let from = self.superblock.quotient(first + moved.trailing_zeros()) as usize;
+        self.valid[from] -= end - to;
+        self.fewest[from / GROUP] = self.fewest[from / GROUP].min(self.valid[from]);
+        self.valid[self.superblock.quotient(to) as usize] += end - to;
+        let mut at = to;
+        while at < end {
+            let length = (end - at).min(64 - at % 64);
+            self.bits[at as usize / 64] |= (u64::MAX >> (64 - length)) << (at % 64);
+            at += length;
+        }
+    }
+
     #[inline]
     fn hold(&mut self, unit: u32, slot: u32) {
         self.p2l[slot as usize] = unit;
@@ -183,20 +210,22 @@ impl Map {
         }
     }
 
-    /// First valid slot in `from..end`.
+    /// The valid slots from `from` to `end` that share a word of the bitmap with the first of them: the first slot
+    /// of the word, and a bit for each.
     #[inline]
-    pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<u32> {
+    pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<(u32, u64)> {
         let mut word = from as usize / 64;
         let mut bits = *self.bits.get(word)? & (u64::MAX << (from % 64));
-        while bits == 0 {
+        while bits == 0 && (word + 1) * 64 < end as usize {
             word += 1;
-            if word * 64 >= end as usize {
-                return None;
-            }
             bits = self.bits[word];
         }
-        let slot = (word * 64) as u32 + bits.trailing_zeros();
-        (slot < end).then_some(slot)
+        let first = word as u32 * 64;
+        let inside = end.saturating_sub(first);
+        if inside < 64 {
+            bits &= (1 << inside) - 1;
+        }
+        (bits != 0).then_some((first, bits))
     }
 }
 
@@ -219,7 +248,10 @@ mod tests {
                 map.bind(slot, slot);
             }
             let end = (from + length).min(300);
-            prop_assert_eq!(map.next_valid(from, end), set.range(from..end.max(from)).next().copied());
+            let wanted = set.range(from..end.max(from));
+            let first = wanted.clone().next().map_or(0, |slot| slot / 64 * 64);
+            let bits = wanted.filter(|&slot| slot / 64 == first / 64).fold(0u64, |bits, slot| bits | 1 << (slot % 64));
+            prop_assert_eq!(map.next_valid(from, end), (bits != 0).then_some((first, bits)));
         }
     }
 }
