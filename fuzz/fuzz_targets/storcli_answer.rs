@@ -8,7 +8,6 @@ use libfuzzer_sys::fuzz_target;
 use serde_json as _;
 
 /// The crate keeps its parsers to itself, so this one is compiled in here.
-#[expect(dead_code, reason = "a target uses a part of it")]
 #[path = "../../crates/drive/src/array/storcli/answer.rs"]
 mod answer;
 
