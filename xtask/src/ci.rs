@@ -10,28 +10,39 @@ use anyhow::{Context as _, bail};
 struct Step {
     /// Its name.
     name: &'static str,
-    /// Arguments for cargo; none for what runs inside this process.
-    cargo: &'static [&'static str],
+    how: How,
     /// Environment on top of ours.
     environment: &'static [(&'static str, &'static str)],
 }
 
+/// How it is done.
+enum How {
+    /// With these arguments for cargo.
+    Cargo(&'static [&'static str]),
+    /// By the chore of that name, inside this process.
+    Chore,
+    /// By a function that may say why nothing was looked at; with the arguments that do the same.
+    Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
+}
+
 /// Every step, in order.
 const STEPS: &[Step] = &[
-    Step { name: "fmt", cargo: &["fmt", "--all", "--check"], environment: &[] },
-    Step { name: "tidy", cargo: &[], environment: &[] },
+    Step { name: "fmt", how: How::Cargo(&["fmt", "--all", "--check"]), environment: &[] },
+    Step { name: "tidy", how: How::Chore, environment: &[] },
     Step {
         name: "clippy",
-        cargo: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         environment: &[],
     },
-    Step { name: "test", cargo: &["test", "--workspace", "--locked"], environment: &[] },
+    Step { name: "test", how: How::Cargo(&["test", "--workspace", "--locked"]), environment: &[] },
+    // Behind `test`, because it tries the program that is built there.
+    Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step {
         name: "doc",
-        cargo: &["doc", "--workspace", "--no-deps", "--locked"],
+        how: How::Cargo(&["doc", "--workspace", "--no-deps", "--locked"]),
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
-    Step { name: "newcomer", cargo: &[], environment: &[] },
+    Step { name: "newcomer", how: How::Chore, environment: &[] },
 ];
 
 /// Runs all steps.
@@ -40,16 +51,25 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
         bail!("ci takes no arguments, so not '{unknown}'");
     }
     let begun = Instant::now();
+    let mut skipped = Vec::new();
     for (i, step) in STEPS.iter().enumerate() {
         println!("[{}/{}] {}", i + 1, STEPS.len(), step.line());
         let step_begun = Instant::now();
         let result = step.run(root);
         let took = seconds(step_begun.elapsed());
-        result
+        let skip = result
             .with_context(|| format!("{} failed after {took}; the steps behind it did not run", step.name))?;
-        println!("[{}/{}] {} passed in {took}", i + 1, STEPS.len(), step.name);
+        match skip {
+            None => println!("[{}/{}] {} passed in {took}", i + 1, STEPS.len(), step.name),
+            Some(reason) => {
+                println!("[{}/{}] {} SKIPPED: {reason}", i + 1, STEPS.len(), step.name);
+                skipped.push(step.name);
+            }
+        }
     }
-    println!("ci passed in {}", seconds(begun.elapsed()));
+    let without =
+        if skipped.is_empty() { String::new() } else { format!(", without {}", skipped.join(", ")) };
+    println!("ci passed in {}{without}", seconds(begun.elapsed()));
     Ok(())
 }
 
@@ -57,27 +77,34 @@ impl Step {
     /// The step as one could type it.
     fn line(&self) -> String {
         let environment = self.environment.iter().map(|(name, value)| format!("{name}='{value}'"));
-        let command: Vec<_> = match self.cargo {
-            [] => vec!["xtask", self.name],
-            cargo => cargo.to_vec(),
+        let command = match self.how {
+            How::Cargo(words) => words.to_vec(),
+            How::Chore => vec!["xtask", self.name],
+            How::Part(words, _) => [&["xtask", self.name], words].concat(),
         };
         let words = ["cargo".to_owned()].into_iter().chain(command.iter().map(ToString::to_string));
         environment.chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    fn run(&self, root: &Path) -> anyhow::Result<()> {
-        if self.cargo.is_empty() {
-            let chore = crate::COMMANDS.iter().find(|command| command.name == self.name);
-            return (chore.with_context(|| format!("no chore '{}'", self.name))?.run)(root, &[]);
-        }
+    /// Does it; gives why not, where it could not be done.
+    fn run(&self, root: &Path) -> anyhow::Result<Option<String>> {
+        let words = match self.how {
+            How::Part(_, function) => return function(root),
+            How::Chore => {
+                let chore = crate::COMMANDS.iter().find(|command| command.name == self.name);
+                let chore = chore.with_context(|| format!("no chore '{}'", self.name))?;
+                return (chore.run)(root, &[]).map(|()| None);
+            }
+            How::Cargo(words) => words,
+        };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(self.cargo)
+            .args(words)
             .envs(self.environment.iter().copied())
             .current_dir(root)
             .status()
             .context("cannot start cargo")?;
-        if status.success() { Ok(()) } else { bail!("`{}` ended with {status}", self.line()) }
+        if status.success() { Ok(None) } else { bail!("`{}` ended with {status}", self.line()) }
     }
 }
 
@@ -93,13 +120,15 @@ mod tests {
     fn steps_are_printed_as_one_would_type_them() {
         let lines: Vec<_> = STEPS.iter().map(Step::line).collect();
         assert_eq!(lines[1], "cargo xtask tidy");
-        assert_eq!(lines[4], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[4], "cargo xtask vm-test --ci");
+        assert_eq!(lines[5], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]
     fn every_build_is_locked() {
-        let builds = STEPS.iter().filter(|s| !s.cargo.is_empty() && s.name != "fmt");
-        assert!(builds.into_iter().all(|s| s.cargo.contains(&"--locked")));
+        for step in STEPS.iter().filter(|step| step.name != "fmt") {
+            assert!(!matches!(step.how, How::Cargo(words) if !words.contains(&"--locked")), "{}", step.name);
+        }
     }
 
     #[test]

@@ -16,20 +16,26 @@ mod machine;
 mod qmp;
 mod vmlinux;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use serde_json::Value;
 
 use checks::GROUPS;
 pub use inside::run as run_inside;
 use kit::{Kit, Missing};
 use lab::Lab;
 
-const USAGE: &str = "usage: cargo xtask vm-test [--list] [--binary PROGRAM] [FILTER]\n\
-                     FILTER is a part of a group's or a check's name; PROGRAM is a plateau to try instead of one \
-                     that is built";
+const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [FILTER]\n\
+                     FILTER is a part of a group's or a check's name; --ci is the part that `cargo xtask ci` runs, with \
+                     the binary of its tests; PROGRAM is a plateau to try instead of one that is built";
+
+/// All checks are done within this time, or they fail; in `ci` and else.
+const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
+const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Things that belong together, in one file.
 struct Group {
@@ -44,12 +50,15 @@ struct Group {
 struct Check {
     /// What is so.
     name: &'static str,
+    /// Whether `cargo xtask ci` looks at it, too.
+    ci: bool,
     run: fn(&mut Lab) -> anyhow::Result<()>,
 }
 
 impl Check {
-    fn matches(&self, group: &Group, filter: Option<&str>) -> bool {
-        filter.is_none_or(|part| group.name.contains(part) || self.name.contains(part))
+    fn matches(&self, group: &Group, options: &Options<'_>) -> bool {
+        let named = options.filter.is_none_or(|part| group.name.contains(part) || self.name.contains(part));
+        named && (self.ci || !options.ci)
     }
 }
 
@@ -60,6 +69,7 @@ struct Options<'a> {
     /// A program that was built before.
     binary: Option<&'a Path>,
     list: bool,
+    ci: bool,
 }
 
 fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
@@ -69,6 +79,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
         rest = more;
         match (first.as_str(), more) {
             ("--list", _) => options.list = true,
+            ("--ci", _) => options.ci = true,
             ("--binary", [path, behind @ ..]) => {
                 options.binary = Some(Path::new(path));
                 rest = behind;
@@ -83,41 +94,87 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
 /// Runs every check that matches, as TAP; fails when one of them does.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let options = parse(arguments)?;
-    let wanted: Vec<(&Group, &Check)> = GROUPS
-        .iter()
-        .flat_map(|group| group.checks.iter().map(move |check| (group, check)))
-        .filter(|(group, check)| check.matches(group, options.filter))
-        .collect();
     if options.list {
-        wanted.iter().for_each(|(group, check)| println!("{:12} {}", group.name, check.name));
+        wanted(&options).iter().for_each(|(group, check)| println!("{:12} {}", group.name, check.name));
         return Ok(());
     }
+    if let Some(reason) = judged(root, &options)? {
+        println!("1..0 # SKIP {reason}");
+    }
+    Ok(())
+}
+
+/// The part that `cargo xtask ci` runs; gives why nothing was looked at, where that is so.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    judged(root, &Options { ci: true, ..Options::default() })
+}
+
+fn wanted(options: &Options<'_>) -> Vec<(&'static Group, &'static Check)> {
+    let all = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group, check)));
+    all.filter(|(group, check)| check.matches(group, options)).collect()
+}
+
+fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> {
+    let wanted = wanted(options);
     if wanted.is_empty() {
         bail!("no check matches '{}'; --list names them", options.filter.unwrap_or_default());
     }
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
-    let kit = match Kit::obtain(&folder) {
-        Ok(kit) => kit,
-        Err(Missing(reason)) => {
-            println!("1..0 # SKIP {reason}");
-            return Ok(());
-        }
+    let _alone = alone_in(&folder)?;
+    let plateau = match options.binary {
+        Some(path) => path.to_owned(),
+        None => build(root, options.ci)?,
     };
-    let plateau = options.binary.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
+    let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
+    let kit = match Kit::obtain(&folder, options.ci) {
+        Ok(kit) => kit,
+        Err(Missing(reason)) => return Ok(Some(reason)),
+    };
     let initramfs = initramfs::build(&kit, &folder, &plateau)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
-    judge(&wanted, &mut Lab::new(kit, &folder, initramfs)?)
+    judge(&wanted, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
+    Ok(None)
 }
 
-/// The optimised program: it is what users have, and an emulated processor is slow enough.
-fn build(root: &Path) -> anyhow::Result<PathBuf> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--release", "--locked", "--package", "plateau"])
+/// Keeps the folder for this process: two machines on the same disks would spoil both.
+fn alone_in(folder: &Path) -> anyhow::Result<File> {
+    let lock = File::create(folder.join("lock"))?;
+    lock.try_lock()
+        .with_context(|| format!("another vm-test uses {}; wait for its end, or end it", folder.display()))?;
+    Ok(lock)
+}
+
+/// The program to try. Users have the optimised one, and an emulated processor is slow enough; for `ci` it is the one
+/// of the tests, which is there already.
+fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
+    let words: &[&str] = if of_the_tests {
+        &["test", "--workspace", "--no-run"]
+    } else {
+        &["build", "--release", "--package", "plateau"]
+    };
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
+        .args(words)
+        .args(["--quiet", "--locked", "--message-format=json-render-diagnostics"])
         .current_dir(root)
-        .status()
+        .stderr(Stdio::inherit())
+        .output()
         .context("cannot start cargo")?;
-    if status.success() { Ok(root.join("target/release/plateau")) } else { bail!("plateau does not build") }
+    if !output.status.success() {
+        bail!("plateau does not build");
+    }
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo names no program plateau")
+}
+
+/// Where cargo says that it has put the program.
+fn executable(messages: &str) -> Option<PathBuf> {
+    let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ours = |document: &Value| {
+        document["target"]["name"] == "plateau"
+            && document["target"]["kind"][0] == "bin"
+            && document["profile"]["test"] == false
+    };
+    documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
 }
 
 fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
@@ -127,16 +184,12 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
     for (i, (group, check)) in wanted.iter().enumerate() {
         let (number, check_begun) = (i + 1, Instant::now());
         let what = format!("{number} - {}: {}", group.name, check.name);
-        if let Some(needed) = group.needs
-            && lab.guest()?.run(needed)?.code != 0
-        {
-            skipped += 1;
-            println!("ok {what} # SKIP this program fails `{needed}`");
-            continue;
-        }
-        let result = (check.run)(lab);
-        match result {
-            Ok(()) => println!("ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64()),
+        match attempt(group, check, lab) {
+            Ok(None) => println!("ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64()),
+            Ok(Some(reason)) => {
+                skipped += 1;
+                println!("ok {what} # SKIP {reason}");
+            }
             Err(error) => {
                 failed += 1;
                 println!("not ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64());
@@ -144,12 +197,26 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
                 lab.last_words().lines().for_each(|line| println!("#   kernel: {line}"));
                 // What a failed check left behind shall not fail the next one.
                 lab.power_cut();
+                if lab.is_over() {
+                    println!("Bail out! the time for all checks together is over");
+                    break;
+                }
             }
         }
     }
-    let passed = wanted.len() - failed - skipped;
-    println!("# {passed} hold, {failed} fail, {skipped} skipped, in {:.0} s", begun.elapsed().as_secs_f64());
+    let done = begun.elapsed().as_secs_f64();
+    println!("# of {} checks {failed} fail, {skipped} skipped, in {done:.0} s", wanted.len());
     if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", wanted.len()) }
+}
+
+/// Makes sure of one thing; why not, where the program or the kernel does not have it.
+fn attempt(group: &Group, check: &Check, lab: &mut Lab) -> anyhow::Result<Option<String>> {
+    if let Some(needed) = group.needs
+        && lab.guest()?.run(needed)?.code != 0
+    {
+        return Ok(Some(format!("`{needed}` fails here")));
+    }
+    (check.run)(lab).map(|()| None)
 }
 
 #[cfg(test)]
@@ -168,10 +235,38 @@ mod tests {
 
     #[test]
     fn a_filter_is_a_part_of_a_name() {
-        let check = Check { name: "a mounted disk is refused", run: |_| Ok(()) };
+        let check = Check { name: "a mounted disk is refused", ci: false, run: |_| Ok(()) };
         let group = Group { name: "refusals", needs: None, checks: &[] };
-        assert!(check.matches(&group, None));
-        assert!(check.matches(&group, Some("refus")) && check.matches(&group, Some("mounted")));
-        assert!(!check.matches(&group, Some("nvme")));
+        let matches = |filter, ci| check.matches(&group, &Options { filter, ci, ..Options::default() });
+        assert!(matches(None, false) && matches(Some("refus"), false) && matches(Some("mounted"), false));
+        assert!(!matches(Some("nvme"), false) && !matches(None, true));
+    }
+
+    #[test]
+    fn the_program_is_the_one_that_cargo_names() {
+        let line = |kind: &str, test: bool, path: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","target":{{"kind":["{kind}"],"name":"plateau"}},"profile":{{"test":{test}}},"executable":{path}}}"#
+            )
+        };
+        let lines = [
+            "Compiling".to_owned(),
+            line("lib", false, "null"),
+            line("bin", true, r#""/t/deps/plateau-1""#),
+            line("bin", false, r#""/t/plateau""#),
+        ];
+        assert_eq!(executable(&lines.join("\n")), Some("/t/plateau".into()));
+        assert_eq!(executable(&lines[..3].join("\n")), None);
+    }
+
+    #[test]
+    fn a_folder_has_one_user() {
+        let folder = std::env::temp_dir().join(format!("plateau-vm-test-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let first = alone_in(&folder).unwrap();
+        assert!(alone_in(&folder).unwrap_err().to_string().contains("another vm-test"));
+        drop(first);
+        assert!(alone_in(&folder).is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

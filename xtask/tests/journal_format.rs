@@ -27,6 +27,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Purged(_) => "purged",
         Event::Preconditioned(_) => "preconditioned",
         Event::Measured(_) => "measured",
+        Event::Cut(_) => "cut",
         Event::Idled { .. } => "idled",
         Event::Health { .. } => "health",
         Event::WriteCache { .. } => "write_cache",
@@ -45,7 +46,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 22;
+const EVENTS: usize = 23;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

@@ -2,7 +2,7 @@
 //!
 //! Every message is a lowercase fragment: what happened, the likely cause, the next step.
 
-use record::ErrorCount;
+use record::{Cut, ErrorCount};
 
 use crate::refusal::{Refusal, list};
 
@@ -46,6 +46,8 @@ pub enum DriveError {
         what: String,
         /// All failed I/Os by kind, those after the first included.
         errors: Vec<ErrorCount>,
+        /// What a workload had done until then; none where it was not one, or on a simulated drive.
+        cut: Option<Box<Cut>>,
     },
     /// The host was no fit place to measure: suspended, or without a clock.
     #[error("{0}")]
@@ -88,7 +90,7 @@ impl DriveError {
     }
 
     pub(crate) fn device(what: impl Into<String>) -> Self {
-        Self::Device { what: what.into(), errors: Vec::new() }
+        Self::Device { what: what.into(), errors: Vec::new(), cut: None }
     }
 }
 

@@ -249,6 +249,7 @@ fn device_error(failed: &Failed) -> DriveError {
             first.length_bytes, first.offset_bytes
         ),
         errors: known.map(|(kind, count)| ErrorCount { kind: kind.to_owned(), count }).collect(),
+        cut: None,
     }
 }
 

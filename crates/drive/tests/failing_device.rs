@@ -50,7 +50,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
             ..workload(SIZE)
         };
         let error = target.run(&pass, &mut |_| Flow::Continue).expect_err("a bad sector");
-        let DriveError::Device { what, errors } = &error else { panic!("{error:?}") };
+        let DriveError::Device { what, errors, .. } = &error else { panic!("{error:?}") };
         assert!(
             what.contains(&format!("read of 4096 B at byte {}", SIZE / 2)) && what.contains("EIO"),
             "{what}"

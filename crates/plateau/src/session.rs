@@ -157,7 +157,13 @@ impl<'a> Session<'a> {
         stop
     }
 
-    fn device(&mut self, error: DriveError) -> Stop {
+    fn device(&mut self, mut error: DriveError) -> Stop {
+        if let DriveError::Device { cut, .. } = &mut error
+            && let Some(cut) = cut.take()
+        {
+            // Also where the journal fails, too, the device is what failed first.
+            drop(self.keep(Event::Cut(*cut)));
+        }
         self.fail(error.into())
     }
 

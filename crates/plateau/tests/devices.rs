@@ -235,10 +235,14 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         "--profile",
         "pts-e-1.0",
         "--cell-seconds",
-        "0.1",
+        "4",
     ]);
-    bench.wait_for("the second round", |journal| round(journal) >= 2);
+    bench.wait_for("a cell", |journal| {
+        journal.entries.iter().any(|entry| matches!(entry.event, Event::Measured(_)))
+    });
     let kept = finished(&bench.journal().unwrap());
+    // Within the next cell, which begins at once, and behind its second second.
+    std::thread::sleep(Duration::from_millis(2500));
     daemon.kill();
     let output = child.wait_with_output().unwrap();
     let (_, err) = texts(&output);
@@ -250,6 +254,16 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         panic!("no last word")
     };
     assert!(reason.contains("EIO"), "{reason}");
+    // Every finished second of the cell that it died in.
+    let cut = journal.entries.iter().find_map(|entry| match &entry.event {
+        Event::Cut(cut) => Some(cut),
+        _ => None,
+    });
+    let cut = cut.expect("what the cell had done");
+    assert!(cut.series.read_ios.len() + cut.series.write_ios.len() >= 4, "{cut:?}");
+    let each = cut.series.read_ios.iter().zip(&cut.series.write_ios);
+    assert!(each.into_iter().all(|(read, write)| read + write > 0), "{cut:?}");
+    assert!(cut.errors.iter().any(|error| error.kind == "EIO"), "{cut:?}");
 
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     assert!(bench.ok(&["show", &id]).contains("not complete"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HostCheck, ImportedTest, Segment};
+use crate::{Cut, HostCheck, ImportedTest, Segment};
 
 /// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub enum Event {
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
+    /// The drive failed during a workload; what it had done until then. The run stops behind it.
+    Cut(Cut),
     /// The drive was left alone on purpose.
     Idled {
         /// Length in ns on the target's clock.

@@ -32,7 +32,7 @@ pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
     SimulatedFacts, TargetFacts, TargetKind,
 };
-pub use segment::{Direction, ErrorCount, Gap, Segment, Series};
+pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,
     Zone, read_percent_of,

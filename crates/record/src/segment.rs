@@ -62,6 +62,20 @@ pub struct Series {
     pub latency_max_ns: Vec<u64>,
 }
 
+/// A workload that the device cut: no answer, and never used as one. It shows how the device did until it failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// What was asked.
+    pub workload: Workload,
+    /// Start on the target's clock in ns.
+    pub start_ns: u64,
+    /// The course of it up to its last finished interval.
+    pub series: Series,
+    /// I/Os that failed, by kind.
+    pub errors: Vec<ErrorCount>,
+}
+
 /// How often the device answered with one kind of error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,9 +2,11 @@
 
 mod array;
 mod campaign;
+mod errors;
 mod health;
 mod host_checks;
 mod identity;
+mod known;
 mod lba_format;
 mod load;
 mod passthrough;
@@ -25,6 +27,8 @@ pub const GROUPS: &[Group] = &[
     polling::GROUP,
     passthrough::GROUP,
     health::GROUP,
+    known::GROUP,
+    errors::GROUP,
     host_checks::GROUP,
     purge::GROUP,
     campaign::GROUP,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::hardware::Target;
+use super::hardware::{DISK_BYTES, Target};
 
 /// The kernel and the modules, on a busy host that emulates.
 const READY_WITHIN: Duration = Duration::from_secs(180);
@@ -19,8 +19,15 @@ const DISK_WITHIN: Duration = Duration::from_secs(20);
 /// A background program gets as far as a check wants it to.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(120);
 
+/// Something as large as a disk, and nowhere zero.
+pub const CONTENT: &str = "/tmp/content";
+
 pub struct Guest {
     line: BufReader<UnixStream>,
+    /// Nothing is waited for longer than that.
+    deadline: Instant,
+    /// How long an answer may take.
+    patience: Duration,
 }
 
 /// How a program ended.
@@ -32,21 +39,20 @@ pub struct Ran {
 }
 
 impl Guest {
-    pub fn new(line: UnixStream) -> Self {
-        Self { line: BufReader::new(line) }
+    pub fn new(line: UnixStream, deadline: Instant) -> Self {
+        Self { line: BufReader::new(line), deadline, patience: READY_WITHIN }
     }
 
     pub fn wait_until_ready(&mut self) -> anyhow::Result<()> {
-        self.wait_at_most(READY_WITHIN)?;
         while self.answer().context("the guest does not boot")? != "@ready" {}
-        self.wait_at_most(ANSWER_WITHIN)
-    }
-
-    fn wait_at_most(&mut self, time: Duration) -> anyhow::Result<()> {
-        Ok(self.line.get_ref().set_read_timeout(Some(time))?)
+        self.patience = ANSWER_WITHIN;
+        Ok(())
     }
 
     fn answer(&mut self) -> anyhow::Result<String> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        ensure!(left > Duration::ZERO, "the time for all checks together is over");
+        self.line.get_ref().set_read_timeout(Some(left.min(self.patience)))?;
         let mut line = String::new();
         ensure!(self.line.read_line(&mut line)? > 0, "the machine is off");
         Ok(line.trim_end().to_owned())
@@ -110,6 +116,17 @@ impl Guest {
             ensure!(Instant::now() < deadline, "the guest does not see {target:?}");
             sleep(Duration::from_millis(100));
         }
+    }
+
+    /// Puts [`CONTENT`] on a disk.
+    pub fn fill(&mut self, device: &str) -> anyhow::Result<()> {
+        // An emulated processor takes seconds to make it, so it is made once.
+        let pieces = DISK_BYTES / (1 << 20);
+        self.sh(&format!(
+            "[ -s {CONTENT} ] || yes somebody | dd of={CONTENT} bs=1M iflag=fullblock count={pieces} 2>/dev/null; \
+             dd if={CONTENT} of={device} bs=1M 2>/dev/null; sync"
+        ))
+        .map(drop)
     }
 
     /// What has to be typed to erase a disk.

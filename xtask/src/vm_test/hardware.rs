@@ -11,6 +11,8 @@ pub struct Disk {
     /// Name of the image and of QEMU's block node.
     pub node: &'static str,
     pub bytes: u64,
+    /// What QEMU puts between image and disk: options of a block driver, the last one without the image's node.
+    pub layer: Option<&'static str>,
     /// For `-device`; the node is its `drive`.
     pub device: &'static str,
 }
@@ -47,14 +49,22 @@ pub const SCSI_512: Target = disk("s512", "PLATSCSI0");
 pub const SCSI_4096: Target = disk("s4096", "PLATSCSI1");
 pub const SATA: Target = disk("sata", "PLATSATA0");
 pub const VIRTIO: Target = disk("virtio", "PLATVIRT0");
+/// NVMe drive that does not do more I/Os a second than QEMU is told.
+pub const PACED: Target = namespace("paced", "PLATPACED", 1);
+/// Virtio disk with a sector that cannot be read.
+pub const FLAWED: Target = disk("flawed", "PLATFLAWED");
+/// Where that sector is, in bytes: in the middle, where nobody looks for signatures.
+pub const FLAW_BYTES: u64 = 16 << 20;
+/// Sets the pace of [`PACED`].
+pub const PACE: &str = "/objects/pace";
 /// The disk that runs are kept on; mounted.
 pub const LIBRARY: Target = disk("library", "PLATLIBRARY");
 
 /// The controller that can be pulled, by QEMU's name.
 pub const SLOT_DEVICE: &str = "nvme1";
-/// What puts it in, first or again.
+/// What puts it in, first or again, but its serial number.
 pub const SLOT_ARGUMENTS: &[(&str, &str)] =
-    &[("driver", "nvme"), ("id", SLOT_DEVICE), ("serial", "PLATNVME1"), ("bus", "slot1"), ("drive", "slot")];
+    &[("driver", "nvme"), ("id", SLOT_DEVICE), ("bus", "slot1"), ("drive", "slot")];
 
 /// Controllers and slots; what disks are put into.
 pub const CONTROLLERS: &[&str] = &[
@@ -68,37 +78,58 @@ pub const DISKS: &[Disk] = &[
     Disk {
         node: "n1",
         bytes: DISK_BYTES,
+        layer: None,
         device: "nvme-ns,bus=nvme0,nsid=1,logical_block_size=512,physical_block_size=512",
     },
     Disk {
         node: "n2",
         bytes: DISK_BYTES,
+        layer: None,
         device: "nvme-ns,bus=nvme0,nsid=2,logical_block_size=4096,physical_block_size=4096",
     },
     Disk {
         node: "n3",
         bytes: DISK_BYTES,
+        layer: None,
         device: "nvme-ns,bus=nvme0,nsid=3,logical_block_size=4096,physical_block_size=4096,ms=8",
     },
-    Disk { node: "slot", bytes: DISK_BYTES, device: "nvme,id=nvme1,serial=PLATNVME1,bus=slot1" },
+    Disk { node: "slot", bytes: DISK_BYTES, layer: None, device: "nvme,id=nvme1,serial=PLATNVME1,bus=slot1" },
     Disk {
         node: "s512",
         bytes: DISK_BYTES,
+        layer: None,
         device: "scsi-hd,bus=scsi0.0,scsi-id=0,serial=PLATSCSI0,wwn=0x5000c500dead0001,rotation_rate=1",
     },
     Disk {
         node: "s4096",
         bytes: DISK_BYTES,
+        layer: None,
         device: "scsi-hd,bus=scsi0.0,scsi-id=1,serial=PLATSCSI1,logical_block_size=4096,\
                  physical_block_size=4096,rotation_rate=1",
     },
     Disk {
         node: "sata",
         bytes: DISK_BYTES,
+        layer: None,
         device: "ide-hd,bus=ide.0,serial=PLATSATA0,model=PLATEAU-SSD,rotation_rate=1",
     },
-    Disk { node: "virtio", bytes: DISK_BYTES, device: "virtio-blk-pci,serial=PLATVIRT0" },
-    Disk { node: "library", bytes: LIBRARY_BYTES, device: "virtio-blk-pci,serial=PLATLIBRARY" },
+    Disk { node: "virtio", bytes: DISK_BYTES, layer: None, device: "virtio-blk-pci,serial=PLATVIRT0" },
+    Disk {
+        node: "paced",
+        bytes: DISK_BYTES,
+        layer: Some("driver=throttle,throttle-group=pace,file"),
+        device: "nvme,id=nvme2,serial=PLATPACED",
+    },
+    Disk {
+        node: "flawed",
+        bytes: DISK_BYTES,
+        layer: Some(
+            "driver=blkdebug,inject-error.0.event=none,inject-error.0.iotype=read,inject-error.0.errno=5,\
+             inject-error.0.sector=32768,image",
+        ),
+        device: "virtio-blk-pci,serial=PLATFLAWED",
+    },
+    Disk { node: "library", bytes: LIBRARY_BYTES, layer: None, device: "virtio-blk-pci,serial=PLATLIBRARY" },
 ];
 
 /// Modules that the guest loads, in this order; what they need is loaded first.
@@ -121,16 +152,25 @@ pub const MODULES: &[&str] = &[
     "dm_mod",
 ];
 
+/// Modules that checks load when they need them, by `insmod`; what these need is loaded at the start.
+pub const LATER: &[&str] = &["null_blk", "scsi_debug"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn the_flaw_is_where_it_is_said_to_be() {
+        let layer = DISKS.iter().find(|d| d.node == FLAWED.node).unwrap().layer.unwrap();
+        assert!(layer.contains(&format!("sector={},", FLAW_BYTES / 512)));
+    }
+
+    #[test]
     fn every_target_is_in_the_machine() {
         let all: Vec<&str> = CONTROLLERS.iter().copied().chain(DISKS.iter().map(|d| d.device)).collect();
-        for target in
-            [NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SCSI_512, SCSI_4096, SATA, VIRTIO, LIBRARY]
-        {
+        let nvme = [NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, PACED];
+        let others = [SCSI_512, SCSI_4096, SATA, VIRTIO, FLAWED, LIBRARY];
+        for target in nvme.into_iter().chain(others) {
             let serial = format!("serial={}", target.serial);
             let found = all.iter().any(|d| d.split(',').any(|part| part == serial));
             assert!(found && DISKS.iter().any(|d| d.node == target.node), "{target:?}");

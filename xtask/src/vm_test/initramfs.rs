@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use super::hardware::MODULES;
+use super::hardware::{LATER, MODULES};
 use super::kit::{Kit, finished};
 
 /// Builds it anew; gives the archive.
@@ -24,6 +24,7 @@ pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf
     let programs = [(plateau, "bin/plateau"), (&ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs {
         put(program, &stage, name)?;
+        shrink(&stage.join(name));
         for library in libraries(program)? {
             let inside = library.strip_prefix("/").unwrap_or(&library);
             put(&library, &stage, &inside.to_string_lossy())?;
@@ -47,6 +48,11 @@ fn put(file: &Path, stage: &Path, inside: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Takes off what only a debugger reads: the guest has its files in memory. Without the program that does it they stay.
+fn shrink(program: &Path) {
+    drop(finished(Command::new("strip").arg(program)));
+}
+
 /// What the program is linked with, the loader included; nothing for a static one.
 fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
     match finished(Command::new("ldd").arg(program)) {
@@ -68,6 +74,10 @@ fn modules(from: &Path, to: &Path) -> anyhow::Result<()> {
     let mut order: Vec<String> = Vec::new();
     for name in MODULES {
         add(name, &files, to, &mut order)?;
+    }
+    for name in LATER {
+        add(name, &files, to, &mut order)?;
+        order.retain(|module| module != name);
     }
     Ok(fs::write(to.join("order"), order.join("\n") + "\n")?)
 }

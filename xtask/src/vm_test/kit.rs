@@ -57,8 +57,14 @@ const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
 const MDADM_PACKAGE: &str = "mdadm";
 
+/// QEMU before this version does not take up an NVMe command now and then.
+const STEADY_QEMU: u32 = 10;
+/// Seconds that one call of apt-get may take.
+const APT_SECONDS: &str = "240";
+
 impl Kit {
-    pub fn obtain(folder: &Path) -> Result<Self, Missing> {
+    /// Gets all of it; `steady` is for whom a stalled command would be a failure.
+    pub fn obtain(folder: &Path, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
         }
@@ -68,6 +74,17 @@ impl Kit {
             }
         };
         let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
+        if steady && !is_steady(&qemu_version) {
+            return Err(Missing(format!(
+                "{qemu_version} now and then does not take up an NVMe command; {STEADY_QEMU} or newer is needed here \
+                 (PLATEAU_QEMU names another one)"
+            )));
+        }
+        if finished(Command::new("mkfs.ext4").arg("-V")).is_err() {
+            return Err(Missing(
+                "mkfs.ext4 is needed for the disk that runs are kept on; install e2fsprogs".into(),
+            ));
+        }
         let packages = folder.join("packages");
         let kernel_root = unpacked(&packages, KERNEL_PACKAGE).map_err(missing(KERNEL_PACKAGE))?;
         let busybox_root = unpacked(&packages, BUSYBOX_PACKAGE).map_err(missing(BUSYBOX_PACKAGE))?;
@@ -101,24 +118,48 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
         let version = qemu_version(Path::new(&chosen)).context("PLATEAU_QEMU")?;
         return Ok((chosen.into(), version));
     }
-    if let Ok(version) = qemu_version(Path::new(QEMU)) {
-        return Ok((QEMU.into(), version));
+    let installed = qemu_version(Path::new(QEMU));
+    if installed.as_ref().is_ok_and(|version| is_steady(version)) {
+        return Ok((QEMU.into(), installed?));
     }
     if !is_root() {
-        bail!("{QEMU} is not installed, and only root can install it");
+        let version =
+            installed.with_context(|| format!("{QEMU} is not installed, and only root can install it"));
+        return Ok((QEMU.into(), version?));
     }
-    // Before version 10 its NVMe drives stall now and then, so the newer one of backports is tried first.
+    // The newer one of backports is tried first, also over an old one.
     let newer = backports().is_some_and(|release| install(&["-t", &release]).is_ok());
-    if !newer {
+    if !newer && installed.is_err() {
         install(&[])?;
     }
     Ok((QEMU.into(), qemu_version(Path::new(QEMU))?))
 }
 
+/// `QEMU 10.0.2` and later.
+fn is_steady(version: &str) -> bool {
+    let number = version.trim_start_matches("QEMU ").split('.').next();
+    number.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= STEADY_QEMU)
+}
+
 fn install(options: &[&str]) -> anyhow::Result<()> {
-    let mut apt = Command::new("apt-get");
-    apt.args(["install", "-qq", "-y", "--no-install-recommends"]).args(options).arg(QEMU_PACKAGE);
-    finished(apt.env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
+    let words = ["install", "-qq", "-y", "--no-install-recommends"];
+    let once = || finished(apt_get().args(words).args(options).arg(QEMU_PACKAGE));
+    once().or_else(|error| refreshed(error).and_then(|()| once())).map(drop)
+}
+
+/// It ends, also where the network does not answer.
+fn apt_get() -> Command {
+    let mut command = Command::new("timeout");
+    command.args([APT_SECONDS, "apt-get"]).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// Reads the lists of packages anew, once, where we may: a fresh container has none. Without that the error stays.
+fn refreshed(error: anyhow::Error) -> anyhow::Result<()> {
+    static DONE: std::sync::Once = std::sync::Once::new();
+    let mut did = false;
+    DONE.call_once(|| did = is_root() && finished(apt_get().args(["update", "-qq"])).is_ok());
+    if did { Ok(()) } else { Err(error) }
 }
 
 /// The release of this distribution that has newer packages, whether it is set up or not.
@@ -149,9 +190,9 @@ fn unpacked(packages: &Path, package: &str) -> anyhow::Result<PathBuf> {
     let unfinished = packages.join(format!("{package}.unfinished"));
     drop(fs::remove_dir_all(&unfinished));
     fs::create_dir_all(&unfinished)?;
-    finished(
-        Command::new("apt-get").args(["download", "-qq", &real_name(package)?]).current_dir(&unfinished),
-    )?;
+    let download =
+        || finished(apt_get().args(["download", "-qq", &real_name(package)?]).current_dir(&unfinished));
+    download().or_else(|error| refreshed(error).and_then(|()| download()))?;
     let entries = fs::read_dir(&unfinished)?.collect::<Result<Vec<_>, _>>()?;
     let file =
         entries.iter().map(fs::DirEntry::path).find(|path| path.extension().is_some_and(|e| e == "deb"));
@@ -220,6 +261,12 @@ mod tests {
         let text = "linux-image-amd64\n  Depends: linux-image-6.1.0-56-amd64\n  Suggests: linux-doc\n";
         assert_eq!(newest_kernel(text).as_deref(), Some("linux-image-6.1.0-56-amd64"));
         assert_eq!(newest_kernel("N: Unable to locate package"), None);
+    }
+
+    #[test]
+    fn old_emulators_are_known() {
+        assert!(is_steady("QEMU 10.0.2") && is_steady("QEMU 11.1"));
+        assert!(!is_steady("QEMU 7.2.22") && !is_steady("QEMU 9.2.0") && !is_steady("QEMU of somebody"));
     }
 
     #[test]

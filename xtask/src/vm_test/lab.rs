@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
@@ -17,24 +18,26 @@ pub struct Lab {
     pub kit: Kit,
     folder: PathBuf,
     initramfs: PathBuf,
+    /// When all checks have to be done.
+    deadline: Instant,
     machine: Option<Machine>,
 }
 
 impl Lab {
     /// Makes empty disks, and a file system on the one for runs.
-    pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf) -> anyhow::Result<Self> {
+    pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf, deadline: Instant) -> anyhow::Result<Self> {
         for disk in DISKS {
             let image = folder.join(format!("{}.img", disk.node));
             File::create(&image).and_then(|file| file.set_len(disk.bytes)).context("an image")?;
         }
         finished(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(folder.join("library.img")))?;
-        Ok(Self { kit, folder: folder.into(), initramfs, machine: None })
+        Ok(Self { kit, folder: folder.into(), initramfs, deadline, machine: None })
     }
 
     /// The machine, switched on if it is off.
     fn machine(&mut self) -> anyhow::Result<&mut Machine> {
         if self.machine.is_none() {
-            let mut machine = Machine::start(&self.kit, &self.folder, &self.initramfs)?;
+            let mut machine = Machine::start(&self.kit, &self.folder, &self.initramfs, self.deadline)?;
             let library = machine.guest.device(LIBRARY)?;
             machine.guest.sh(&format!("mount -t ext4 {library} /runs"))?;
             self.machine = Some(machine);
@@ -45,6 +48,11 @@ impl Lab {
     /// The guest, booted if need be.
     pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
         Ok(&mut self.machine()?.guest)
+    }
+
+    /// Whether there is no time left for another check.
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
     }
 
     /// Kills the machine. What it has not written to its disks is lost.
@@ -66,10 +74,16 @@ impl Lab {
 
     /// Puts it back, and waits until the guest has it.
     pub fn put_back(&mut self) -> anyhow::Result<()> {
+        self.put_in(NVME_SLOT.serial)
+    }
+
+    /// Puts a drive with this serial number into the slot, over the same image.
+    pub fn put_in(&mut self, serial: &'static str) -> anyhow::Result<()> {
+        let named = SLOT_ARGUMENTS.iter().copied().chain([("serial", serial)]);
         let arguments: Map<String, Value> =
-            SLOT_ARGUMENTS.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            named.map(|(name, value)| (name.to_owned(), value.into())).collect();
         self.machine()?.qmp.ask("device_add", Value::Object(arguments))?;
-        self.guest()?.device(NVME_SLOT).map(drop)
+        self.guest()?.device(Target { serial, ..NVME_SLOT }).map(drop)
     }
 
     /// What is on a disk, as the host sees it; what the guest has not written yet is written first.
@@ -83,11 +97,19 @@ impl Lab {
     pub fn wipe(&mut self, target: Target) -> anyhow::Result<()> {
         let guest = self.guest()?;
         let device = guest.device(target)?;
-        let last = DISK_BYTES / (1 << 20) - 4;
+        let last = DISK_BYTES / (1 << 20) - 1;
         let [begin, end] = [0, last]
-            .map(|seek| format!("dd if=/dev/zero of={device} bs=1M seek={seek} count=4 2>/dev/null"));
+            .map(|seek| format!("dd if=/dev/zero of={device} bs=1M seek={seek} count=1 2>/dev/null"));
         guest.sh(&format!("{begin}; {end}; sync; blockdev --rereadpt {device}"))?;
         Ok(())
+    }
+
+    /// Puts something on all of a disk; gives its node.
+    pub fn fill(&mut self, target: Target) -> anyhow::Result<String> {
+        let guest = self.guest()?;
+        let device = guest.device(target)?;
+        guest.fill(&device)?;
+        Ok(device)
     }
 
     /// The end of the kernel's log.

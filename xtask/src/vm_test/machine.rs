@@ -35,7 +35,7 @@ pub struct Machine {
 
 impl Machine {
     /// Switches it on and waits until the guest takes commands.
-    pub fn start(kit: &Kit, folder: &Path, initramfs: &Path) -> anyhow::Result<Self> {
+    pub fn start(kit: &Kit, folder: &Path, initramfs: &Path, deadline: Instant) -> anyhow::Result<Self> {
         let sockets = ["line", "qmp"].map(|name| folder.join(format!("{name}.socket")));
         sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
         let mut command = Command::new(&kit.qemu);
@@ -56,6 +56,7 @@ impl Machine {
             ])
             .args(["-qmp", "unix:qmp.socket,server=on,wait=off"])
             .args(firmware())
+            .args(["-object", "throttle-group,id=pace"])
             .args(CONTROLLERS.iter().flat_map(|device| ["-device", device]))
             .args(DISKS.iter().flat_map(disk_arguments))
             .current_dir(folder)
@@ -72,7 +73,7 @@ impl Machine {
             }
         };
         let log = folder.join(LOG);
-        let mut machine = Self { child, log, guest: Guest::new(line), qmp };
+        let mut machine = Self { child, log, guest: Guest::new(line, deadline), qmp };
         machine.guest.wait_until_ready()?;
         Ok(machine)
     }
@@ -98,17 +99,21 @@ fn stop(child: &mut Child) {
     drop(child.wait());
 }
 
-fn disk_arguments(disk: &Disk) -> [String; 4] {
+fn disk_arguments(disk: &Disk) -> Vec<String> {
     let node = disk.node;
-    [
+    let image = if disk.layer.is_some() { format!("{node}-image") } else { node.to_owned() };
+    let mut arguments = vec![
         "-blockdev".into(),
         format!(
-            "driver=raw,node-name={node},discard=unmap,file.driver=file,file.filename={node}.img,\
+            "driver=raw,node-name={image},discard=unmap,file.driver=file,file.filename={node}.img,\
              file.discard=unmap"
         ),
-        "-device".into(),
-        format!("{},drive={node}", disk.device),
-    ]
+    ];
+    if let Some(layer) = disk.layer {
+        arguments.extend(["-blockdev".into(), format!("node-name={node},discard=unmap,{layer}={image}")]);
+    }
+    arguments.extend(["-device".into(), format!("{},drive={node}", disk.device)]);
+    arguments
 }
 
 /// The small firmware where there is one: it starts sooner.

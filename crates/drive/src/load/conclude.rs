@@ -1,8 +1,8 @@
 //! What a workload comes to: a segment, or the first failure in words.
 
-use record::{Effort, ErrorCount, HostLoad, Segment, Until, Workload};
+use record::{Cut, Effort, ErrorCount, HostLoad, Segment, Until, Workload};
 
-use super::recorder::{Notes, merge};
+use super::recorder::{Notes, course, merge};
 use super::worker::Failure;
 use super::{Device, Ended, Ran};
 use crate::Outcome;
@@ -18,7 +18,7 @@ pub(super) fn conclude(
     let Ran { start_ns, stopped, disturbed, note, seating, workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
-        return Err(device_error(device, failure, &workers));
+        return Err(device_error(device, (workload, start_ns), failure, &workers));
     }
     if let Some(error) = workers.iter().find_map(|w| w.queue_error.as_ref()) {
         return Err(DriveError::device(format!(
@@ -78,7 +78,12 @@ pub(super) fn conclude(
 }
 
 /// The first failed I/O in words, and the number of all failed ones.
-fn device_error(device: &Device<'_>, first: &Failure, workers: &[Ended]) -> DriveError {
+fn device_error(
+    device: &Device<'_>,
+    (workload, start_ns): (&Workload, u64),
+    first: &Failure,
+    workers: &[Ended],
+) -> DriveError {
     let name = |errno: i32| if errno == 0 { "short".to_owned() } else { errno_name(errno) };
     let mut errors: Vec<ErrorCount> = Vec::new();
     for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
@@ -95,11 +100,17 @@ fn device_error(device: &Device<'_>, first: &Failure, workers: &[Ended]) -> Driv
     };
     let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;
     let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    let start_ns = start_ns + workload.regime.ramp_ns;
+    let finished = first.at_ns.saturating_sub(start_ns) / device.interval_ns;
+    let notes = workers.iter().map(|worker| &worker.notes);
+    let series = course(notes, device.interval_ns, finished as usize);
+    let cut = Cut { workload: workload.clone(), start_ns, series, errors: errors.clone() };
     DriveError::Device {
         what: format!(
             "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
             device.name, first.access.block_bytes, first.access.offset_bytes
         ),
         errors,
+        cut: Some(Box::new(cut)),
     }
 }

@@ -289,14 +289,31 @@ pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Dire
         bytes: notes.iter().map(bytes).sum(),
         latency,
     };
-    let series = Series {
+    let series = series(&rows, interval_ns);
+    (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
+}
+
+/// The series of the first intervals; what came later is left out.
+pub(crate) fn course<'a>(
+    notes: impl Iterator<Item = &'a Notes>,
+    interval_ns: u64,
+    intervals: usize,
+) -> Series {
+    let mut rows = vec![Interval::default(); intervals];
+    for note in notes {
+        rows.iter_mut().zip(&note.intervals).for_each(|(row, interval)| row.add(interval));
+    }
+    series(&rows, interval_ns)
+}
+
+fn series(rows: &[Interval], interval_ns: u64) -> Series {
+    Series {
         interval_ns,
         read_ios: rows.iter().map(|r| r.read_ios).collect(),
         write_ios: rows.iter().map(|r| r.write_ios).collect(),
         latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
         latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
-    };
-    (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
+    }
 }
 
 #[cfg(test)]

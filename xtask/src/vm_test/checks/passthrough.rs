@@ -13,21 +13,24 @@ pub const GROUP: Group = Group {
     checks: &[
         Check {
             name: "the right blocks are written, and no others; the block device reads them back",
+            ci: true,
             run: written,
         },
-        Check { name: "what the block device wrote is what commands read", run: read },
-        Check { name: "commands go past the block layer, which counts nothing", run: counted },
-        Check { name: "completions of commands are polled for", run: polled },
+        Check { name: "what the block device wrote is what commands read", ci: false, run: read },
+        Check { name: "commands go past the block layer, which counts nothing", ci: false, run: counted },
+        Check { name: "completions of commands are polled for", ci: false, run: polled },
         Check {
             name: "blocks with metadata are driven by io_uring, and the segment says why",
+            ci: false,
             run: fallback,
         },
-        Check { name: "a disk without NVMe and a generic device are refused", run: refused },
+        Check { name: "a disk without NVMe and a generic device are refused", ci: true, run: refused },
         Check {
             name: "a namespace that is driven is nobody else's, and nobody else's is not driven",
+            ci: false,
             run: exclusive,
         },
-        Check { name: "a whole test by commands, and the report says so", run: whole_test },
+        Check { name: "a whole test by commands, and the report says so", ci: false, run: whole_test },
     ],
 };
 

@@ -1,19 +1,28 @@
 //! A drive that is pulled out in the middle of a run.
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
 
 use super::SHORT;
-use crate::vm_test::hardware::NVME_SLOT;
+use crate::vm_test::hardware::{NVME_SLOT, Target};
 use crate::vm_test::lab::Lab;
 use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "removal",
     needs: None,
-    checks: &[Check {
-        name: "a pulled drive is named, nothing finished is lost, and the run goes on with it",
-        run,
-    }],
+    checks: &[
+        Check {
+            name: "a pulled drive is named, nothing finished is lost, and the run goes on with it",
+            ci: false,
+            run,
+        },
+        Check {
+            name: "of the cell it was pulled out in every finished second is kept; another drive is refused",
+            ci: true,
+            run: another_drive,
+        },
+    ],
 };
 
 fn run(lab: &mut Lab) -> anyhow::Result<()> {
@@ -49,4 +58,47 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(document["state"] == "complete", "{}", document["state"]);
     ensure!(document["modified"].to_string().contains("interrupted"), "{}", document["modified"]);
     Ok(())
+}
+
+/// How much of each second of a cut cell is in the journal: I/Os, reads and writes.
+fn cut_seconds(lab: &mut Lab) -> anyhow::Result<Vec<u64>> {
+    let line = lab.guest()?.sh("grep -o '{.*\"cut\".*' /runs/library/*/journal")?;
+    let entry: Value = serde_json::from_str(&line).with_context(|| line.clone())?;
+    let series = &entry["event"]["cut"]["series"];
+    let column =
+        |name: &str| -> Option<Vec<u64>> { series[name].as_array()?.iter().map(Value::as_u64).collect() };
+    let (reads, writes) = (column("read_ios"), column("write_ios"));
+    let (reads, writes) = (reads.context("reads")?, writes.context("writes")?);
+    Ok(reads.iter().zip(&writes).map(|(read, write)| read + write).collect())
+}
+
+fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
+    let guest = lab.guest()?;
+    let device = guest.device(NVME_SLOT)?;
+    let identity = guest.identity(&device)?;
+    guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
+    guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 8"))?;
+    guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")?;
+    // In the middle of the next one, which begins at once.
+    guest.sh("sleep 3.5")?;
+    lab.pull()?;
+    let ended = lab.guest()?.wait_for_end()?;
+    ensure!(ended.code == 5 && ended.err.contains(&device), "ended with {}: {}", ended.code, ended.err);
+    let seconds = cut_seconds(lab)?;
+    ensure!((2..8).contains(&seconds.len()) && !seconds.contains(&0), "I/Os of each second: {seconds:?}");
+
+    lab.put_in("PLATOTHER")?;
+    let other = Target { serial: "PLATOTHER", ..NVME_SLOT };
+    ensure!(lab.guest()?.device(other)? == device, "the other drive is not in the place of the first one");
+    lab.fill(other)?;
+    let before = lab.content(other)?;
+    let id = lab.guest()?.sh("ls /runs/library")?;
+    let said = lab.guest()?.fails(3, &format!("resume {id}"))?;
+    ensure!(said.contains(&identity) && said.contains("PLATOTHER"), "says which is which: {said}");
+    let said = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
+    ensure!(said.contains("is not the device"), "typing its name does not help: {said}");
+    ensure!(lab.content(other)? == before, "the other drive was written");
+    lab.pull()?;
+    lab.put_back()?;
+    lab.wipe(NVME_SLOT)
 }

@@ -1,0 +1,87 @@
+//! Drives of which it is known how fast they are: what is measured is what they do.
+
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
+
+use crate::vm_test::hardware::{PACE, PACED};
+use crate::vm_test::lab::Lab;
+use crate::vm_test::{Check, Group};
+
+pub const GROUP: Group = Group {
+    name: "known",
+    needs: None,
+    checks: &[
+        Check { name: "a drive of so many IOPS is measured as such, within 3 %", ci: true, run: iops },
+        Check {
+            name: "a drive of one response time: mean and 99th percentile, within 5 %",
+            ci: true,
+            run: response_time,
+        },
+    ],
+};
+
+const IOPS_WITHIN: f64 = 0.03;
+const TIME_WITHIN: f64 = 0.05;
+/// Long, so that the hiccups of a busy host, some milliseconds, are little beside it.
+const TIME_NS: f64 = 400e6;
+/// The percentile may be the host's: what decides is the best of so many attempts.
+const ATTEMPTS: u32 = 4;
+
+/// Reads with so many outstanding; the start burst is over when it begins to count.
+fn reads(lab: &mut Lab, device: &str, depth: u32) -> anyhow::Result<Value> {
+    let words = format!("--rw randread --bs 4k --iodepth {depth} --time_based --ramp_time 1 --runtime 4");
+    let document = lab.guest()?.json(&format!("load {device} {words}"))?;
+    Ok(document["jobs"][0]["read"].clone())
+}
+
+fn off(measured: f64, known: f64) -> f64 {
+    (measured / known - 1.0).abs()
+}
+
+fn iops(lab: &mut Lab) -> anyhow::Result<()> {
+    let device = lab.guest()?.device(PACED)?;
+    for limit in [300, 1000] {
+        set_pace(lab, limit)?;
+        let measured = reads(lab, &device, 8);
+        set_pace(lab, 0)?;
+        let measured = measured?["iops"].as_f64().context("IOPS")?;
+        ensure!(off(measured, limit.into()) <= IOPS_WITHIN, "{measured:.1} IOPS of a drive of {limit}");
+    }
+    Ok(())
+}
+
+/// I/Os a second; 0 is as many as it can.
+fn set_pace(lab: &mut Lab, iops: u32) -> anyhow::Result<()> {
+    let limits = json!({ "path": PACE, "property": "limits", "value": { "iops-total": iops } });
+    lab.ask_qemu("qom-set", limits).map(drop)
+}
+
+fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
+    const NULL: &str = "/sys/kernel/config/nullb/nullb0";
+    let guest = lab.guest()?;
+    guest.sh("test -d /sys/module/null_blk || insmod /modules/null_blk.ko nr_devices=0")?;
+    guest.sh("mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config")?;
+    guest.sh(&format!(
+        "mkdir {NULL} && cd {NULL} && echo 32 >size && echo 1 >memory_backed && echo 2 >irqmode && \
+         echo {TIME_NS:.0} >completion_nsec && echo 1 >power"
+    ))?;
+    let result = keeps_to(lab, "/dev/nullb0");
+    lab.guest()?.sh(&format!("echo 0 >{NULL}/power; rmdir {NULL}"))?;
+    result
+}
+
+/// The mean has to be right at once.
+fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
+    let mut seen = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let times = reads(lab, device, 32)?["lat_ns"].clone();
+        let mean = times["mean"].as_f64().context("a mean")?;
+        ensure!(off(mean, TIME_NS) <= TIME_WITHIN, "a mean of {mean:.0} ns of a drive of {TIME_NS} ns");
+        let percentile = times["percentile"]["99.000000"].as_f64().context("a percentile")?;
+        if off(percentile, TIME_NS) <= TIME_WITHIN {
+            return Ok(());
+        }
+        seen.push(percentile);
+    }
+    anyhow::bail!("99th percentiles of {seen:?} ns of a drive of {TIME_NS} ns")
+}
