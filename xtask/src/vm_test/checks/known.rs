@@ -1,6 +1,8 @@
 //! Drives of which it is known how fast they are: what is measured is what they do.
+//!
+//! Not for `ci`, where a busy host would decide: the tests of `drive` look at the same without a machine.
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::vm_test::hardware::{PACE, PACED};
@@ -11,10 +13,10 @@ pub const GROUP: Group = Group {
     name: "known",
     needs: None,
     checks: &[
-        Check { name: "a drive of so many IOPS is measured as such, within 3 %", ci: true, run: iops },
+        Check { name: "a drive of so many IOPS is measured as such, within 3 %", ci: false, run: iops },
         Check {
             name: "a drive of one response time: mean and 99th percentile, within 5 %",
-            ci: true,
+            ci: false,
             run: response_time,
         },
     ],
@@ -24,7 +26,7 @@ const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
 /// Long, so that the hiccups of a busy host, some milliseconds, are little beside it.
 const TIME_NS: f64 = 400e6;
-/// The percentile may be the host's: what decides is the best of so many attempts.
+/// A host that stalls makes any drive slower: what decides is the best of so many attempts.
 const ATTEMPTS: u32 = 4;
 
 /// Reads with so many outstanding; the start burst is over when it begins to count.
@@ -42,12 +44,25 @@ fn iops(lab: &mut Lab) -> anyhow::Result<()> {
     let device = lab.guest()?.device(PACED)?;
     for limit in [300, 1000] {
         set_pace(lab, limit)?;
-        let measured = reads(lab, &device, 8);
+        let result = is_paced(lab, &device, limit.into());
         set_pace(lab, 0)?;
-        let measured = measured?["iops"].as_f64().context("IOPS")?;
-        ensure!(off(measured, limit.into()) <= IOPS_WITHIN, "{measured:.1} IOPS of a drive of {limit}");
+        result?;
     }
     Ok(())
+}
+
+/// Nothing makes it faster.
+fn is_paced(lab: &mut Lab, device: &str, limit: f64) -> anyhow::Result<()> {
+    let mut seen = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let measured = reads(lab, device, 8)?["iops"].as_f64().context("IOPS")?;
+        ensure!(measured <= limit * (1.0 + IOPS_WITHIN), "{measured:.1} IOPS of a drive of {limit}");
+        if off(measured, limit) <= IOPS_WITHIN {
+            return Ok(());
+        }
+        seen.push(measured);
+    }
+    bail!("{seen:.1?} IOPS of a drive of {limit}")
 }
 
 /// I/Os a second; 0 is as many as it can.
@@ -70,18 +85,18 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// The mean has to be right at once.
+/// Mean and percentile of one attempt are right. None is shorter than the drive takes.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
         let times = reads(lab, device, 32)?["lat_ns"].clone();
         let mean = times["mean"].as_f64().context("a mean")?;
-        ensure!(off(mean, TIME_NS) <= TIME_WITHIN, "a mean of {mean:.0} ns of a drive of {TIME_NS} ns");
         let percentile = times["percentile"]["99.000000"].as_f64().context("a percentile")?;
-        if off(percentile, TIME_NS) <= TIME_WITHIN {
+        ensure!(mean >= TIME_NS * (1.0 - TIME_WITHIN), "a mean of {mean:.0} ns of a drive of {TIME_NS} ns");
+        if off(mean, TIME_NS) <= TIME_WITHIN && off(percentile, TIME_NS) <= TIME_WITHIN {
             return Ok(());
         }
-        seen.push(percentile);
+        seen.push((mean, percentile));
     }
-    anyhow::bail!("99th percentiles of {seen:?} ns of a drive of {TIME_NS} ns")
+    bail!("means and 99th percentiles of {seen:?} ns of a drive of {TIME_NS} ns")
 }

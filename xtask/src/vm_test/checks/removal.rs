@@ -77,7 +77,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     let device = guest.device(NVME_SLOT)?;
     let identity = guest.identity(&device)?;
     guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
-    guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 8"))?;
+    guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 6"))?;
     guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")?;
     // In the middle of the next one, which begins at once.
     guest.sh("sleep 3.5")?;
@@ -85,7 +85,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     let ended = lab.guest()?.wait_for_end()?;
     ensure!(ended.code == 5 && ended.err.contains(&device), "ended with {}: {}", ended.code, ended.err);
     let seconds = cut_seconds(lab)?;
-    ensure!((2..8).contains(&seconds.len()) && !seconds.contains(&0), "I/Os of each second: {seconds:?}");
+    ensure!((2..6).contains(&seconds.len()) && !seconds.contains(&0), "I/Os of each second: {seconds:?}");
 
     lab.put_in("PLATOTHER")?;
     let other = Target { serial: "PLATOTHER", ..NVME_SLOT };
