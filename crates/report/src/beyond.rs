@@ -1,6 +1,7 @@
 //! What the journal knows beyond the pages of the specification: the course of a test with what drive and host told
 //! of themselves on the same axis, and response times to five nines.
 
+pub(crate) mod cells;
 mod health;
 mod moments;
 
@@ -35,7 +36,7 @@ pub(crate) struct Beyond {
     /// How to read it, and what is not in it.
     pub remark: String,
     /// Workloads of the window with their response times; none for a test with too many.
-    pub cells: Vec<(String, Histogram)>,
+    pub cells: Vec<cells::Cell>,
 }
 
 /// Every test that was begun.
@@ -56,7 +57,7 @@ pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
             spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
             remark: remark(moments, &untold, document.run.scale_divisor()),
             timeline,
-            cells: cells(document, &mine),
+            cells: cells::cells(document, &mine),
         }
     };
     document.outcomes.iter().map(of).collect()
@@ -216,21 +217,6 @@ fn rows(times: &Histogram) -> Vec<(f64, f64, f64)> {
     };
     let total = times.count().max(1) as f64;
     rows.into_iter().map(|(row, count)| (edge(row).0, edge(row).1, count as f64 / total)).collect()
-}
-
-fn cells(document: &Document, mine: &[&Answer<'_>]) -> Vec<(String, Histogram)> {
-    const MOST: usize = 64;
-    let mut cells: Vec<(String, Histogram)> = Vec::new();
-    for answer in mine.iter().filter(|a| document.in_window(a.test, a.round)) {
-        let workload = &answer.segment.workload;
-        let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
-        let times = pts::response::merged([answer.segment]);
-        match cells.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, all)) => all.merge(&times),
-            None => cells.push((name, times)),
-        }
-    }
-    if cells.len() > MOST { Vec::new() } else { cells }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod notes;
 mod summary;
 mod test_summary;
 
-pub(crate) use annex::{PERCENTILES, STATEMENT_REMARK};
+pub(crate) use annex::STATEMENT_REMARK;
 
 use crate::Document;
 use crate::content;

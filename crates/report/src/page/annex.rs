@@ -1,20 +1,14 @@
 //! Behind the bundle, clearly apart from it: the conformance statement, and what the specification does not ask for.
 
-use pts::response::Percentile;
-
 use super::frame::banners;
 use crate::Document;
-use crate::beyond::Beyond;
+use crate::beyond::{Beyond, cells};
 use crate::care::TextTable;
 use crate::chart;
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
 use crate::markup::escape;
 use crate::notes::notes_of_run;
-
-/// Response-time percentiles of the annex: name, I/Os beyond in a million.
-pub(crate) const PERCENTILES: [(&str, u32); 5] =
-    [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
 /// What a reader must know of every statement.
 pub(crate) const STATEMENT_REMARK: &str = "Plateau follows published reports and implementations of the specification, \
@@ -116,33 +110,23 @@ fn beyond(document: &Document, test: &Beyond) -> String {
 
 /// Response times of the measured cells over the window, reads and writes together.
 fn percentiles(document: &Document, test: &Beyond) -> String {
-    if test.cells.is_empty() {
+    let Some(table) = cells::table(&test.cells, document.run.scale_divisor() > 1) else {
         return String::new();
-    }
-    let heads: String =
-        PERCENTILES.iter().map(|(name, _)| format!("<th scope=\"col\" class=\"n\">{name}</th>")).collect();
-    let scaled = document.run.scale_divisor() > 1;
-    let ms = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |ms| stdx::units::grouped(ms, 3));
-    let row = |(name, times): &(String, stdx::Histogram)| {
-        let cells: String = PERCENTILES
-            .iter()
-            .map(|(_, beyond_ppm)| Percentile { name: "", beyond_ppm: *beyond_ppm }.of(times))
-            .map(|value| format!("<td class=\"n\">{}</td>", ms(value)))
-            .collect();
-        let largest = times.max().filter(|_| !scaled).map(|ns| ns as f64 / 1e6);
-        format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>{cells}<td class=\"n\">{}</td></tr>\n",
-            escape(name),
-            stdx::units::grouped(times.count() as f64, 0),
-            ms(largest)
-        )
+    };
+    let head = |(i, head): (usize, &String)| {
+        let class = if i == 0 { "" } else { " class=\"n\"" };
+        format!("<th scope=\"col\"{class}>{}</th>", escape(head))
+    };
+    let row = |cells: &Vec<String>| {
+        let figures: String =
+            cells[1..].iter().map(|cell| format!("<td class=\"n\">{}</td>", escape(cell))).collect();
+        format!("<tr><th scope=\"row\">{}</th>{figures}</tr>\n", escape(&cells[0]))
     };
     format!(
-        "<table class=\"percentiles\"><caption>Response times in ms; n/a where fewer than ten I/Os lie beyond{}</caption><thead><tr>\
-         <th scope=\"col\">Workload</th><th scope=\"col\" class=\"n\">I/Os</th>{heads}<th scope=\"col\" class=\"n\">Maximum</th></tr></thead>\n\
-         <tbody>{}</tbody></table>\n",
-        if scaled { "; maxima of a scaled drive are not the drive's" } else { "" },
-        test.cells.iter().map(row).collect::<String>()
+        "<table class=\"percentiles\"><caption>Response times in ms; {}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        escape(&table.caption),
+        table.heads.iter().enumerate().map(head).collect::<String>(),
+        table.rows.iter().map(row).collect::<String>()
     )
 }
 

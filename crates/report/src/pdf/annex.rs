@@ -2,19 +2,18 @@
 
 use krilla::Document as Pdf;
 use krilla::tagging::TagTree;
-use pts::response::Percentile;
 
 use super::Bookmark;
 use super::flow::{self, Around, Block};
 use super::letters::Letters;
 use crate::Document;
-use crate::beyond::Beyond;
+use crate::beyond::{Beyond, cells};
 use crate::care::TextTable;
 use crate::chart;
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
 use crate::notes::{NoteRow, notes_of_run};
-use crate::page::{PERCENTILES, STATEMENT_REMARK};
+use crate::page::STATEMENT_REMARK;
 
 /// Notes that page 1 has no room for; statement and more where a test was begun and measured here.
 pub(super) fn draw(
@@ -117,31 +116,11 @@ fn beyond(document: &Document, test: &Beyond) -> Vec<Block> {
     blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
     blocks.push(Block::Text(spent + &test.remark));
-    if test.cells.is_empty() {
-        return blocks;
+    if let Some(table) = cells::table(&test.cells, document.run.scale_divisor() > 1) {
+        let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
+        shares.resize(table.heads.len(), 8.0);
+        let caption = format!("{}: response times in ms; {}", test.title, table.caption);
+        blocks.push(Block::Table { caption, shares, head: table.heads, rows: table.rows });
     }
-    let scaled = document.run.scale_divisor() > 1;
-    let ms = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |ms| stdx::units::grouped(ms, 3));
-    let row = |(name, times): &(String, stdx::Histogram)| {
-        let largest = times.max().filter(|_| !scaled).map(|ns| ns as f64 / 1e6);
-        let mut cells = vec![name.clone(), stdx::units::grouped(times.count() as f64, 0)];
-        let of = |beyond_ppm| Percentile { name: "", beyond_ppm }.of(times);
-        cells.extend(PERCENTILES.iter().map(|(_, beyond_ppm)| ms(of(*beyond_ppm))));
-        cells.push(ms(largest));
-        cells
-    };
-    let mut head = vec!["Workload".to_owned(), "I/Os".into()];
-    head.extend(PERCENTILES.iter().map(|(name, _)| (*name).to_owned()));
-    head.push("Maximum".into());
-    let scale = if scaled { "; maxima of a scaled drive are not the drive's" } else { "" };
-    blocks.push(Block::Table {
-        caption: format!(
-            "{}: response times in ms; n/a where fewer than ten I/Os lie beyond{scale}",
-            test.title
-        ),
-        shares: vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0],
-        head,
-        rows: test.cells.iter().map(row).collect(),
-    });
     blocks
 }

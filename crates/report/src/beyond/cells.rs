@@ -1,0 +1,83 @@
+//! Response times of the measured cells to five nines, and what the host had to do with them.
+
+use pts::response::Percentile;
+use stdx::Histogram;
+
+use crate::answers::Answer;
+use crate::document::Document;
+
+/// Response-time percentiles of the annex: name, I/Os beyond in a million.
+const PERCENTILES: [(&str, u32); 5] =
+    [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
+
+/// A workload over the window.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    pub name: String,
+    /// Response times, reads and writes together.
+    pub times: Histogram,
+    /// The largest share of what the host can do (`Segment::host_share`); none where no host drove it.
+    pub host_share: Option<f64>,
+}
+
+/// The table of the cells as text.
+pub(crate) struct CellTable {
+    /// What the response times in ms are of, in so far as the title does not say it.
+    pub caption: String,
+    pub heads: Vec<String>,
+    /// Each begins with the name of the cell.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The cells of a test; none where there are too many.
+pub(super) fn cells(document: &Document, mine: &[&Answer<'_>]) -> Vec<Cell> {
+    const MOST: usize = 64;
+    let mut cells: Vec<Cell> = Vec::new();
+    for answer in mine.iter().filter(|a| document.in_window(a.test, a.round)) {
+        let workload = &answer.segment.workload;
+        let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
+        let (times, host_share) = (pts::response::merged([answer.segment]), answer.segment.host_share());
+        match cells.iter_mut().find(|cell| cell.name == name) {
+            Some(cell) => {
+                cell.times.merge(&times);
+                cell.host_share = [cell.host_share, host_share].into_iter().flatten().max_by(f64::total_cmp);
+            }
+            None => cells.push(Cell { name, times, host_share }),
+        }
+    }
+    if cells.len() > MOST { Vec::new() } else { cells }
+}
+
+/// The table of the cells; none without cells. Maxima of a scaled drive are left out.
+pub(crate) fn table(cells: &[Cell], scaled: bool) -> Option<CellTable> {
+    if cells.is_empty() {
+        return None;
+    }
+    let driven = cells.iter().any(|cell| cell.host_share.is_some());
+    let mut caption = "n/a where fewer than ten I/Os lie beyond".to_owned();
+    if scaled {
+        caption += "; maxima of a scaled drive are not the drive's";
+    }
+    if driven {
+        caption += "; host: the largest share of what this host can do, above 70 % it limited the result";
+    }
+    let mut heads = vec!["Workload".to_owned(), "I/Os".into()];
+    heads.extend(PERCENTILES.iter().map(|(name, _)| (*name).to_owned()));
+    heads.push("Maximum".into());
+    if driven {
+        heads.push("Host".into());
+    }
+    let ms = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |ms| stdx::units::grouped(ms, 3));
+    let row = |cell: &Cell| {
+        let times = &cell.times;
+        let of = |beyond_ppm| Percentile { name: "", beyond_ppm }.of(times);
+        let mut row = vec![cell.name.clone(), stdx::units::grouped(times.count() as f64, 0)];
+        row.extend(PERCENTILES.iter().map(|(_, beyond_ppm)| ms(of(*beyond_ppm))));
+        row.push(ms(times.max().filter(|_| !scaled).map(|ns| ns as f64 / 1e6)));
+        if driven {
+            row.push(cell.host_share.map_or_else(|| "n/a".into(), |share| format!("{:.0} %", share * 100.0)));
+        }
+        row
+    };
+    Some(CellTable { caption, heads, rows: cells.iter().map(row).collect() })
+}
