@@ -81,3 +81,34 @@ pub(crate) fn table(cells: &[Cell], scaled: bool) -> Option<CellTable> {
     };
     Some(CellTable { caption, heads, rows: cells.iter().map(row).collect() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(name: &str, host_share: Option<f64>) -> Cell {
+        let mut times = Histogram::new();
+        (1..=2000).for_each(|us| times.record(us * 1000));
+        Cell { name: name.into(), times, host_share }
+    }
+
+    #[test]
+    fn the_hosts_share_is_told_where_a_host_drove() {
+        let driven = table(&[cell("a", Some(0.716)), cell("b", None)], false).expect("a table");
+        assert_eq!(driven.heads.last().map(String::as_str), Some("Host"));
+        let last: Vec<&str> = driven.rows.iter().filter_map(|row| row.last()).map(String::as_str).collect();
+        assert_eq!(last, ["72 %", "n/a"]);
+        assert!(driven.rows.iter().all(|row| row.len() == driven.heads.len()));
+        let simulated = table(&[cell("a", None)], true).expect("a table");
+        assert_eq!(simulated.heads.last().map(String::as_str), Some("Maximum"));
+        assert!(table(&[], false).is_none());
+    }
+
+    #[test]
+    fn what_too_few_are_beyond_and_what_a_scale_distorts_is_not_available() {
+        let row = table(&[cell("a", None)], true).expect("a table").rows.remove(0);
+        let (median, ninety_nine) = (row[2].parse::<f64>().unwrap(), row[3].parse::<f64>().unwrap());
+        assert!((median / 1.0 - 1.0).abs() < 0.01 && (ninety_nine / 1.98 - 1.0).abs() < 0.01, "{row:?}");
+        assert_eq!(row[4..], ["n/a", "n/a", "n/a", "n/a"]);
+    }
+}
