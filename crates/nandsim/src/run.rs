@@ -189,7 +189,9 @@ impl Ssd {
             return;
         }
         if thread.next == AHEAD {
-            thread.ahead.iter_mut().for_each(|access| *access = thread.stream.next_access());
+            let mut places = thread.ahead.iter_mut();
+            let take = |access| *places.next().expect("as many places as accesses") = access;
+            thread.stream.draw(AHEAD, take);
             thread.next = 0;
             let unit = |access: &Access| (access.offset_bytes >> self.plan.map_unit_shift) as u32;
             self.map.fetch_units(thread.ahead.iter().map(unit));

@@ -35,8 +35,14 @@ pub(crate) struct Pending {
 impl Ssd {
     /// Takes a write: the completion time, or none when it has to wait for the buffer.
     #[inline]
-    pub(crate) fn write(&mut self, mut pending: Pending) -> Option<u64> {
-        if !self.blocked.is_empty() || !self.admit_by_kind(&mut pending) {
+    pub(crate) fn write(&mut self, command: Pending) -> Option<u64> {
+        if !self.blocked.is_empty() {
+            self.blocked.push_back(command);
+            return None;
+        }
+        // A copy, so that the one above goes to its place in line without a stop in memory.
+        let mut pending = command;
+        if !self.admit_by_kind(&mut pending) {
             self.blocked.push_back(pending);
             return None;
         }
