@@ -54,6 +54,11 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
                 let estimated = of.map(|known| (known.shortest, known.longest));
                 all.push(Spent { test: test.clone(), estimated, taken: Expense::default(), ended: false });
             }
+            // Another tool spent it, and nobody told how much.
+            Event::Imported(_) if inside => {
+                all.pop();
+                inside = false;
+            }
             event if inside => {
                 let Some(spent) = all.last_mut() else { continue };
                 spent.take(event, u64::from(run.scale_divisor().max(1)));
