@@ -20,6 +20,8 @@ const HEADING: f64 = 26.0;
 /// Room of pictures; two stand side by side, one alone has the whole width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
+/// A picture may lose this part of its height where it then fits on the page that is begun.
+const SHRINKS_BY: f64 = 0.15;
 /// Slices of a table: small, so that little of a page stays empty.
 const SLICE: f64 = 90.0;
 
@@ -112,36 +114,48 @@ pub(super) fn draw(
 
 /// Pieces page by page.
 fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
-    let pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
-    let heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
+    let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
+    let mut heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
     // A heading stays with what follows it, and a picture with what is said of it.
     let is_lead = |piece: &Piece| match piece {
         Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
         Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,
     };
     let leads: Vec<bool> = pieces.iter().map(is_lead).collect();
-    let needed = |index: usize| {
-        let more = leads[index..].iter().take_while(|leads| **leads).count();
-        heights[index..].iter().take(more + 1).sum::<f64>()
-    };
-    let mut pages: Vec<Vec<Piece>> = vec![Vec::new()];
+    let group = |index: usize| index..index + leads[index..].iter().take_while(|leads| **leads).count();
+    let mut starts = vec![0];
     let mut left = room;
-    for (index, piece) in pieces.into_iter().enumerate() {
-        let page_is_empty = pages.last().is_none_or(Vec::is_empty);
-        if !page_is_empty && (matches!(piece, Piece::Title(_)) || needed(index) > left) {
-            pages.push(Vec::new());
+    for index in 0..pieces.len() {
+        if matches!(pieces[index], Piece::Title(_)) && starts.last() != Some(&index) {
+            starts.push(index);
             left = room;
         }
-        left -= if pages.last().is_none_or(Vec::is_empty) {
-            height(letters, &piece, true)
-        } else {
-            heights[index]
-        };
-        if let Some(page) = pages.last_mut() {
-            page.push(piece);
+        let (group, whole) = (group(index), (group(index).end + 1).min(heights.len()));
+        let lacking = heights[index..whole].iter().sum::<f64>() - left;
+        let fits = lacking <= 0.0 || shrunk(&mut pieces[group.clone()], &mut heights[group], lacking);
+        if !fits && starts.last() != Some(&index) {
+            starts.push(index);
+            left = room;
+        }
+        let is_first = starts.last() == Some(&index);
+        left -= if is_first { height(letters, &pieces[index], true) } else { heights[index] };
+    }
+    let mut pages: Vec<Vec<Piece>> = starts.iter().rev().map(|start| pieces.split_off(*start)).collect();
+    pages.reverse();
+    pages
+}
+
+/// Makes a picture among these pieces lower by this much, if it is still good to see then.
+fn shrunk(pieces: &mut [Piece], heights: &mut [f64], by: f64) -> bool {
+    for (piece, known) in pieces.iter_mut().zip(heights) {
+        let Piece::Picture { height, .. } = piece else { continue };
+        if by <= *height * SHRINKS_BY {
+            *height -= by;
+            *known -= by;
+            return true;
         }
     }
-    pages
+    false
 }
 
 fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
