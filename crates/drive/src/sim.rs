@@ -264,6 +264,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
             .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
             .collect(),
         latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
+        times: Some(tally.times),
     };
     let direction = |d: nandsim::Direction| Direction { ios: d.ios, bytes: d.bytes, latency: d.latency };
     Segment {

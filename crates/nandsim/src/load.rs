@@ -3,6 +3,7 @@
 use crate::{Cause, Failure};
 use stdx::Histogram;
 use stdx::access::{Order, Pattern, Span};
+use stdx::histogram::coarse::Columns;
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub struct Tally {
     pub write: Direction,
     /// The ticks, without a gap, in order; empty when none were asked for.
     pub ticks: Vec<Tick>,
+    /// Response times of the ticks, both directions together; a column for several ticks where they are many.
+    pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
     /// Set when a command failed: nothing was submitted after it, and what was in flight ended.

@@ -1,6 +1,7 @@
 //! The closed loop: commands in flight, ticks and the end of a run.
 
 use stdx::access::{Access, Pattern, Stream};
+use stdx::histogram::coarse::{Columns, Ledger, ROWS};
 
 use crate::events::{Events, NEVER};
 use crate::load::Failed;
@@ -39,6 +40,7 @@ struct Run {
     tally: Tally,
     tick: Tick,
     tick_ns: u64,
+    times: Ledger,
 }
 
 impl Ssd {
@@ -152,7 +154,7 @@ impl Ssd {
             run.end_tick(self.now_ns, on_tick);
         }
         self.health.host_read_bytes += run.tally.read.bytes;
-        run.tally
+        Tally { times: run.times.finish(), ..run.tally }
     }
 
     /// A command has ended: counts it and submits the next.
@@ -229,11 +231,13 @@ impl Run {
                 read: Direction::default(),
                 write: Direction::default(),
                 ticks: Vec::new(),
+                times: Columns::default(),
                 stopped: false,
                 failed: None,
             },
             tick: Tick { start_ns: now_ns, ..Tick::default() },
             tick_ns: load.tick_ns,
+            times: Ledger::growing(),
         }
     }
 
@@ -278,6 +282,14 @@ impl Run {
         self.tick.end_ns = end_ns;
         let tick = std::mem::replace(&mut self.tick, Tick { start_ns: end_ns, ..Tick::default() });
         self.tally.ticks.push(tick);
+        if tick.read_ios + tick.write_ios == 0 {
+            self.times.close_empty();
+        } else {
+            let mut sums = [0; ROWS];
+            self.tally.read.latency.add_rows(&mut sums);
+            self.tally.write.latency.add_rows(&mut sums);
+            self.times.close(&sums);
+        }
         on_tick(&tick)
     }
 }

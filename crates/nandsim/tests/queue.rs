@@ -6,6 +6,7 @@ use common::{SECOND, churn, fill, load, small};
 use nandsim::{Cache, Command, Direction, Load, Model, Queue, Scale, Ssd, Tally, Until};
 use proptest::prelude::*;
 use stdx::access::{Order, Stream, share};
+use stdx::histogram::coarse::Columns;
 
 /// What [`Ssd::run`] does, over the queue.
 struct Loop {
@@ -68,7 +69,16 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
         closed.submit(&mut queue, done.tag);
     }
     drop(queue);
-    Tally { start_ns, end_ns: ssd.now_ns(), read, write, ticks: Vec::new(), stopped: false, failed: None }
+    Tally {
+        start_ns,
+        end_ns: ssd.now_ns(),
+        read,
+        write,
+        ticks: Vec::new(),
+        times: Columns::default(),
+        stopped: false,
+        failed: None,
+    }
 }
 
 fn model(cached: bool, suspends: bool) -> Model {

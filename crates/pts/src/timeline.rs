@@ -115,6 +115,7 @@ mod tests {
                 latency_mean_ns: vec![2_000_000; count],
                 latency_max_ns: (0..count as u64).map(|i| i * 1_000_000).collect(),
                 write_ios,
+                times: None,
             },
             errors: Vec::new(),
             engine: String::new(),

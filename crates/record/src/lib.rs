@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod columns_wire;
 mod event;
 mod histogram_wire;
 mod host;

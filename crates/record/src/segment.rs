@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
+use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
 use crate::{HostLoad, Workload};
@@ -60,6 +61,10 @@ pub struct Series {
     pub latency_mean_ns: Vec<u64>,
     /// Largest response time of the interval in ns.
     pub latency_max_ns: Vec<u64>,
+    /// Response times in ns of each interval, or of as many as a column has, reads and writes together; none where
+    /// they were not noted.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::columns_wire")]
+    pub times: Option<Columns>,
 }
 
 /// A workload that the device cut: no answer, and never used as one. It shows how the device did until it failed.

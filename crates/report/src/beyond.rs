@@ -3,23 +3,20 @@
 
 pub(crate) mod cells;
 mod health;
+mod heat;
 mod moments;
 
 use pts::exhibit::Scale;
 use record::Entry;
 use stdx::Histogram;
-use stdx::histogram::slot_bounds;
 
 use crate::answers::{Answer, Phase, answers};
-use crate::chart::{Content, Curves, HeatColumn, Panel, Strand, TimeLine};
+use crate::chart::{Content, Curves, Panel, Strand, TimeLine};
 use crate::document::Document;
 use moments::{Moments, Stretch};
 
-/// Points of a course and columns of a map: more cannot be told apart on a page.
+/// Points of a course: more cannot be told apart on a page.
 const POINTS: usize = 600;
-const COLUMNS: usize = 160;
-/// Slots of a histogram in one row of a map: rows are up to 25 % high.
-const SLOTS_IN_ROW: usize = 32;
 /// From this ratio of the fastest to the slowest on, a linear axis hides the slow ones.
 const WIDE: f64 = 20.0;
 
@@ -67,7 +64,10 @@ fn timeline(moments: &Moments<'_>) -> (TimeLine, Vec<&'static str>) {
     let to_minutes = moments.end_minutes();
     let mut panels = vec![
         Panel { title: "IOPS".into(), content: Content::Course(course(moments, to_minutes)) },
-        Panel { title: "Response time (ms)".into(), content: Content::Heat(heat(moments, to_minutes)) },
+        Panel {
+            title: "Response time (ms)".into(),
+            content: Content::Heat(heat::columns(moments, to_minutes)),
+        },
     ];
     let (told, untold) = health::panels(moments);
     panels.extend(told);
@@ -175,48 +175,6 @@ fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
         (last_to, rest) = (end, left);
     }
     pieces
-}
-
-fn heat(moments: &Moments<'_>, to_minutes: f64) -> Vec<HeatColumn> {
-    let width = to_minutes / COLUMNS as f64;
-    let mut columns = Vec::new();
-    let mut rest = moments.stretches.as_slice();
-    while let Some(first) = rest.first() {
-        let mut end = first.to_minutes;
-        let mut count = 1;
-        let fits = |next: &&Stretch<'_>, end: f64| {
-            next.phase == first.phase
-                && next.to_minutes - first.from_minutes <= width
-                && next.from_minutes - end < width
-        };
-        while let Some(next) = rest.get(count).filter(|next| fits(next, end)) {
-            end = next.to_minutes;
-            count += 1;
-        }
-        let (taken, left) = rest.split_at(count);
-        let times = pts::response::merged(taken.iter().map(|stretch| stretch.segment));
-        columns.push(HeatColumn { from_minutes: first.from_minutes, to_minutes: end, cells: rows(&times) });
-        rest = left;
-    }
-    columns
-}
-
-fn rows(times: &Histogram) -> Vec<(f64, f64, f64)> {
-    let mut rows: Vec<(usize, u64)> = Vec::new();
-    for (slot, count) in times.filled() {
-        match rows.last_mut() {
-            Some((row, sum)) if *row == slot / SLOTS_IN_ROW => *sum += count,
-            _ => rows.push((slot / SLOTS_IN_ROW, count)),
-        }
-    }
-    let ms = |ns: u64| ns.max(1) as f64 / 1e6;
-    let edge = |row: usize| {
-        let (low, _) = slot_bounds(row * SLOTS_IN_ROW);
-        let (_, high) = slot_bounds(row * SLOTS_IN_ROW + SLOTS_IN_ROW - 1);
-        (ms(low), ms(high.saturating_add(1)))
-    };
-    let total = times.count().max(1) as f64;
-    rows.into_iter().map(|(row, count)| (edge(row).0, edge(row).1, count as f64 / total)).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! Only the slots between the fastest and the slowest value take memory: a run of a day keeps thousands of
 //! histograms, and most values of one lie within some powers of two.
 
+pub mod coarse;
+
 const SUB_BITS: u32 = 7;
 const SUB_SLOTS: usize = 1 << SUB_BITS;
 /// Number of slots: one group of 128 per power of two from 2^7 on, and the first 128 values.

@@ -13,6 +13,7 @@ use record::{
     Direction, Event, HostFacts, Journal, Library, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Series,
     TargetFacts, TargetKind, Until, Workload,
 };
+use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Rng};
 
@@ -30,6 +31,9 @@ const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Response times of a cell are drawn so often; each stands for many I/Os.
 const DRAWN: u64 = 3000;
+/// Response times: the fastest, and how far the others are behind it.
+const FASTEST_NS: f64 = 20_000.0;
+const SPREAD: f64 = 0.7;
 const CAPACITY_BYTES: u64 = 4_000_000_000_000;
 
 fn measure(root: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
@@ -61,7 +65,6 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
         command.arg("show").arg(&day);
     })?;
     rows.push(row("24 h WSAT loaded and folded: CPU", "s", 3.0, fold.cpu_seconds));
-    println!("a journal has a histogram for each minute of WSAT and sums for each second");
     Ok(rows)
 }
 
@@ -181,7 +184,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         origin: None,
     };
     let (run, journal) = Library::at(library).create(file)?;
-    let mut bench = Recorder { journal, rng: Rng::from_seed(1), clock_ns: 0, cells: 0 };
+    let mut bench = Recorder { journal, rng: Rng::from_seed(1), clock_ns: 0, cells: 0, shares: shares() };
     let context = Context::of(&run.file).map_err(anyhow::Error::msg)?;
     for name in tests {
         bench.journal.append(Event::TestStarted { test: (*name).to_owned() })?;
@@ -200,6 +203,18 @@ struct Recorder {
     rng: Rng,
     clock_ns: u64,
     cells: u64,
+    /// Of the response times, by row.
+    shares: Vec<(usize, f64)>,
+}
+
+/// Share of the response times in each row.
+fn shares() -> Vec<(usize, f64)> {
+    let slower = |ns: u64| (ns as f64 / FASTEST_NS).max(1.0).powf(-1.0 / SPREAD);
+    let share = |row: usize| {
+        let (low, high) = row_bounds(row);
+        (row, slower(low) - slower(high.saturating_add(1)))
+    };
+    (0..ROWS).map(share).filter(|(_, share)| *share > 0.0).collect()
 }
 
 impl Recorder {
@@ -227,6 +242,7 @@ impl Recorder {
             write_ios: each(&mut self.rng, ios - reads),
             latency_mean_ns: each(&mut self.rng, 300_000 * seconds as u64),
             latency_max_ns: each(&mut self.rng, 30_000_000 * seconds as u64),
+            times: Some(self.times(ios / seconds.max(1) as u64, seconds)),
         };
         let start_ns = self.clock_ns;
         self.clock_ns += nanoseconds;
@@ -249,10 +265,23 @@ impl Recorder {
         let mut drawn = Histogram::new();
         for _ in 0..DRAWN.min(ios) {
             let below = self.rng.below(1 << 20) as f64 / f64::from(1 << 20);
-            drawn.record((20_000.0 * (1.0 - below).max(1e-6).powf(-0.7)) as u64);
+            drawn.record((FASTEST_NS * (1.0 - below).max(1e-6).powf(-SPREAD)) as u64);
         }
         let bytes = ios * u64::from(workload.block_bytes);
         Direction { ios, bytes, latency: drawn }
+    }
+
+    /// So many I/Os in each second, of the same response times: each row gets what it has in the mean, give or take a
+    /// tenth, and the rest below one now and then.
+    fn times(&mut self, ios: u64, seconds: usize) -> Columns {
+        let mut below = |limit: u64| self.rng.below(limit) as f64 / limit as f64;
+        let mut second = |_| -> Vec<(usize, u64)> {
+            let mean = self.shares.iter().map(|(row, share)| (*row, share * ios as f64));
+            let drawn = mean.map(|(row, mean)| (row, mean * (0.9 + 0.2 * below(1 << 20)) + below(1 << 20)));
+            drawn.map(|(row, count)| (row, count as u64)).filter(|(_, count)| *count > 0).collect()
+        };
+        let columns: Vec<_> = (0..seconds).map(&mut second).collect();
+        Columns::from_parts(1, &columns).expect("rising rows")
     }
 }
 

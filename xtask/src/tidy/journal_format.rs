@@ -8,8 +8,18 @@ use super::{Blessed, Check, Complaint, tree::Tree};
 pub const CHECK: Check = Check { name: "journal_format", run, bless: Some(bless) };
 
 const DOCUMENT: &str = "docs/journal-format.md";
-const FORMAT: &[&str] =
-    &["event", "segment", "workload", "run_file", "own", "host", "imported", "journal", "histogram_wire"];
+const FORMAT: &[&str] = &[
+    "event",
+    "segment",
+    "workload",
+    "run_file",
+    "own",
+    "host",
+    "imported",
+    "journal",
+    "histogram_wire",
+    "columns_wire",
+];
 const MARK: &str = "<!-- format-sha256: ";
 const MARK_END: &str = " -->";
 

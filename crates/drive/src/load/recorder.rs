@@ -5,6 +5,7 @@ use std::sync::mpsc::SyncSender;
 use record::{Direction, Series};
 use stdx::Histogram;
 use stdx::access::Access;
+use stdx::histogram::coarse::{Columns, Ledger, ROWS, Rows, add_slots};
 use stdx::histogram::{SLOTS, slot_of};
 
 use super::Message;
@@ -136,6 +137,14 @@ impl Lane {
         (self.min_ns, self.bytes, self.sum_ns, self.max_ns) = (u64::MAX, 0, 0, 0);
     }
 
+    /// Adds the closed intervals to the rows of a coarse histogram.
+    fn add_rows(&self, rows: &mut Rows) {
+        if self.min_ns <= self.max_ns {
+            let (first, last) = (slot_of(self.min_ns), slot_of(self.max_ns));
+            add_slots(first, &self.slots[first..=last], rows);
+        }
+    }
+
     /// The closed intervals as a histogram.
     fn histogram(&self) -> Histogram {
         let slots = self.slots.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -150,6 +159,8 @@ pub(crate) struct Recorder {
     /// Writes, reads.
     lanes: [Lane; 2],
     finished: Vec<Interval>,
+    /// Response times of the finished intervals, reads and writes together.
+    times: Ledger,
     current_end_ns: u64,
     interval_ns: u64,
     last_done_ns: u64,
@@ -165,19 +176,22 @@ pub(crate) struct Notes {
     pub(crate) read_bytes: u64,
     pub(crate) write_bytes: u64,
     pub(crate) intervals: Vec<Interval>,
+    pub(crate) times: Columns,
     pub(crate) last_done_ns: u64,
 }
 
 impl Recorder {
     /// Reserves all memory that recording needs; `duration_ns` where it is known.
     pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
-        let finished = match duration_ns {
+        let intervals = duration_ns.map(|ns| (ns / interval_ns + 2).min(RESERVED_INTERVALS));
+        let finished = match intervals {
             None => Vec::with_capacity(RESERVED_INTERVALS as usize),
-            Some(ns) => touched((ns / interval_ns + 2).min(RESERVED_INTERVALS) as usize),
+            Some(intervals) => touched(intervals as usize),
         };
         Self {
             lanes: [Lane::new(), Lane::new()],
             finished,
+            times: Ledger::reserved(intervals),
             current_end_ns: 0,
             interval_ns,
             last_done_ns: 0,
@@ -226,7 +240,7 @@ impl Recorder {
         let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
-            self.finished.push(std::mem::take(&mut closed));
+            self.push(std::mem::take(&mut closed));
             self.current_end_ns += self.interval_ns;
         }
     }
@@ -237,6 +251,17 @@ impl Recorder {
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
         self.last_done_ns = self.counts_from_ns;
         self.counts_from_ns = 0;
+    }
+
+    fn push(&mut self, closed: Interval) {
+        if closed.ios() == 0 {
+            self.times.close_empty();
+        } else {
+            let mut sums = [0; ROWS];
+            self.lanes.iter().for_each(|lane| lane.add_rows(&mut sums));
+            self.times.close(&sums);
+        }
+        self.finished.push(closed);
     }
 
     fn close(&mut self) -> Interval {
@@ -255,11 +280,11 @@ impl Recorder {
             self.end_ramp();
         }
         let last = self.close();
-        self.finished.push(last);
+        self.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
         let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
-        let (intervals, last_done_ns) = (self.finished, self.last_done_ns);
-        Notes { read, write, read_bytes, write_bytes, intervals, last_done_ns }
+        let (intervals, times, last_done_ns) = (self.finished, self.times.finish(), self.last_done_ns);
+        Notes { read, write, read_bytes, write_bytes, intervals, times, last_done_ns }
     }
 }
 
@@ -289,30 +314,35 @@ pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Dire
         bytes: notes.iter().map(bytes).sum(),
         latency,
     };
-    let series = series(&rows, interval_ns);
+    let times = Columns::merged(notes.iter().map(|note| &note.times), rows.len() as u64);
+    let series = series(&rows, times, interval_ns);
     (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
 }
 
 /// The series of the first intervals; what came later is left out.
 pub(crate) fn course<'a>(
-    notes: impl Iterator<Item = &'a Notes>,
+    notes: impl Iterator<Item = &'a Notes> + Clone,
     interval_ns: u64,
     intervals: usize,
 ) -> Series {
+    let noted = notes.clone().map(|note| note.intervals.len()).max().unwrap_or(0).max(intervals);
+    let mut times = Columns::merged(notes.clone().map(|note| &note.times), noted as u64);
+    times.truncate(intervals as u64);
     let mut rows = vec![Interval::default(); intervals];
     for note in notes {
         rows.iter_mut().zip(&note.intervals).for_each(|(row, interval)| row.add(interval));
     }
-    series(&rows, interval_ns)
+    series(&rows, times, interval_ns)
 }
 
-fn series(rows: &[Interval], interval_ns: u64) -> Series {
+fn series(rows: &[Interval], times: Columns, interval_ns: u64) -> Series {
     Series {
         interval_ns,
         read_ios: rows.iter().map(|r| r.read_ios).collect(),
         write_ios: rows.iter().map(|r| r.write_ios).collect(),
         latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
         latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
+        times: Some(times),
     }
 }
 
@@ -341,11 +371,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn series_sums_equal_totals(ios in prop::collection::vec((any::<bool>(), 0u64..10_000, 0u64..5_000), 0..300), workers in 1usize..4) {
+        fn series_sums_equal_totals(ios in prop::collection::vec((any::<bool>(), 0u64..10_000, 0u64..5_000), 0..300), workers in 1usize..4, ramp in prop::sample::select(vec![0u64, 700, 2500])) {
             let notes: Vec<Notes> = (0..workers).map(|_| {
                 let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
                 let mut recorder = Recorder::new(1000, None, sender);
-                recorder.start(50, 0);
+                recorder.start(50, ramp);
                 for &(read, done, latency) in &ios {
                     let access = Access { read, block_bytes: 512, offset_bytes: 0 };
                     recorder.record(access, (50 + done).saturating_sub(latency), 50 + done);
@@ -353,13 +383,28 @@ mod tests {
                 recorder.finish()
             }).collect();
             let end = notes.iter().map(|n| n.last_done_ns).max().unwrap_or(50);
-            let (read, write, series) = merge(&notes, 1000, end - 50);
+            let (read, write, series) = merge(&notes, 1000, end - 50 - ramp);
             prop_assert_eq!(series.read_ios.iter().sum::<u64>(), read.ios);
             prop_assert_eq!(series.write_ios.iter().sum::<u64>(), write.ios);
-            prop_assert_eq!(read.ios + write.ios, (ios.len() * workers) as u64);
+            prop_assert!(ramp > 0 || read.ios + write.ios == (ios.len() * workers) as u64);
             prop_assert_eq!(read.bytes, read.ios * 512);
             let max = read.latency.max().max(write.latency.max()).unwrap_or(0);
             prop_assert_eq!(series.latency_max_ns.iter().copied().max(), Some(max));
+            let times = series.times.as_ref().expect("a recorder notes them");
+            let (mut columns, mut exact) = ([0; ROWS], [0; ROWS]);
+            times.iter().flatten().for_each(|(row, count)| columns[row] += count);
+            [&read, &write].iter().for_each(|direction| direction.latency.add_rows(&mut exact));
+            prop_assert_eq!(columns, exact);
+            let ios = times.iter().map(|column| column.map(|(_, count)| count).sum::<u64>());
+            let sums = series.read_ios.iter().zip(&series.write_ios).map(|(reads, writes)| reads + writes);
+            prop_assert!(times.intervals_per_column() == 1 && ios.eq(sums));
+            let finished = series.read_ios.len() / 2;
+            let cut = course(notes.iter(), 1000, finished);
+            let ios = |times: &Columns| -> Vec<u64> {
+                times.iter().map(|column| column.map(|(_, count)| count).sum()).collect()
+            };
+            let whole = cut.times.as_ref().expect("noted as well");
+            prop_assert_eq!(ios(whole), &ios(times)[..finished]);
             let lengths = [series.write_ios.len(), series.latency_mean_ns.len(), series.latency_max_ns.len()];
             prop_assert_eq!(lengths, [series.read_ios.len(); 3]);
         }

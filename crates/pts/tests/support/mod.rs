@@ -95,6 +95,7 @@ impl Fake {
                 latency_mean_ns: vec![latency_ns; write_ios.len()],
                 latency_max_ns: vec![latency_ns; write_ios.len()],
                 write_ios,
+                times: None,
             },
             errors: Vec::new(),
             engine: "fake".into(),

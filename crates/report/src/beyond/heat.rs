@@ -1,0 +1,147 @@
+//! The map of response times: columns as narrow as was recorded, or as can be told apart.
+
+use stdx::histogram::coarse::{ROWS, Rows, row_bounds};
+
+use super::moments::{Moments, Stretch};
+use crate::answers::Phase;
+use crate::chart::HeatColumn;
+
+/// Columns of a map: more cannot be told apart on a page.
+const COLUMNS: usize = 160;
+
+/// A stretch of time, and whose response times.
+struct Part<'a> {
+    phase: Phase,
+    from: f64,
+    to: f64,
+    stretch: &'a Stretch<'a>,
+    /// Column of its second-by-second record; none where it has only one histogram of all.
+    column: Option<usize>,
+}
+
+/// The columns of a test of so many minutes.
+pub(super) fn columns(moments: &Moments<'_>, to_minutes: f64) -> Vec<HeatColumn> {
+    let width = to_minutes / COLUMNS as f64;
+    let parts: Vec<Part<'_>> = moments.stretches.iter().flat_map(parts).collect();
+    let mut columns = Vec::new();
+    let mut rest = parts.as_slice();
+    while let Some(first) = rest.first() {
+        let mut end = first.to;
+        let mut count = 1;
+        let fits = |next: &&Part<'_>, end: f64| {
+            next.phase == first.phase && next.to - first.from <= width && next.from - end < width
+        };
+        while let Some(next) = rest.get(count).filter(|next| fits(next, end)) {
+            end = next.to;
+            count += 1;
+        }
+        let (taken, left) = rest.split_at(count);
+        let mut rows = [0; ROWS];
+        taken.iter().for_each(|part| part.add_to(&mut rows));
+        columns.push(HeatColumn { from_minutes: first.from, to_minutes: end, cells: cells(&rows) });
+        rest = left;
+    }
+    columns
+}
+
+/// A workload as it was recorded: older journals have one histogram of it.
+fn parts<'a>(stretch: &'a Stretch<'a>) -> Vec<Part<'a>> {
+    let part = |from, to, column| Part { phase: stretch.phase, from, to, stretch, column };
+    let series = &stretch.segment.series;
+    let Some(times) = series.times.as_ref().filter(|times| !times.is_empty()) else {
+        return vec![part(stretch.from_minutes, stretch.to_minutes, None)];
+    };
+    let whole_ns = stretch.segment.end_ns.saturating_sub(stretch.segment.start_ns);
+    let each_ns = series.interval_ns.saturating_mul(times.intervals_per_column());
+    let minutes_per_ns = (stretch.to_minutes - stretch.from_minutes) / whole_ns.max(1) as f64;
+    // What came behind the end counts in the last column.
+    let at = |column: usize| {
+        let ns = if column == times.len() { whole_ns } else { each_ns.saturating_mul(column as u64) };
+        stretch.from_minutes + minutes_per_ns * ns.min(whole_ns) as f64
+    };
+    (0..times.len()).map(|column| part(at(column), at(column + 1), Some(column))).collect()
+}
+
+impl Part<'_> {
+    fn add_to(&self, rows: &mut Rows) {
+        let segment = self.stretch.segment;
+        match (self.column, &segment.series.times) {
+            (Some(column), Some(times)) => times.column(column).for_each(|(row, count)| rows[row] += count),
+            _ => [&segment.read, &segment.write].iter().for_each(|way| way.latency.add_rows(rows)),
+        }
+    }
+}
+
+/// Lower and upper response time in ms of the filled rows, and their share of the I/Os.
+fn cells(rows: &Rows) -> Vec<(f64, f64, f64)> {
+    let total = rows.iter().sum::<u64>().max(1) as f64;
+    let ms = |ns: u64| ns.max(1) as f64 / 1e6;
+    let cell = |(row, &count): (usize, &u64)| {
+        let (low, high) = row_bounds(row);
+        (ms(low), ms(high.saturating_add(1)), count as f64 / total)
+    };
+    rows.iter().enumerate().filter(|(_, count)| **count > 0).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::moments::{moments, tests};
+    use super::*;
+    use record::{Event, Segment};
+    use stdx::histogram::coarse::Columns;
+    use stdx::histogram::{SLOTS, slot_of};
+
+    const SECOND_NS: u64 = 1_000_000_000;
+    const IN_ROW: usize = SLOTS / ROWS;
+
+    /// A workload of `seconds`, each with that response time in ns; `recorded` by the second, or as a whole.
+    fn workload(start_ns: u64, seconds: &[u64], recorded: bool) -> Segment {
+        let Event::Measured(mut segment) = tests::measured(0) else { panic!("a segment") };
+        (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds.len() as u64 * SECOND_NS);
+        segment.series.interval_ns = SECOND_NS;
+        seconds.iter().for_each(|&ns| segment.write.latency.record(ns));
+        let rows: Vec<_> = seconds.iter().map(|&ns| vec![(slot_of(ns) / IN_ROW, 1)]).collect();
+        segment.series.times = recorded.then(|| Columns::from_parts(1, &rows).expect("columns"));
+        segment
+    }
+
+    fn map(segments: Vec<Segment>) -> Vec<HeatColumn> {
+        let events = segments.into_iter().map(Event::Measured);
+        let entries = tests::entries([tests::started("wsat")].into_iter().chain(events).collect());
+        let all = moments(&entries, 1);
+        columns(&all[0].1, all[0].1.end_minutes())
+    }
+
+    fn shares(columns: &[HeatColumn]) -> Vec<Vec<f64>> {
+        columns.iter().map(|column| column.cells.iter().map(|(_, _, share)| *share).collect()).collect()
+    }
+
+    #[test]
+    fn a_short_test_has_a_column_for_each_second() {
+        let map = map(vec![workload(0, &[20_000, 90_000, 20_000], true)]);
+        assert_eq!(shares(&map), [[1.0], [1.0], [1.0]]);
+        assert_eq!(map[0].cells, map[2].cells);
+        let edges: Vec<f64> = map.iter().map(|column| (column.from_minutes * 60.0).round()).collect();
+        assert_eq!((edges, (map[2].to_minutes * 60.0).round()), (vec![0.0, 1.0, 2.0], 3.0));
+        let (low, high, _) = map[1].cells[0];
+        assert!(low <= 0.09 && 0.09 < high && high / low <= 1.2501, "{low} to {high}");
+    }
+
+    #[test]
+    fn an_older_journal_has_a_column_for_each_workload() {
+        let map = map(vec![workload(0, &[20_000, 90_000], false), workload(2 * SECOND_NS, &[20_000], true)]);
+        assert_eq!(shares(&map), [vec![0.5, 0.5], vec![1.0]]);
+    }
+
+    #[test]
+    fn seconds_of_a_long_test_share_columns_by_their_ios() {
+        let seconds = vec![20_000; 1600];
+        let mut long = vec![workload(0, &seconds, true)];
+        long.push(workload(1600 * SECOND_NS, &[20_000, 20_000, 20_000, 90_000], true));
+        let map = map(long);
+        assert!((150..=COLUMNS + 20).contains(&map.len()), "{} columns", map.len());
+        let ios: f64 = shares(&map).iter().map(|cells| cells.iter().sum::<f64>()).sum();
+        assert!((ios - map.len() as f64).abs() < 1e-6);
+        assert!(map.windows(2).all(|pair| pair[0].to_minutes == pair[1].from_minutes));
+    }
+}

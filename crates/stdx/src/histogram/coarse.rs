@@ -1,0 +1,444 @@
+//! Response times over time: a coarse histogram for each interval, one behind the other, in bounded memory.
+//!
+//! A row is 32 slots of a [`Histogram`]: a quarter of a power of two, at most 25 % high from 128 ns on. When there
+//! are too many columns for the memory, neighbours become one, and a column stands for twice as many intervals.
+
+use super::{Histogram, SLOTS, slot_bounds};
+
+/// Slots of a histogram in a row.
+pub const SLOTS_IN_ROW: usize = 32;
+/// Number of rows.
+pub const ROWS: usize = SLOTS / SLOTS_IN_ROW;
+/// Most columns that are made: an hour of seconds, and then some.
+pub const MAX_COLUMNS: usize = 4096;
+/// Most filled rows of all columns together that are made; 1 MiB.
+pub const MAX_CELLS: usize = 1 << 17;
+
+const COUNT_BITS: u32 = 56;
+const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
+
+/// Counts of all rows.
+pub type Rows = [u64; ROWS];
+
+/// First and last value, both inclusive, that `row` counts.
+///
+/// # Panics
+/// Panics when `row` is not below [`ROWS`].
+#[must_use]
+pub const fn row_bounds(row: usize) -> (u64, u64) {
+    let first = row * SLOTS_IN_ROW;
+    (slot_bounds(first).0, slot_bounds(first + SLOTS_IN_ROW - 1).1)
+}
+
+/// Adds counts of the slots from `first` on to their rows.
+///
+/// # Panics
+/// Panics when there are slots behind the last one.
+pub fn add_slots(first: usize, slots: &[u64], rows: &mut Rows) {
+    let (row, in_row) = (first / SLOTS_IN_ROW, first % SLOTS_IN_ROW);
+    let (head, rest) = slots.split_at(slots.len().min(SLOTS_IN_ROW - in_row));
+    for (row, part) in (row..).zip(std::iter::once(head).chain(rest.chunks(SLOTS_IN_ROW))) {
+        if !part.is_empty() {
+            rows[row] += part.iter().sum::<u64>();
+        }
+    }
+}
+
+impl Histogram {
+    /// Adds the counts of all slots to their rows.
+    pub fn add_rows(&self, rows: &mut Rows) {
+        add_slots(self.first, &self.slots, rows);
+    }
+}
+
+/// Coarse histograms of stretches of equal length, without a gap; the last one may be shorter.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// Intervals in each column; a power of two.
+    length: u64,
+    /// The filled rows of one column behind the other, rising: the row in the highest byte, its count below.
+    cells: Vec<u64>,
+    /// Where the cells of each column end.
+    ends: Vec<u32>,
+}
+
+impl std::fmt::Debug for Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Columns").field("length", &self.length).field("columns", &self.len()).finish()
+    }
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { length: 1, cells: Vec::new(), ends: Vec::new() }
+    }
+}
+
+const fn pack(row: usize, count: u64) -> u64 {
+    (row as u64) << COUNT_BITS | count
+}
+
+const fn unpack(cell: u64) -> (usize, u64) {
+    ((cell >> COUNT_BITS) as usize, cell & MAX_COUNT)
+}
+
+impl Columns {
+    /// Columns of `length` intervals each, of their filled rows with their counts.
+    ///
+    /// # Errors
+    /// Says what is wrong when these are no columns.
+    pub fn from_parts(length: u64, columns: &[Vec<(usize, u64)>]) -> Result<Self, &'static str> {
+        if !length.is_power_of_two() {
+            return Err("the length of a column is no power of two");
+        }
+        let mut built = Self { length, ..Self::default() };
+        let mut total = 0u64;
+        for column in columns {
+            if !column.is_sorted_by(|a, b| a.0 < b.0) {
+                return Err("rows of a column do not rise");
+            }
+            for &(row, count) in column {
+                if row >= ROWS || count == 0 {
+                    return Err("row out of range or empty");
+                }
+                total = total.checked_add(count).filter(|sum| *sum <= MAX_COUNT).ok_or("count overflows")?;
+                built.cells.push(pack(row, count));
+            }
+            built.ends.push(u32::try_from(built.cells.len()).map_err(|_| "too many rows")?);
+        }
+        Ok(built)
+    }
+
+    /// Intervals in each column.
+    #[must_use]
+    pub fn intervals_per_column(&self) -> u64 {
+        self.length
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn start(&self, column: usize) -> usize {
+        column.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
+    }
+
+    /// The rows of a column that hold something, as (row, count), in rising order.
+    ///
+    /// # Panics
+    /// Panics when there is no such column.
+    pub fn column(&self, column: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.cells[self.start(column)..self.ends[column] as usize].iter().map(|cell| unpack(*cell))
+    }
+
+    /// All columns, in order.
+    pub fn iter(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, u64)> + '_> + '_ {
+        (0..self.len()).map(|column| self.column(column))
+    }
+
+    /// The sum of several, each of which began at the same time, over so many intervals. What came later counts in the
+    /// last column.
+    #[must_use]
+    pub fn merged<'a>(parts: impl Iterator<Item = &'a Self> + Clone, intervals: u64) -> Self {
+        let length = parts.clone().map(|part| part.length).max().unwrap_or(1);
+        let columns = intervals.div_ceil(length).max(1) as usize;
+        let mut all = Self { length, ..Self::default() };
+        for column in 0..columns {
+            let mut rows = [0; ROWS];
+            for part in parts.clone() {
+                let ratio = (length / part.length) as usize;
+                let end = if column + 1 == columns { usize::MAX } else { (column + 1) * ratio };
+                for its in column * ratio..end.min(part.len()) {
+                    part.column(its).for_each(|(row, count)| rows[row] += count);
+                }
+            }
+            all.append(column as u64 * length, &rows);
+        }
+        all
+    }
+
+    /// Leaves out the columns that reach beyond so many intervals.
+    pub fn truncate(&mut self, intervals: u64) {
+        let columns = (intervals / self.length).min(self.len() as u64) as usize;
+        self.cells.truncate(self.start(columns));
+        self.ends.truncate(columns);
+    }
+
+    /// Adds interval number `interval`, which is in the last column or the one behind it.
+    fn append(&mut self, interval: u64, rows: &Rows) {
+        let filled = rows.iter().filter(|count| **count > 0).count();
+        while self.len() > 1
+            && (self.cells.len() + filled > MAX_CELLS || interval / self.length >= MAX_COLUMNS as u64)
+        {
+            self.fold();
+        }
+        if (interval / self.length) < self.len() as u64 {
+            let last = self.len() - 1;
+            let mut sum = *rows;
+            self.column(last).for_each(|(row, count)| sum[row] += count);
+            self.cells.truncate(self.start(last));
+            self.ends.pop();
+            self.push(&sum);
+        } else {
+            self.push(rows);
+        }
+    }
+
+    fn push(&mut self, rows: &Rows) {
+        let filled = rows.iter().enumerate().filter(|(_, count)| **count > 0);
+        self.cells.extend(filled.map(|(row, &count)| pack(row, count.min(MAX_COUNT))));
+        self.ends.push(self.cells.len() as u32);
+    }
+
+    /// Makes each two neighbours one, in place.
+    fn fold(&mut self) {
+        let columns = self.len();
+        let (mut read, mut written) = (0, 0);
+        for pair in 0..columns.div_ceil(2) {
+            let mut rows = [0; ROWS];
+            let end = self.ends[(2 * pair + 1).min(columns - 1)] as usize;
+            for &cell in &self.cells[read..end] {
+                let (row, count) = unpack(cell);
+                rows[row] += count;
+            }
+            read = end;
+            // A pair has no more rows than its two columns, which are read already.
+            for (row, &count) in rows.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.cells[written] = pack(row, count.min(MAX_COUNT));
+                written += 1;
+            }
+            self.ends[pair] = written as u32;
+        }
+        self.cells.truncate(written);
+        self.ends.truncate(columns.div_ceil(2));
+        self.length *= 2;
+    }
+}
+
+/// Makes columns, interval by interval, of counts that only grow: the loop that counts has nothing to do for it.
+#[derive(Debug)]
+pub struct Ledger {
+    columns: Columns,
+    intervals: u64,
+    /// The counts when the last interval was closed.
+    before: Box<Rows>,
+}
+
+impl Ledger {
+    /// One that takes memory as it needs it.
+    #[must_use]
+    pub fn growing() -> Self {
+        Self { columns: Columns::default(), intervals: 0, before: Box::new([0; ROWS]) }
+    }
+
+    /// One that has all its memory from the start; where the number of intervals is known, no page of it is missing
+    /// later, and otherwise only addresses are taken.
+    #[must_use]
+    pub fn reserved(intervals: Option<u64>) -> Self {
+        let mut ledger = Self::growing();
+        match intervals {
+            None => {
+                ledger.columns.cells = Vec::with_capacity(MAX_CELLS);
+                ledger.columns.ends = Vec::with_capacity(MAX_COLUMNS);
+            }
+            Some(intervals) => {
+                let columns = intervals.clamp(1, MAX_COLUMNS as u64) as usize;
+                ledger.columns.cells = touched(vec![1; (columns * ROWS).min(MAX_CELLS)]);
+                ledger.columns.ends = touched(vec![1; columns]);
+            }
+        }
+        ledger
+    }
+
+    /// Ends an interval; `sums` count everything since the start.
+    pub fn close(&mut self, sums: &Rows) {
+        let mut rows = *sums;
+        rows.iter_mut().zip(self.before.iter()).for_each(|(sum, before)| *sum -= before);
+        *self.before = *sums;
+        self.append(&rows);
+    }
+
+    /// Ends an interval in which nothing came.
+    pub fn close_empty(&mut self) {
+        self.append(&[0; ROWS]);
+    }
+
+    fn append(&mut self, rows: &Rows) {
+        self.columns.append(self.intervals, rows);
+        self.intervals += 1;
+    }
+
+    /// What it made.
+    #[must_use]
+    pub fn finish(self) -> Columns {
+        self.columns
+    }
+}
+
+fn touched<T>(mut room: Vec<T>) -> Vec<T> {
+    std::hint::black_box(&mut room).clear();
+    room
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(columns: &Columns) -> Vec<Vec<(usize, u64)>> {
+        columns.iter().map(Iterator::collect).collect()
+    }
+
+    fn sum(columns: &Columns) -> Rows {
+        let mut rows = [0; ROWS];
+        columns.iter().flatten().for_each(|(row, count)| rows[row] += count);
+        rows
+    }
+
+    fn rows_of(histogram: &Histogram) -> Rows {
+        let mut rows = [0; ROWS];
+        histogram.add_rows(&mut rows);
+        rows
+    }
+
+    /// Columns of these values, an interval each, and all values.
+    fn kept(intervals: &[Vec<u64>]) -> (Columns, Histogram) {
+        let (mut ledger, mut all) = (Ledger::growing(), Histogram::new());
+        for values in intervals {
+            values.iter().for_each(|value| all.record(*value));
+            ledger.close(&rows_of(&all));
+        }
+        (ledger.finish(), all)
+    }
+
+    #[test]
+    fn rows_cover_every_value_and_are_a_quarter_high() {
+        let mut next = 0u64;
+        for row in 0..ROWS {
+            let (low, high) = row_bounds(row);
+            assert_eq!(low, next);
+            assert!(low < 128 || (high - low + 1) as f64 <= 0.25 * low as f64, "{low} to {high}");
+            next = high.wrapping_add(1);
+        }
+        assert_eq!(next, 0, "the last row ends at u64::MAX");
+    }
+
+    #[test]
+    fn a_second_is_a_column_and_one_without_io_an_empty_one() {
+        let (columns, _) = kept(&[vec![1000, 1001, 5000], vec![], vec![1000]]);
+        let row = |ns| super::super::slot_of(ns) / SLOTS_IN_ROW;
+        assert_eq!(of(&columns), [vec![(row(1000), 2), (row(5000), 1)], vec![], vec![(row(1000), 1)]]);
+        assert_eq!(columns.intervals_per_column(), 1);
+    }
+
+    #[test]
+    fn more_columns_than_there_is_room_for_become_longer_ones() {
+        let mut ledger = Ledger::reserved(None);
+        let mut sums = [0; ROWS];
+        let intervals = 2 * MAX_COLUMNS as u64 + 3;
+        for interval in 0..intervals {
+            sums[(interval % 7) as usize] += 1;
+            ledger.close(&sums);
+        }
+        let columns = ledger.finish();
+        assert_eq!((columns.intervals_per_column(), columns.len()), (4, (intervals / 4 + 1) as usize));
+        assert_eq!(sum(&columns), sums);
+        let first: Vec<_> = columns.column(0).collect();
+        assert_eq!(first, [(0, 1), (1, 1), (2, 1), (3, 1)]);
+        assert_eq!(columns.column(columns.len() - 1).map(|(_, count)| count).sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn wide_columns_stay_within_the_memory_reserved() {
+        let mut ledger = Ledger::reserved(Some(MAX_COLUMNS as u64));
+        let (room, mut sums) = (ledger.columns.cells.capacity(), [0; ROWS]);
+        for interval in 0..MAX_COLUMNS {
+            // Neighbours have no row in common.
+            sums.iter_mut().skip(interval % 2).step_by(2).for_each(|sum| *sum += 1);
+            ledger.close(&sums);
+        }
+        let columns = ledger.finish();
+        assert!(columns.cells.len() <= MAX_CELLS && columns.intervals_per_column() > 1);
+        assert_eq!((columns.cells.capacity(), sum(&columns)), (room, sums));
+    }
+
+    #[test]
+    fn what_came_behind_the_end_counts_in_the_last_column() {
+        let (columns, all) = kept(&[vec![10], vec![20], vec![300, 300]]);
+        let merged = Columns::merged([&columns].into_iter(), 2);
+        assert_eq!((merged.len(), sum(&merged)), (2, rows_of(&all)));
+        assert_eq!(merged.column(1).map(|(_, count)| count).sum::<u64>(), 3);
+        let mut cut = columns.clone();
+        cut.truncate(2);
+        assert_eq!(of(&cut), of(&columns)[..2]);
+        cut.truncate(9);
+        assert_eq!(cut.len(), 2);
+    }
+
+    #[test]
+    fn parts_that_are_no_columns_are_refused() {
+        let of =
+            |length, column: &[(usize, u64)]| Columns::from_parts(length, &[column.to_vec()]).unwrap_err();
+        assert_eq!(of(3, &[]), "the length of a column is no power of two");
+        assert_eq!(of(0, &[]), "the length of a column is no power of two");
+        assert_eq!(of(1, &[(4, 1), (4, 1)]), "rows of a column do not rise");
+        assert_eq!(of(1, &[(ROWS, 1)]), "row out of range or empty");
+        assert_eq!(of(1, &[(1, 0)]), "row out of range or empty");
+        assert_eq!(of(1, &[(1, MAX_COUNT), (2, 1)]), "count overflows");
+    }
+
+    fn intervals() -> impl Strategy<Value = Vec<Vec<u64>>> {
+        prop::collection::vec(prop::collection::vec(0u64..1 << 40, 0..6), 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn columns_sum_up_to_the_histogram_also_when_folded_and_merged(
+            threads in prop::collection::vec((intervals(), 0usize..4), 1..4)
+        ) {
+            let mut all = Histogram::new();
+            let mut parts = Vec::new();
+            for (intervals, folds) in &threads {
+                let (mut columns, histogram) = kept(intervals);
+                all.merge(&histogram);
+                for _ in 0..*folds {
+                    columns.fold();
+                    prop_assert_eq!(sum(&columns), rows_of(&histogram));
+                }
+                prop_assert_eq!(columns.len(), intervals.len().div_ceil(1 << folds));
+                parts.push(columns);
+            }
+            let longest = threads.iter().map(|(intervals, _)| intervals.len()).max().unwrap_or(0);
+            let merged = Columns::merged(parts.iter(), longest as u64);
+            let most = threads.iter().map(|(_, folds)| *folds).max().unwrap_or(0);
+            prop_assert_eq!(merged.intervals_per_column(), 1 << most);
+            prop_assert_eq!(merged.len(), longest.div_ceil(1 << most));
+            prop_assert_eq!(sum(&merged), rows_of(&all));
+            let back = Columns::from_parts(merged.intervals_per_column(), &of(&merged));
+            prop_assert_eq!(back.unwrap(), merged);
+        }
+
+        #[test]
+        fn slots_are_added_to_the_row_they_are_in(values in prop::collection::vec(any::<u64>(), 0..40)) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|value| histogram.record(*value));
+            let filled: Vec<_> = histogram.filled().collect();
+            let exact = values.first().map(|_| {
+                let (low, high) = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+                Histogram::from_parts(&filled, histogram.sum(), low, high).unwrap()
+            });
+            let mut by_hand = [0; ROWS];
+            filled.iter().for_each(|(slot, count)| by_hand[slot / SLOTS_IN_ROW] += count);
+            prop_assert_eq!(rows_of(&histogram), by_hand);
+            prop_assert_eq!(rows_of(&exact.unwrap_or_default()), by_hand);
+        }
+    }
+}
