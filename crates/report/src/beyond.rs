@@ -8,7 +8,6 @@ mod moments;
 
 use pts::exhibit::Scale;
 use record::Entry;
-use stdx::Histogram;
 
 use crate::answers::{Answer, Phase, answers};
 use crate::chart::{Content, Curves, Panel, Strand, TimeLine};
