@@ -29,15 +29,20 @@ pub(super) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
     columns.iter().flat_map(|column| column.cells.iter().flat_map(|(low, high, _)| [*low, *high]))
 }
 
+fn shade(share: f64) -> &'static str {
+    SHADES[LIMITS.iter().filter(|limit| share >= **limit).count()]
+}
+
 /// The cells of all columns, and the shades with their names beside them.
 pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>, y: &Ruler) {
     for column in columns {
         let (Some(a), Some(b)) = (field.at_x(column.from_minutes), field.at_x(column.to_minutes)) else {
             continue;
         };
-        for (low, high, share) in &column.cells {
-            let (Some(base), Some(roof)) = (field.at_y(y, *low), field.at_y(y, *high)) else { continue };
-            let shade = SHADES[LIMITS.iter().filter(|limit| share >= limit).count()];
+        // Rows above each other of one shade are one rectangle, or a page has too many.
+        for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
+            let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
+            let (Some(base), Some(roof)) = (field.at_y(y, low), field.at_y(y, high)) else { continue };
             // A little under its neighbours, or the ground shines through between them.
             let (width, height) = ((b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM);
             canvas.rect((a, roof), width, height, shade);
