@@ -6,7 +6,7 @@ use krilla::tagging::Tag;
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Table};
 
-use super::grid::{Field, facts, label_width, table};
+use super::grid::{Field, PAD, facts, label_width, table};
 use super::letters::{ink, soft};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround};
@@ -19,6 +19,8 @@ use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
 /// Least height of a chart: below, nobody reads it.
 const LEAST_CHART: f64 = 170.0;
 const GAP: f64 = 8.0;
+/// Letters below this size are not read.
+const SMALLEST: f64 = 6.0;
 
 /// Page `index` of `outcome`.
 pub(super) fn page(
@@ -154,15 +156,24 @@ fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], area: Area) {
     }
 }
 
+/// The size of letters, at most this one, at which no figure and no head of a column is broken: a broken one needs a
+/// second line, for which there is no room.
+fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -> f64 {
+    let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
+    let texts = cells.chain(data.columns.iter().cloned());
+    let widest = texts.map(|text| sheet.letters.width(&text, ink(size).bold())).fold(1.0, f64::max);
+    (size * ((column_width - 2.0 * PAD.0) / widest).min(1.0)).max(SMALLEST)
+}
+
 /// A table as high as there is room, at most as its letters need.
 fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
     let lines = (data.rows.len() + 2) as f64;
     let row = ((area.height - 24.0) / lines).min(32.0);
-    let size = (row * 0.48).clamp(6.0, 14.0);
+    let columns = data.columns.len().max(1);
+    let size = unbroken(sheet, data, (row * 0.48).clamp(6.0, 14.0), area.width / (columns + 2) as f64);
     let spare = area.height - 24.0 - row * lines;
     let y = area.y + spare / 2.0;
     sheet.text((area.x, y + 15.0), area.width, &data.heading, ink(14.0).bold(), Align::Middle);
-    let columns = data.columns.len().max(1);
     let names = data.rows.iter().map(|r| sheet.letters.width(&r.name, ink(size).bold()));
     let heading = sheet.letters.width(&data.row_heading, ink(size).bold());
     let first = names.fold(heading, f64::max) + 24.0;

@@ -6,7 +6,7 @@ use super::letters::{Letters, Style, ink, soft};
 use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
 /// Room around the text of a cell.
-const PAD: (f64, f64) = (6.0, 3.0);
+pub(super) const PAD: (f64, f64) = (6.0, 3.0);
 
 /// One cell of a table.
 #[derive(Debug, Clone)]
