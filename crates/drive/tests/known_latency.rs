@@ -51,15 +51,25 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// The segment of the first attempt whose 99th percentile is right, or of the last one.
-fn measured(target: &mut drive::Armed, asked: &Workload, known_ns: f64) -> (Segment, bool) {
+/// The segment of the first attempt whose 99th percentile is right, or of the last one with that of plain reads which
+/// kept the pace worst. Plain reads follow each attempt, because a busy machine changes from second to second.
+fn measured(
+    target: &mut drive::Armed,
+    device: &str,
+    asked: &Workload,
+    known_ns: f64,
+) -> (Segment, Option<f64>) {
     finish(target, &Workload { until: Until::DurationNs(WARM_UP_NS), ..asked.clone() });
+    let mut worst_plain_ns = 0f64;
     for attempt in 1.. {
         let segment = finish(target, &Workload { until: Until::DurationNs(LENGTH_NS), ..asked.clone() });
         let p99_ns = segment.read.latency.quantile(0.99).expect("I/Os");
-        let right = is_near(p99_ns as f64, known_ns);
-        if right || attempt == ATTEMPTS {
-            return (segment, right);
+        if is_near(p99_ns as f64, known_ns) {
+            return (segment, None);
+        }
+        worst_plain_ns = worst_plain_ns.max(plain_p99_ns(device));
+        if attempt == ATTEMPTS {
+            return (segment, Some(worst_plain_ns));
         }
     }
     unreachable!("the last attempt returns")
@@ -80,15 +90,14 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
     for queue_depth in [1, 4] {
         let asked = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };
         let known_ns = f64::from(queue_depth) / f64::from(IOPS) * 1e9;
-        let (segment, right) = measured(&mut target, &asked, known_ns);
+        let (segment, plain_ns) = measured(&mut target, &device.device, &asked, known_ns);
         let mean_ns = segment.read.latency.mean().expect("I/Os");
         let p99_ns = segment.read.latency.quantile(0.99);
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
         assert!(is_near(mean_ns, known_ns), "{seen}");
         assert!(is_near(segment.iops(), f64::from(IOPS)), "{seen}: {} IOPS", segment.iops());
-        if !right {
-            let plain_ns = plain_p99_ns(&device.device);
+        if let Some(plain_ns) = plain_ns {
             assert!(
                 !is_near(plain_ns, 1e9 / f64::from(IOPS)),
                 "{seen}; plain reads keep to {plain_ns:.0} ns"
