@@ -20,12 +20,13 @@ pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    let ourselves = std::env::current_exe()?;
+    // Under `cargo xtask ci` the file that we were started from may have been built anew meanwhile.
+    let ourselves = PathBuf::from("/proc/self/exe");
     let programs = [(plateau, "bin/plateau"), (&ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs {
         put(program, &stage, name)?;
         shrink(&stage.join(name));
-        for library in libraries(program)? {
+        for library in libraries(&stage.join(name))? {
             let inside = library.strip_prefix("/").unwrap_or(&library);
             put(&library, &stage, &inside.to_string_lossy())?;
         }
