@@ -1,6 +1,7 @@
 //! The garbage collector: paced by the host's writes, ahead of them in idle time.
 
 use crate::flash::{Flash, Part};
+use crate::map::NONE;
 use crate::plan::Plan;
 use crate::ssd::{Ssd, Use};
 
@@ -15,8 +16,9 @@ pub(crate) struct Victim {
     valid: u32,
     garbage: u32,
     credit: u32,
-    /// Program unit that was sensed last; its other slots need only their transfer.
-    sensed: Option<u32>,
+    /// Program unit that was sensed last, and its die; its other slots need only their transfer.
+    sensed: u32,
+    die: usize,
     /// Slots before this one had their mapping fetched.
     fetched: u32,
 }
@@ -26,7 +28,7 @@ impl Victim {
         let cursor = superblock * plan.superblock_slots;
         let end = cursor + plan.superblock_slots;
         let garbage = plan.superblock_slots - valid;
-        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: None, fetched: 0 }
+        Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: NONE, die: 0, fetched: 0 }
     }
 
     /// The next slot, valid or not; none behind the last.
@@ -40,11 +42,11 @@ impl Victim {
     #[inline]
     fn read(&mut self, slot: u32, flash: &mut Flash, plan: &Plan, now_ns: u64) -> u64 {
         let unit = slot >> plan.unit_shift;
-        let die = plan.die_of(slot);
-        if self.sensed.replace(unit) == Some(unit) {
-            return flash.read_again(die, now_ns);
+        if unit == self.sensed {
+            return flash.read_again(self.die, now_ns);
         }
-        flash.read(die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
+        (self.sensed, self.die) = (unit, plan.die_of(slot));
+        flash.read(self.die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
     }
 }
 
@@ -206,24 +208,27 @@ impl Ssd {
         self.open_copies();
         let first = self.copies.next;
         let end = self.copies.end.min(first + most);
-        let mut left = valid;
-        while left != 0 && self.copies.next < end {
+        let (mut left, mut to) = (valid, first);
+        while left != 0 && to < end {
             let slot = word + left.trailing_zeros();
             left &= left - 1;
-            victim.cursor = slot + 1;
             let ready_ns = victim.read(slot, &mut self.flash, &self.plan, self.now_ns);
-            self.map.carry(slot, self.copies.next);
-            self.copied(ready_ns);
+            self.map.carry(slot, to);
+            to += 1;
+            self.copied(to, ready_ns);
         }
-        self.map.settle((word, valid ^ left), (first, self.copies.next));
-        self.copies.next - first
+        self.copies.next = to;
+        victim.cursor = word + (63 - (valid ^ left).leading_zeros()) + 1;
+        self.map.settle((victim.superblock, word, valid ^ left), (first, to));
+        to - first
     }
 
     /// Copies one slot.
     pub(crate) fn copy_to_open(&mut self, slot: u32, ready_ns: u64) {
         self.open_copies();
         self.map.relocate(slot, self.copies.next);
-        self.copied(ready_ns);
+        self.copies.next += 1;
+        self.copied(self.copies.next, ready_ns);
     }
 
     #[inline]
@@ -234,14 +239,13 @@ impl Ssd {
         }
     }
 
-    /// The next slot for copies is taken, by data that is there at `ready_ns`.
-    #[inline]
-    fn copied(&mut self, ready_ns: u64) {
-        self.copies.next += 1;
+    /// The slot before `next` is taken, by data that is there at `ready_ns`.
+    #[inline(always)]
+    fn copied(&mut self, next: u32, ready_ns: u64) {
         self.copies.filled += 1;
         self.copies.ready_ns = self.copies.ready_ns.max(ready_ns);
         if self.copies.filled >> self.plan.unit_shift != 0 {
-            let die = self.plan.die_of(self.copies.next - 1);
+            let die = self.plan.die_of(next - 1);
             self.flash.program(die, self.copies.ready_ns, 0, &mut self.events);
             self.health.nand_written_bytes += u64::from(self.copies.filled) << self.plan.map_unit_shift;
             self.copies.filled = 0;

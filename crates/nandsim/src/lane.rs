@@ -8,17 +8,15 @@ use std::ops::Range;
 
 const BUCKETS: usize = 2048;
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Bucket {
-    number: u64,
-    used_ns: u64,
-}
-
 #[derive(Clone)]
 pub(crate) struct Lane {
-    buckets: Vec<Bucket>,
+    /// A ring. Each bucket is filled from its start on; what is kept is the time up to which it is filled. An
+    /// earlier time than the start is left from an earlier turn of the ring: the bucket is empty. A later one
+    /// than the end is of a later turn, which has taken its place: so far ahead, it counts as full.
+    filled_ns: Box<[u64; BUCKETS]>,
     shift: u32,
-    /// Buckets known to be full, so that a long backlog is not walked again for every transfer.
+    /// Start of the first bucket known to be full and end of the last, so that a long backlog is not walked
+    /// again for every transfer.
     full: Range<u64>,
 }
 
@@ -26,35 +24,46 @@ impl Lane {
     /// `typical_ns` is the usual length of a transfer; buckets are the next power of two.
     pub(crate) fn new(typical_ns: u64) -> Self {
         let shift = typical_ns.clamp(256, 1 << 30).next_power_of_two().trailing_zeros();
-        Self { buckets: vec![Bucket::default(); BUCKETS], shift, full: 0..0 }
+        Self { filled_ns: Box::new([0; BUCKETS]), shift, full: 0..0 }
     }
 
     /// Takes `need_ns` from `at_ns` on, in the first gaps there are, and returns when it is over.
     #[inline]
     pub(crate) fn book(&mut self, at_ns: u64, need_ns: u64) -> u64 {
+        // Most transfers fit into their first bucket.
+        let number = at_ns >> self.shift;
+        let (start, limit) = (number << self.shift, (number + 1) << self.shift);
+        let filled = &mut self.filled_ns[number as usize % BUCKETS];
+        let from = start.max(*filled);
+        let end = from + need_ns;
+        if end <= limit && from < limit {
+            *filled = end;
+            return end.max(at_ns + need_ns);
+        }
+        self.book_on(start, need_ns).max(at_ns + need_ns)
+    }
+
+    /// Takes `need_ns` in the bucket that starts at `first` and those behind it: the end of the last part.
+    fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
         let width = 1u64 << self.shift;
-        let first = at_ns >> self.shift;
         let known = self.full.contains(&first) || first == self.full.end;
-        let mut number = if known { self.full.end } else { first };
+        let mut start = if known { self.full.end } else { first };
+        let mut place = (start >> self.shift) as usize;
         let mut left = need_ns;
         loop {
-            let bucket = &mut self.buckets[number as usize & (BUCKETS - 1)];
-            if bucket.number < number {
-                *bucket = Bucket { number, used_ns: 0 };
-            }
-            // A later bucket has taken this one's place: so far ahead, this one counts as full.
-            let free = if bucket.number == number { width - bucket.used_ns } else { 0 };
-            let take = left.min(free);
-            bucket.used_ns += take;
-            left -= take;
-            if left == 0 && free > 0 {
-                let end = (number << self.shift) + bucket.used_ns;
-                if number > first {
-                    self.full = if known { self.full.start..number } else { first..number };
+            let filled = &mut self.filled_ns[place % BUCKETS];
+            let (from, limit) = (start.max(*filled), start + width);
+            let end = from + left;
+            if end <= limit && from < limit {
+                *filled = end;
+                if start > first {
+                    self.full = if known { self.full.start..start } else { first..start };
                 }
-                return (at_ns + need_ns).max(end);
+                return end;
             }
-            number += 1;
+            left -= limit.saturating_sub(from);
+            *filled = from.max(limit);
+            (start, place) = (limit, place + 1);
         }
     }
 }

@@ -178,12 +178,12 @@ impl Map {
         self.p2l[to as usize] = unit;
     }
 
-    /// Enters into the books what was carried: from the slots `moved`, a bit for each behind `first`, all in one
-    /// superblock, to the slots from `to` to `end`, all in another.
+    /// Enters into the books what was carried: from the slots `moved`, a bit for each behind `first`, all in the
+    /// superblock `from`, to the slots from `to` to `end`, all in another.
     #[inline]
-    pub(crate) fn settle(&mut self, (first, moved): (u32, u64), (to, end): (u32, u32)) {
+    pub(crate) fn settle(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;
-        let from = self.superblock.quotient(first + moved.trailing_zeros()) as usize;
+        let from = from as usize;
         self.valid[from] -= end - to;
         self.fewest[from / GROUP] = self.fewest[from / GROUP].min(self.valid[from]);
         self.valid[self.superblock.quotient(to) as usize] += end - to;
