@@ -5,6 +5,7 @@
 //! Start and end of a segment are true virtual times, so that rates are right as they are. Amounts are
 //! not divided: whoever asks for them derives them from the capacity, which is scaled already.
 
+mod memory;
 mod together;
 
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ impl Simulated {
         let model = model_of(name).map_err(unusable)?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
         let scale = scale.map_err(|e| unusable(e.to_string()))?;
-        let mut ssd = Ssd::new(&model, scale, options.sim_seed);
+        let mut ssd = Ssd::new_advised(&model, scale, options.sim_seed, &memory::ask_for_huge_pages);
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
         let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
         let faults = faults.map_err(|e| unusable(e.to_string()))?;

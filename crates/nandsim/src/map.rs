@@ -1,6 +1,8 @@
 //! Which physical slot holds which map unit: both directions, a validity bit per slot and a count per
 //! superblock.
 
+use std::ops::Range;
+
 /// No map unit, or no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -49,13 +51,27 @@ pub(crate) struct Map {
     superblock: Divisor,
 }
 
+fn table<T: Copy>(length: usize, value: T, advise: &dyn Fn(Range<*const u8>)) -> Vec<T> {
+    let mut table = Vec::with_capacity(length);
+    let memory = table.spare_capacity_mut().as_ptr_range();
+    advise(memory.start.cast()..memory.end.cast());
+    table.resize(length, value);
+    table
+}
+
 impl Map {
-    pub(crate) fn new(map_units: u32, superblocks: u32, slots_per_superblock: u32) -> Self {
+    /// `advise` is shown the memory of each large table before anything is in it.
+    pub(crate) fn new(
+        map_units: u32,
+        superblocks: u32,
+        slots_per_superblock: u32,
+        advise: &dyn Fn(Range<*const u8>),
+    ) -> Self {
         let slots = superblocks as usize * slots_per_superblock as usize;
         Self {
-            l2p: vec![NONE; map_units as usize],
-            p2l: vec![NONE; slots],
-            bits: vec![0; slots.div_ceil(64)],
+            l2p: table(map_units as usize, NONE, advise),
+            p2l: table(slots, NONE, advise),
+            bits: table(slots.div_ceil(64), 0, advise),
             valid: vec![0; superblocks as usize],
             fewest: vec![0; (superblocks as usize).div_ceil(GROUP)],
             mapped: 0,
@@ -243,7 +259,7 @@ mod tests {
 
         #[test]
         fn next_valid_finds_what_a_scan_finds(set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..300, length in 0u32..300) {
-            let mut map = Map::new(300, 3, 100);
+            let mut map = Map::new(300, 3, 100, &|_| ());
             for &slot in &set {
                 map.bind(slot, slot);
             }

@@ -1,6 +1,7 @@
 //! The drive: its state and everything but the command path.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::cache::Cache;
 use crate::collect::Victim;
@@ -82,6 +83,13 @@ impl Ssd {
     /// A drive fresh out of the box; `seed` sets the spread of its programming times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
+        Self::new_advised(model, scale, seed, &|_| ())
+    }
+
+    /// As [`new`](Self::new); `advise` is called with the memory of each large table of the mapping before
+    /// anything is in it, so that the caller may tell the kernel how it will be used.
+    #[must_use]
+    pub fn new_advised(model: &Model, scale: Scale, seed: u64, advise: &dyn Fn(Range<*const u8>)) -> Self {
         let plan = Plan::new(model, scale);
         let link = Lane::new(plan.link_ns(4096));
         let mut uses = vec![Use::Free; plan.superblocks as usize];
@@ -89,7 +97,12 @@ impl Ssd {
         let mut ssd = Self {
             seed,
             now_ns: 0,
-            map: Map::new(plan.map_units, plan.superblocks + plan.cache_superblocks, plan.superblock_slots),
+            map: Map::new(
+                plan.map_units,
+                plan.superblocks + plan.cache_superblocks,
+                plan.superblock_slots,
+                advise,
+            ),
             uses,
             free: (0..plan.superblocks).collect(),
             host: Open::default(),

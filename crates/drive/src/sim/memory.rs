@@ -1,0 +1,64 @@
+//! Memory of simulated drives: their mapping is looked up at random, and most of that time goes into finding
+//! the page unless the pages are huge.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use rustix::mm::{Advice, madvise};
+use rustix::param::page_size;
+
+/// Less than a huge page of the usual machines gains nothing.
+const LEAST_BYTES: usize = 2 << 20;
+
+/// Asks the kernel for huge pages where `memory` is not in use yet. A kernel that has none goes on as before.
+pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
+    let page = page_size();
+    let inside = memory.start.align_offset(page);
+    let bytes = (memory.end.addr() - memory.start.addr()).saturating_sub(inside) / page * page;
+    if bytes >= LEAST_BYTES {
+        let start = memory.start.wrapping_add(inside).cast_mut().cast::<c_void>();
+        // SAFETY: this advice changes no content and no access, whatever lies there; the caller owns the memory.
+        let _only_faster = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the kernel was asked for huge pages at `address`.
+    fn is_asked_for(address: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut inside = false;
+        maps.lines().any(|line| {
+            let bounds = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            let hex = |text| usize::from_str_radix(text, 16).ok();
+            if let Some((Some(start), Some(end))) = bounds.map(|(start, end)| (hex(start), hex(end))) {
+                inside = (start..end).contains(&address);
+            }
+            inside && line.starts_with("VmFlags:") && line.split_whitespace().any(|flag| flag == "hg")
+        })
+    }
+
+    #[test]
+    fn large_memory_is_to_have_huge_pages_and_keeps_what_is_in_it() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            eprintln!("skipped: this kernel has no huge pages that are asked for");
+            return;
+        }
+        let memory = vec![7u8; 64 << 20];
+        let middle = memory.as_ptr().addr() + memory.len() / 2;
+        assert!(!is_asked_for(middle));
+        ask_for_huge_pages(memory.as_ptr_range());
+        assert!(is_asked_for(middle));
+        assert!(memory.iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn odd_places_and_nothing_are_taken() {
+        let memory = vec![7u8; 3 << 20];
+        ask_for_huge_pages(memory[1..memory.len() - 1].as_ptr_range());
+        ask_for_huge_pages(memory[..0].as_ptr_range());
+        assert!(memory.iter().all(|&byte| byte == 7));
+    }
+}
