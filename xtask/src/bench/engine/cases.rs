@@ -7,7 +7,7 @@ use record::Workload;
 
 use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
-use super::{PAIRS, Row, contents, median, memory, part};
+use super::{PAIRS, Row, contents, median, part};
 
 /// Nanoseconds per I/O that the loop may take by itself, by depth, and its share of fio's.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
@@ -20,15 +20,9 @@ const USER_OF_FIO: f64 = 0.25;
 /// A rate depends on the neighbours more than processor time does.
 const RATE_PAIRS: usize = 15;
 
-/// Measures everything that can be measured here.
-pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
-    // First, while nothing else has taken memory.
-    let mut rows = memory::rows()?;
-    let ceiling = drive::ceiling()?;
-    let clock_ns = ceiling.clock.cost_ns;
-    rows.push(Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns));
-    null(rivals, &mut rows)?;
-    no_op_ring(rivals, &mut rows)?;
+/// A RAM disk of its own.
+pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
     match Target::zram() {
         Ok(mut zram) => {
             for depth in ZRAM_DEPTHS {
@@ -39,11 +33,14 @@ pub fn measure(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
         }
         Err(reason) => println!("zram left out: {reason:#}"),
     }
-    let mut file = Target::file(folder)?;
+    Ok(rows)
+}
+
+/// A file in `folder`.
+pub fn file(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
+    let (mut rows, mut file) = (Vec::new(), Target::file(folder)?);
     device(rivals, "file", &mut file, 1, &mut rows)?;
     rows.push(one_at_a_time("file", &mut file)?);
-    contents::fresh(rivals, ceiling.data_bytes_per_second / 1e9, &mut rows)?;
-    contents::costs(&mut rows)?;
     Ok(rows)
 }
 
@@ -123,7 +120,10 @@ pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
     })
 }
 
-fn null(rivals: &Rivals, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+/// The loop alone, and the clock that it reads.
+pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
+    let clock_ns = drive::ceiling()?.clock.cost_ns;
+    let mut rows = vec![Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns)];
     for &(depth, limit_ns, share) in NULL {
         let what = format!("null, histogram on, QD{depth}: CPU per I/O");
         let ours = || nowhere(Nowhere::Null, depth);
@@ -143,18 +143,23 @@ fn null(rivals: &Rivals, rows: &mut Vec<Row>) -> anyhow::Result<()> {
             ..Row::stated("", format!("{own_ns:.1} ns"), own_ns)
         });
     }
-    Ok(())
+    Ok(rows)
 }
 
-fn no_op_ring(rivals: &Rivals, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+/// Loop and ring together.
+pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     if rivals.t_io_uring.is_none() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let pairs = paired(|| nowhere(Nowhere::NoOpRing, 32), || rivals.t_io_uring(None, 32, false))?;
     let what = "no-op ring, histogram on, QD32: CPU per I/O".to_owned();
     let medians = compared(&pairs, |s| s.cpu_ns);
-    rows.push(share_row(what, NO_OP_OF_T_IO_URING, "t/io_uring", medians));
-    Ok(())
+    let user = compared(&pairs, |s| s.user_ns);
+    let stated = format!("{:.1} / {:.1} ns = {:.2}", user.0, user.1, user.2);
+    Ok(vec![
+        share_row(what, NO_OP_OF_T_IO_URING, "t/io_uring", medians),
+        Row::stated("the same: user time, ours and t/io_uring's", stated, user.2),
+    ])
 }
 
 /// Random reads of 4 KiB of a target at one depth.

@@ -1,5 +1,7 @@
 //! What the content of the blocks costs: fresh data, data that a drive may reduce, stamps and their checks.
 
+use std::path::Path;
+
 use drive::Nowhere;
 use record::{DataPattern, Reducible, Regime, Workload};
 
@@ -12,14 +14,21 @@ const DATA_GB_PER_SECOND: f64 = 25.0;
 /// Of fio's rate, which is what its `refill_buffers` adds to a write that goes nowhere.
 const OF_FIO: f64 = 0.8;
 
+/// Fresh data, and others beside it.
+pub fn rows(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
+    let mut rows = fresh(rivals, drive::ceiling()?.data_bytes_per_second / 1e9)?;
+    rows.extend(costs()?);
+    Ok(rows)
+}
+
 /// Fresh data at `rate` GB/s.
-pub fn fresh(rivals: &Rivals, rate: f64, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+fn fresh(rivals: &Rivals, rate: f64) -> anyhow::Result<Vec<Row>> {
     let row = |target: String, limit: f64| Row {
         target,
         limit: Some(1.0 / limit),
         ..Row::stated("fresh data for 4 KiB writes, per core", format!("{rate:.1} GB/s"), 1.0 / rate)
     };
-    rows.push(row(format!(">= {DATA_GB_PER_SECOND:.0} GB/s"), DATA_GB_PER_SECOND));
+    let mut rows = vec![row(format!(">= {DATA_GB_PER_SECOND:.0} GB/s"), DATA_GB_PER_SECOND)];
     if rivals.fio_version.is_some() {
         let write = ["--rw=randwrite", "--scramble_buffers=0"];
         let pairs = paired(
@@ -29,11 +38,12 @@ pub fn fresh(rivals: &Rivals, rate: f64, rows: &mut Vec<Row>) -> anyhow::Result<
         let fio = 4096.0 / median(pairs.iter().map(|(refill, base)| refill.cpu_ns - base.cpu_ns));
         rows.push(row(format!(">= {OF_FIO} x fio refill ({fio:.1} GB/s)"), OF_FIO * fio));
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// Other data and stamps beside fresh data, for writes that go nowhere.
-pub fn costs(rows: &mut Vec<Row>) -> anyhow::Result<()> {
+fn costs() -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
     let fresh = Workload { read_percent: 0, ..reads(32) };
     let reducible = |compressible_percent, dedupable_percent| Workload {
         data_pattern: DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }),
@@ -54,7 +64,7 @@ pub fn costs(rows: &mut Vec<Row>) -> anyhow::Result<()> {
         let text = format!("{other:.1} / {plain:.1} ns = {share:.2}");
         rows.push(Row::stated(format!("4 KiB writes to null: {what} / fresh"), text, share));
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// Reads whose stamps are checked beside plain ones.
