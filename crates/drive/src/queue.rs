@@ -6,10 +6,12 @@
 
 pub(crate) mod aio;
 pub(crate) mod buffers;
+mod entry;
 pub(crate) mod errand;
+mod mapping;
 pub(crate) mod null;
 pub(crate) mod passthrough;
-pub(crate) mod ring;
+mod ring;
 pub(crate) mod threads;
 pub(crate) mod uring;
 

@@ -51,6 +51,8 @@ struct Lane {
     alike_ns: u64,
     alike_bytes: u32,
     slots: Box<[u64; SLOTS]>,
+    /// End of the latest.
+    last_done_ns: u64,
     /// Of the whole run.
     min_ns: u64,
     bytes: u64,
@@ -79,6 +81,7 @@ impl Lane {
             alike_ns: 0,
             alike_bytes: 0,
             slots: Box::new([0; SLOTS]),
+            last_done_ns: 0,
             min_ns: u64::MAX,
             bytes: 0,
             sum_ns: 0,
@@ -112,6 +115,7 @@ impl Lane {
         self.interval_bytes += self.alike * u64::from(self.alike_bytes);
         self.interval_sum_ns += self.alike * self.alike_ns;
         self.interval_max_ns = self.interval_max_ns.max(self.alike_ns);
+        self.last_done_ns = self.last_done_ns.max(self.alike_start_ns + self.alike_ns);
         self.min_ns = self.min_ns.min(self.alike_ns);
         self.alike = 0;
     }
@@ -134,6 +138,7 @@ impl Lane {
     fn clear(&mut self) {
         self.close();
         self.slots.fill(0);
+        self.last_done_ns = 0;
         (self.min_ns, self.bytes, self.sum_ns, self.max_ns) = (u64::MAX, 0, 0, 0);
     }
 
@@ -163,7 +168,8 @@ pub(crate) struct Recorder {
     times: Ledger,
     current_end_ns: u64,
     interval_ns: u64,
-    last_done_ns: u64,
+    /// Where what counts begins.
+    begin_ns: u64,
     /// What completed before this time does not count; 0 once it has come.
     counts_from_ns: u64,
     display: SyncSender<Message>,
@@ -177,6 +183,7 @@ pub(crate) struct Notes {
     pub(crate) write_bytes: u64,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
+    /// End of the latest I/O, or where what counts begins.
     pub(crate) last_done_ns: u64,
 }
 
@@ -194,7 +201,7 @@ impl Recorder {
             times: Ledger::reserved(intervals),
             current_end_ns: 0,
             interval_ns,
-            last_done_ns: 0,
+            begin_ns: 0,
             counts_from_ns: 0,
             display,
         }
@@ -208,19 +215,18 @@ impl Recorder {
             self.current_end_ns = self.current_end_ns.min(counts_from_ns);
             self.counts_from_ns = counts_from_ns;
         }
-        self.last_done_ns = counts_from_ns;
+        self.begin_ns = counts_from_ns;
     }
 
     /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
     /// noted after its interval was closed counts in the next one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) {
         if done_ns >= self.current_end_ns {
             self.advance(done_ns);
         }
         let latency_ns = done_ns.saturating_sub(started_ns);
         self.lanes[usize::from(access.read)].record(access.block_bytes, started_ns, latency_ns);
-        self.last_done_ns = self.last_done_ns.max(done_ns);
     }
 
     #[cold]
@@ -249,7 +255,7 @@ impl Recorder {
     fn end_ramp(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
-        self.last_done_ns = self.counts_from_ns;
+        self.begin_ns = self.counts_from_ns;
         self.counts_from_ns = 0;
     }
 
@@ -283,7 +289,8 @@ impl Recorder {
         self.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
         let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
-        let (intervals, times, last_done_ns) = (self.finished, self.times.finish(), self.last_done_ns);
+        let last_done_ns = self.lanes.iter().map(|lane| lane.last_done_ns).fold(self.begin_ns, u64::max);
+        let (intervals, times) = (self.finished, self.times.finish());
         Notes { read, write, read_bytes, write_bytes, intervals, times, last_done_ns }
     }
 }

@@ -179,7 +179,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn issue(&mut self, slot: Slot) {
         let mut request = self.ahead.next();
         while !self.content.admits(request.access()) {

@@ -2,16 +2,20 @@
 
 use std::io;
 
-use io_uring::{Submitter, cqueue, opcode, squeue, types};
+use rustix::io_uring::{IoringOp, IoringSqeFlags};
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::entry::{Entry, Head, Submission};
+use super::ring::Ring;
 use super::{Shape, Slot};
+
+/// Entries name the registered file by its place.
+pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
 
 /// What a ring does.
 pub(crate) trait Errand: Sized {
-    type Submission: squeue::EntryMarker + 'static;
-    type Completion: cqueue::EntryMarker + 'static;
+    type Submission: Submission;
     /// What has to be known of the target beside its file.
     type Target: Copy;
     /// Without a target there is nothing to poll.
@@ -21,15 +25,15 @@ pub(crate) trait Errand: Sized {
 
     /// Registers what the kernel may know beforehand; the text says what it did not take.
     fn new(
-        submitter: &Submitter<'_>,
+        ring: &Ring<Self::Submission>,
         shape: &Shape,
         buffers: &Buffers,
         target: Self::Target,
     ) -> io::Result<(Self, Option<String>)>;
     /// The entry for an access with this buffer.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
-    /// Bytes transferred, or a negative error number.
-    fn result(completion: &Self::Completion, length_bytes: u32) -> i32;
+    /// Bytes transferred, or a negative error number, from what the kernel gave.
+    fn result(result: i32, length_bytes: u32) -> i32;
 }
 
 /// Reads and writes the file.
@@ -39,39 +43,46 @@ pub(crate) struct Transfer {
 }
 
 impl Errand for Transfer {
-    type Submission = squeue::Entry;
-    type Completion = cqueue::Entry;
+    type Submission = Entry;
     type Target = ();
     const REACHES_TARGET: bool = true;
     const NEEDS_A_TRIAL: bool = false;
 
     fn new(
-        submitter: &Submitter<'_>,
+        ring: &Ring<Entry>,
         shape: &Shape,
         buffers: &Buffers,
         (): (),
     ) -> io::Result<(Self, Option<String>)> {
-        submitter.register_files(&[shape.fd])?;
-        let refused = register_buffers(submitter, shape, buffers).err();
+        ring.register_file(shape.fd)?;
+        let refused = register_buffers(ring, shape, buffers).err();
         let note = refused.map(|e| format!("unregistered buffers: {}", crate::error::reason(&e)));
         Ok((Self { registered: note.is_none() }, note))
     }
 
     #[inline]
-    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> squeue::Entry {
-        let file = types::Fixed(0);
-        let Access { read, block_bytes: length, offset_bytes } = access;
-        match (self.registered, read) {
-            (true, true) => opcode::ReadFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
-            (true, false) => opcode::WriteFixed::new(file, buffer, length, slot).offset(offset_bytes).build(),
-            (false, true) => opcode::Read::new(file, buffer, length).offset(offset_bytes).build(),
-            (false, false) => opcode::Write::new(file, buffer, length).offset(offset_bytes).build(),
-        }
+    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Entry {
+        let opcode = match (self.registered, access.read) {
+            (true, true) => IoringOp::ReadFixed,
+            (true, false) => IoringOp::WriteFixed,
+            (false, true) => IoringOp::Read,
+            (false, false) => IoringOp::Write,
+        };
+        let head = Head {
+            opcode: opcode as u8,
+            flags: REGISTERED_FILE,
+            offset: access.offset_bytes,
+            address: buffer as u64,
+            length: access.block_bytes,
+            buffer_index: slot,
+            ..Head::default()
+        };
+        Entry { head, ..Entry::default() }
     }
 
     #[inline]
-    fn result(completion: &cqueue::Entry, _: u32) -> i32 {
-        completion.result()
+    fn result(result: i32, _: u32) -> i32 {
+        result
     }
 }
 
@@ -79,35 +90,34 @@ impl Errand for Transfer {
 pub(crate) struct NoOp;
 
 impl Errand for NoOp {
-    type Submission = squeue::Entry;
-    type Completion = cqueue::Entry;
+    type Submission = Entry;
     type Target = ();
     const REACHES_TARGET: bool = false;
     const NEEDS_A_TRIAL: bool = false;
 
-    fn new(_: &Submitter<'_>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Option<String>)> {
+    fn new(_: &Ring<Entry>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Option<String>)> {
         Ok((Self, None))
     }
 
     #[inline]
-    fn entry(&self, _: Slot, _: *mut u8, _: Access) -> squeue::Entry {
-        opcode::Nop::new().build()
+    fn entry(&self, _: Slot, _: *mut u8, _: Access) -> Entry {
+        Entry { head: Head { opcode: IoringOp::Nop as u8, ..Head::default() }, ..Entry::default() }
     }
 
     #[inline]
-    fn result(completion: &cqueue::Entry, length_bytes: u32) -> i32 {
-        match completion.result() {
+    fn result(result: i32, length_bytes: u32) -> i32 {
+        match result {
             0 => length_bytes.cast_signed(),
             error => error,
         }
     }
 }
 
-pub(super) fn register_buffers(
-    submitter: &Submitter<'_>,
+pub(super) fn register_buffers<S: Submission>(
+    ring: &Ring<S>,
     shape: &Shape,
     buffers: &Buffers,
 ) -> io::Result<()> {
     // SAFETY: the vectors point into `buffers`, which outlives every I/O: the queue waits for them in its drop.
-    unsafe { submitter.register_buffers(&buffers.vectors(shape.depth)) }
+    unsafe { ring.register_buffers(&buffers.vectors(shape.depth)) }
 }

@@ -5,11 +5,13 @@
 
 use std::io;
 
-use io_uring::{Submitter, cqueue, opcode, squeue, types};
+use rustix::io_uring::{IoringOp, IoringUringCmdFlags};
 use stdx::access::Access;
 
 use super::buffers::Buffers;
-use super::errand::{Errand, register_buffers};
+use super::entry::{BigEntry, Head};
+use super::errand::{Errand, REGISTERED_FILE, register_buffers};
+use super::ring::Ring;
 use super::{Shape, Slot};
 
 /// Bytes of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
@@ -36,32 +38,38 @@ pub(crate) struct Command {
 }
 
 impl Errand for Command {
-    type Submission = squeue::Entry128;
-    type Completion = cqueue::Entry32;
+    type Submission = BigEntry;
     type Target = Namespace;
     const REACHES_TARGET: bool = true;
     const NEEDS_A_TRIAL: bool = true;
 
     fn new(
-        submitter: &Submitter<'_>,
+        ring: &Ring<BigEntry>,
         shape: &Shape,
         buffers: &Buffers,
         namespace: Namespace,
     ) -> io::Result<(Self, Option<String>)> {
-        submitter.register_files(&[shape.fd])?;
-        register_buffers(submitter, shape, buffers)?;
+        ring.register_file(shape.fd)?;
+        register_buffers(ring, shape, buffers)?;
         Ok((Self { namespace }, None))
     }
 
     #[inline]
-    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> squeue::Entry128 {
-        let command = command(&self.namespace, buffer as u64, access);
-        opcode::UringCmd80::new(types::Fixed(0), OPERATION).cmd(command).buf_index(Some(slot)).build()
+    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> BigEntry {
+        let head = Head {
+            opcode: IoringOp::UringCmd as u8,
+            flags: REGISTERED_FILE,
+            offset: OPERATION.into(),
+            op_flags: IoringUringCmdFlags::FIXED.bits(),
+            buffer_index: slot,
+            ..Head::default()
+        };
+        BigEntry { head, command: command(&self.namespace, buffer as u64, access) }
     }
 
     #[inline]
-    fn result(completion: &cqueue::Entry32, length_bytes: u32) -> i32 {
-        match completion.result() {
+    fn result(result: i32, length_bytes: u32) -> i32 {
+        match result {
             0 => length_bytes.cast_signed(),
             error @ ..0 => error,
             status => -errno_of(status as u16),

@@ -3,11 +3,10 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
-use io_uring::cqueue::EntryMarker as _;
-use io_uring::squeue::EntryMarker as _;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::entry::Submission as _;
 use super::errand::Errand;
 use super::ring::Ring;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
@@ -18,16 +17,12 @@ const AT_ONCE_WAITS: u32 = 8;
 
 /// One ring with its buffers, used by one thread.
 pub(crate) struct Uring<E: Errand> {
-    ring: Ring<E::Submission, E::Completion>,
+    ring: Ring<E::Submission>,
     errand: E,
     buffers: ManuallyDrop<Buffers>,
     shape: Shape,
     slots: Vec<InFlight>,
-    /// Pushed but not yet stamped and submitted.
-    pushed: Vec<Slot>,
-    in_flight: usize,
-    /// What is left of the completions seen by the last `wait`, and when that was.
-    batch: usize,
+    /// When the last `wait` looked for completions.
     seen_ns: u64,
     at_once_waits: u32,
     polling: Polling,
@@ -35,7 +30,7 @@ pub(crate) struct Uring<E: Errand> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    busy: bool,
+    /// 0 when the slot is idle.
     length_bytes: u32,
     started_ns: u64,
 }
@@ -85,7 +80,7 @@ impl<E: Errand> Uring<E> {
     fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
         let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling)?;
-        let (errand, note) = E::new(&ring.submitter, &shape, &buffers, target)?;
+        let (errand, note) = E::new(&ring, &shape, &buffers, target)?;
         let depth = usize::from(shape.depth);
         let queue = Self {
             ring,
@@ -93,9 +88,6 @@ impl<E: Errand> Uring<E> {
             buffers: ManuallyDrop::new(buffers),
             shape,
             slots: vec![InFlight::default(); depth],
-            pushed: Vec::with_capacity(depth),
-            in_flight: 0,
-            batch: 0,
             seen_ns: 0,
             at_once_waits: 0,
             polling,
@@ -105,27 +97,27 @@ impl<E: Errand> Uring<E> {
 
     #[inline]
     fn stamp(&mut self) {
-        if self.pushed.is_empty() {
+        let mut unseen = self.ring.unseen().peekable();
+        if unseen.peek().is_none() {
             return;
         }
         let now_ns = self.shape.clock.now_ns();
-        for &slot in &self.pushed {
-            self.slots[usize::from(slot)].started_ns = now_ns;
+        for slot in unseen {
+            self.slots[slot as usize].started_ns = now_ns;
         }
-        self.pushed.clear();
     }
 
     /// Notes whether the last call left anything in the target.
     #[inline]
     fn learn(&mut self) {
-        self.at_once_waits =
-            if self.batch == self.in_flight { self.at_once_waits.saturating_add(1) } else { 0 };
+        let all = self.ring.to_take() == self.ring.on_their_way();
+        self.at_once_waits = if all { self.at_once_waits.saturating_add(1) } else { 0 };
     }
 }
 
 impl<E: Errand> Queue for Uring<E> {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        assert!(!self.slots[usize::from(slot)].busy, "the kernel owns this buffer");
+        assert!(self.slots[usize::from(slot)].length_bytes == 0, "the kernel owns this buffer");
         // SAFETY: the slice is `block_bytes` long and initialised (mmap gives zeros); the slot is idle, so
         // the kernel does not use it, and the reference borrows `self`, so no push can happen meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
@@ -135,16 +127,13 @@ impl<E: Errand> Queue for Uring<E> {
     fn push(&mut self, slot: Slot, access: Access) {
         assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
         let state = &mut self.slots[usize::from(slot)];
-        assert!(!state.busy, "one I/O per slot");
-        state.busy = true;
+        assert!(state.length_bytes == 0, "one I/O per slot");
         state.length_bytes = access.block_bytes;
         let mut entry = self.errand.entry(slot, self.buffers.at(slot), access);
         entry.set_user_data(u64::from(slot));
-        // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open
-        // for the whole run, and drop waits for every I/O before it frees the buffers.
-        unsafe { self.ring.push(&entry) };
-        self.pushed.push(slot);
-        self.in_flight += 1;
+        // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open for the
+        // whole run, and drop waits for every I/O before it frees the buffers. One entry per slot is on its way.
+        unsafe { self.ring.push(entry) };
     }
 
     #[inline]
@@ -156,21 +145,22 @@ impl<E: Errand> Queue for Uring<E> {
     /// What is left to take back is done in no time, and then the wait submits as well: that saves a call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
-        if self.batch < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
+        if self.ring.to_take() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
     }
 
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
         self.stamp();
         loop {
+            self.ring.look();
             // What is done already needs no call.
-            if self.ring.has_unsubmitted() || self.ring.completed() == 0 {
+            if self.ring.has_unsubmitted() || self.ring.to_take() == 0 {
                 self.ring.enter(1)?;
             }
             // Only what is there now belongs to this stamp: later ones may start after it.
             self.seen_ns = self.shape.clock.now_ns();
-            self.batch = self.ring.completed();
-            if self.batch > 0 || self.in_flight == 0 {
+            self.ring.look();
+            if self.ring.to_take() > 0 || self.ring.on_their_way() == 0 {
                 self.learn();
                 return Ok(());
             }
@@ -184,8 +174,8 @@ impl<E: Errand> Queue for Uring<E> {
         self.stamp();
         loop {
             self.seen_ns = self.shape.clock.now_ns();
-            self.batch = self.ring.completed();
-            if self.batch > 0 || (self.seen_ns >= until_ns && !self.ring.has_unsubmitted()) {
+            self.ring.look();
+            if self.ring.to_take() > 0 || (self.seen_ns >= until_ns && !self.ring.has_unsubmitted()) {
                 return Ok(());
             }
             let time = super::sleep_before(until_ns, self.seen_ns);
@@ -195,13 +185,10 @@ impl<E: Errand> Queue for Uring<E> {
 
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
-        self.batch = self.batch.checked_sub(1)?;
-        let entry = self.ring.completion.next()?;
-        let slot = entry.user_data() as Slot;
+        let done = self.ring.next()?;
+        let slot = done.user_data as Slot;
         let state = &mut self.slots[usize::from(slot)];
-        state.busy = false;
-        self.in_flight -= 1;
-        let result = E::result(&entry, state.length_bytes);
+        let result = E::result(done.result, std::mem::take(&mut state.length_bytes));
         Some(Completion { slot, result, started_ns: state.started_ns, done_ns: self.seen_ns })
     }
 
@@ -220,7 +207,7 @@ impl<E: Errand> Queue for Uring<E> {
 
 impl<E: Errand> Drop for Uring<E> {
     fn drop(&mut self) {
-        while self.in_flight > 0 {
+        while self.ring.on_their_way() > 0 {
             if self.wait().is_err() {
                 // The kernel may still write into the buffers: leaking them is the only safe end.
                 return;
