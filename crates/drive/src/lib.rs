@@ -352,6 +352,7 @@ impl Drive {
             // Where a file was just made, this could not be known before.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
+            facts.attachment = target::file::birth(&held.fd);
         }
         let inner = Inner::Real { real, held, clock: Clock::start(), manner };
         Ok(Armed { facts, inner, effort: None, array: None })

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
-use record::{Event, Handling, Journal, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile};
+use record::{Event, Handling, Journal, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile, TargetKind};
 use stdx::rng::split_mix;
 
 use crate::cli::{self, Assumptions, Cli, Run};
@@ -61,6 +61,11 @@ pub fn take(
     // A file that did not exist before has a sector size only now, an array its capacity, and a drive in another
     // format another one.
     file.target = armed.facts().clone();
+    if file.target.kind == TargetKind::File {
+        // The run may be resumed in another folder, where a file of this name is another one.
+        let whole = std::path::absolute(&file.target.path)?;
+        file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
+    }
     file.handling = handling;
     preflight::check(&file)?;
     Ok((file, armed))
@@ -165,11 +170,9 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
     let summary = Summary::of(run)?;
     let mut document = summary.json();
     document["report"] = serde_json::json!(report);
-    let figures: Vec<_> = summary.replayed.outcomes.iter().map(summary::key_figures).collect();
     let text = format!(
-        "{}\n{}\n\nrun       {}\nreport    {}\n",
+        "{}\nrun       {}\nreport    {}\n",
         summary.text(),
-        figures.join("\n"),
         summary.run.dir.display(),
         report.display()
     );

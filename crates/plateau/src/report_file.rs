@@ -55,12 +55,16 @@ fn refused(error: std::io::Error, path: &Path) -> Failure {
     Failure::new(Exit::Run, anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
 }
 
-/// A reader sees the old file or the new one, never half of one.
+/// A reader sees the old file or the new one, never half of one, and nothing is left of one that failed.
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".tmp");
     let mut file = std::fs::File::create(&unfinished)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&unfinished, path)
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = written.and_then(|()| std::fs::rename(&unfinished, path));
+    if written.is_err() {
+        // The failure to write is the one to tell.
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
 }

@@ -6,7 +6,7 @@ use pts::spent::Spent;
 use pts::{Outcome, Profile, Replayed};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
-use stdx::units::{amount_base10, grouped};
+use stdx::units::{amount_base10, count_of, grouped};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::{checks, health};
@@ -84,9 +84,19 @@ impl Summary {
         if let Some(torn) = self.loaded.torn {
             line("note", &format!("the last record was cut off ({} bytes) and is left out", torn.bytes));
         }
-        for table in self.replayed.outcomes.iter().flat_map(tables) {
+        let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
+        for (place, table) in &all {
             out.push('\n');
+            // Several tests, or jobs of an imported run, may have a table of the same heading.
+            if all.iter().filter(|(_, other)| other.heading == table.heading).count() > 1 {
+                out.push_str(&format!("{place}\n"));
+            }
             out.push_str(&report::text_table(table));
+        }
+        let figures: Vec<String> =
+            self.replayed.outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
+        if !figures.is_empty() {
+            out.push_str(&format!("\n{}\n", figures.join("\n")));
         }
         out
     }
@@ -226,19 +236,25 @@ fn verdict(outcome: &Outcome) -> String {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         // Told by the source of an imported run, without the values.
         (Some(true), None) => format!("steady state in rounds {}, as told", outcome.header.rounds),
-        (Some(_), _) => format!("steady state NOT reached in {} rounds", outcome.rounds),
+        (Some(_), _) => format!("steady state NOT reached in {}", count_of(outcome.rounds, "round")),
         (None, _) if outcome.stop.is_none() => "complete; this test asks for no steady state".to_owned(),
         (None, _) => format!(
-            "not complete: {} finished rounds; {}",
-            outcome.rounds,
+            "not complete: {}; {}",
+            count_of(outcome.rounds, "finished round"),
             outcome.stop.as_ref().map_or_else(String::new, ToString::to_string)
         ),
     }
 }
 
 fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
-    outcome.pages.iter().flat_map(|page| &page.exhibits).filter_map(|exhibit| match exhibit {
-        Exhibit::Table(table) => Some(table),
+    named_tables(outcome).map(|(_, table)| table)
+}
+
+/// The tables of a test, each with test and page.
+fn named_tables(outcome: &Outcome) -> impl Iterator<Item = (String, &Table)> {
+    let exhibits = outcome.pages.iter().flat_map(|page| page.exhibits.iter().map(move |each| (page, each)));
+    exhibits.filter_map(|(page, exhibit)| match exhibit {
+        Exhibit::Table(table) => Some((format!("{}: {}", outcome.title, page.title), table)),
         _ => None,
     })
 }
@@ -315,10 +331,10 @@ fn table_json(table: &Table) -> Value {
 }
 
 /// Key figures in a line: `RND 4KiB W 19,561 IOPS`.
-pub fn key_figures(outcome: &Outcome) -> String {
-    let figure = |f: &pts::KeyFigure| {
-        let value = f.value.map_or_else(|| f.absent.to_owned(), |v| grouped(v, f.decimals));
-        format!("{} {value} {}", f.name, f.unit)
+fn key_figures(outcome: &Outcome) -> String {
+    let figure = |f: &pts::KeyFigure| match f.value {
+        Some(value) => format!("{} {} {}", f.name, grouped(value, f.decimals), f.unit),
+        None => format!("{} {}", f.name, f.absent),
     };
     outcome.key_figures.iter().map(figure).collect::<Vec<_>>().join("   ")
 }

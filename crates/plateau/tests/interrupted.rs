@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use record::Event;
 use support::{Bench, finished, round, texts};
@@ -134,4 +134,96 @@ fn a_time_line_goes_on_with_a_gap_when_asked_to() {
     assert_eq!(restarts(&bench), 0);
     assert!(document["modified"].to_string().contains("interrupted"), "{}", document["modified"]);
     assert!(document["tests"][0]["notes"].to_string().contains("INTERRUPTED"));
+}
+
+/// Runs where no file may become larger than `kib`: what is beyond is written as far as it fits, as on a full disk.
+fn with_little_room(bench: &Bench, kib: u32, args: &[&str]) -> std::process::Output {
+    let plateau = bench.command(args);
+    let limited = format!("trap '' XFSZ; ulimit -f {kib} && exec \"$@\"");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &limited, "bash"]).arg(plateau.get_program()).args(plateau.get_args());
+    for (name, value) in plateau.get_envs() {
+        shell.env(name, value.expect("variables are set only"));
+    }
+    shell.output().expect("a shell")
+}
+
+#[test]
+fn a_full_disk_leaves_a_journal_that_is_whole_and_goes_on() {
+    let bench = Bench::new();
+    bench.ok(&RUN);
+    let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
+    let bench = Bench::new();
+    // Records have some thousand bytes: none of three places is likely to be the end of one.
+    let mut run = String::new();
+    for part in [5, 6, 7] {
+        let kib = u32::try_from(room * part / 10 / 1024).unwrap();
+        let resume = ["resume", run.as_str()];
+        let output = with_little_room(&bench, kib, if run.is_empty() { &RUN } else { &resume });
+        let (_, err) = texts(&output);
+        assert!(output.status.code() == Some(6) && err.contains("cannot append to"), "{err}");
+        run = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+        let verified = bench.ok(&["verify", &run]);
+        assert!(verified.contains("unbroken") && !verified.contains("cut off"), "{verified}");
+        let journal = bench.runs()[0].join("journal");
+        let bytes = std::fs::read(&journal).unwrap();
+        assert!(
+            bytes.ends_with(b"\n") && bytes.len() > (kib as usize - 64) * 1024,
+            "{} of {kib} KiB",
+            bytes.len()
+        );
+    }
+    let resumed = bench.json(&["resume", &run, "--restart-test"]);
+    assert_eq!(resumed["verdict"], "steady state");
+}
+
+#[test]
+fn a_run_or_a_report_that_has_no_room_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let output = with_little_room(&bench, 1, &RUN);
+    assert_eq!(output.status.code(), Some(6), "{}", texts(&output).1);
+    assert!(bench.runs().is_empty(), "{:?}", bench.runs());
+
+    let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
+    let page = bench.path("page.html");
+    let output = with_little_room(&bench, 64, &["report", &id, "--html", page.to_str().unwrap()]);
+    let (_, err) = texts(&output);
+    assert!(output.status.code() == Some(6) && err.contains("cannot write"), "{err}");
+    let left = std::fs::read_dir(bench.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["runs"]);
+}
+
+#[test]
+fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
+    // Time of birth is not kept everywhere.
+    let bench = Bench::beside_the_build();
+    let here = bench.dir.path();
+    let args = "run iops drive.bin --size 64MiB --cell-seconds 0.02 --max-rounds 5 --profile pts-e-1.0";
+    let args: Vec<&str> = args.split(' ').collect();
+    let mut run = bench.command(&args);
+    let child = run.current_dir(here).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    bench.wait_for("a few cells", |journal| finished(journal) >= 6);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    if bench.json(&["show", &id])["target"]["attachment"].is_null() {
+        eprintln!("skipped: the file system tells no time of birth");
+        return;
+    }
+
+    let (file, away) = (bench.path("drive.bin"), bench.path("away.bin"));
+    std::fs::rename(&file, &away).unwrap();
+    let gone = bench.fails(4, &["resume", &id]);
+    assert!(gone.contains("is gone") && !file.exists(), "{gone}");
+    // As large, of the same name and in the same place.
+    let letters = vec![b'x'; 64 << 20];
+    std::fs::write(&file, &letters).unwrap();
+    let other = bench.fails(3, &["resume", &id]);
+    assert!(other.contains("--erase 'drive.bin'"), "{other}");
+    assert!(std::fs::read(&file).unwrap() == letters, "nothing was written");
+
+    std::fs::remove_file(&file).unwrap();
+    std::fs::rename(&away, &file).unwrap();
+    let output = bench.command(&["resume", &id]).current_dir("/").output().unwrap();
+    assert!(output.status.success(), "{}", texts(&output).1);
 }

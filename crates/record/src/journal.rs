@@ -117,6 +117,10 @@ pub struct Journal {
     path: PathBuf,
     next_seq: u64,
     chain: Digest,
+    /// Bytes up to which every record is whole.
+    whole_bytes: u64,
+    /// A part of a record may be behind them and cannot be taken away.
+    is_broken: bool,
 }
 
 impl Journal {
@@ -128,12 +132,12 @@ impl Journal {
         let mut file =
             OpenOptions::new().append(true).create_new(true).open(path).map_err(|e| io("create", path, e))?;
         lock(&file, path)?;
-        file.write_all(format!("{MAGIC}{VERSION}\n").as_bytes())
-            .and_then(|()| file.sync_all())
-            .map_err(|e| io("write", path, e))?;
+        let header = format!("{MAGIC}{VERSION}\n");
+        file.write_all(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         File::open(folder).and_then(|f| f.sync_all()).map_err(|e| io("sync", folder, e))?;
-        Ok(Self { file, path: path.into(), next_seq: 0, chain: Digest::START })
+        let whole_bytes = header.len() as u64;
+        Ok(Self { file, path: path.into(), next_seq: 0, chain: Digest::START, whole_bytes, is_broken: false })
     }
 
     /// Opens a journal to go on with it; a torn last record is cut off and reported in [`Loaded`].
@@ -151,24 +155,37 @@ impl Journal {
                 .map_err(|e| io("cut the torn end off", path, e))?;
         }
         let next_seq = loaded.entries.len() as u64;
-        Ok((Self { file, path: path.into(), next_seq, chain: loaded.digest }, loaded))
+        let (chain, whole_bytes) = (loaded.digest, loaded.whole_bytes);
+        Ok((Self { file, path: path.into(), next_seq, chain, whole_bytes, is_broken: false }, loaded))
     }
 
     /// Appends one event and returns once it is on disk.
     ///
     /// # Errors
-    /// When it could not be written; the journal must not be used any further then.
+    /// When it could not be written, such as on a full disk. What was written of it is taken away again, so that a
+    /// record behind it does not damage the journal; where that cannot be done, no further record is taken.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
         let entry = Entry { seq: self.next_seq, wall: jiff::Timestamp::now(), event };
         let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
         let chain = self.chain.next(&json);
-        self.file
-            .write_all(format!("{chain} {json}\n").as_bytes())
-            .and_then(|()| self.file.sync_data())
-            .map_err(|e| io("append to", &self.path, e))?;
+        let line = format!("{chain} {json}\n");
+        self.write(line.as_bytes()).map_err(|e| io("append to", &self.path, e))?;
         self.chain = chain;
         self.next_seq += 1;
+        self.whole_bytes += line.len() as u64;
         Ok(entry)
+    }
+
+    fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
+        if self.is_broken {
+            return Err(std::io::Error::other("an earlier record could not be written"));
+        }
+        let written = self.file.write_all(line).and_then(|()| self.file.sync_data());
+        if written.is_err() {
+            let mended = self.file.set_len(self.whole_bytes).and_then(|()| self.file.sync_data());
+            self.is_broken = mended.is_err();
+        }
+        written
     }
 }
 

@@ -96,6 +96,16 @@ impl Library {
         fs::create_dir_all(&self.root).map_err(|e| io("create", &self.root, e))?;
         let dir = self.root.join(&file.id);
         fs::create_dir(&dir).map_err(|e| io("create", &dir, e))?;
+        let begun = self.begin(dir.clone(), file);
+        if begun.is_err() {
+            // Half a run is of no use, and would be listed as damaged. What is left is told by the first error.
+            let _ = [RUN_FILE, JOURNAL].map(|name| fs::remove_file(dir.join(name)));
+            let _ = fs::remove_dir(&dir);
+        }
+        begun
+    }
+
+    fn begin(&self, dir: PathBuf, file: RunFile) -> Result<(Run, Journal), LibraryError> {
         let path = dir.join(RUN_FILE);
         let json = serde_json::to_vec_pretty(&file).map_err(|e| io("encode", &path, e.into()))?;
         write_durably(&path, &json).map_err(|e| io("write", &path, e))?;

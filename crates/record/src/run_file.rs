@@ -143,12 +143,12 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// As given on the command line: `/dev/nvme0n1`, `./scratch.bin`, `sim:sas-slc-2011`.
+    /// As given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; of a file from the root on.
     pub path: String,
     /// What has to be typed to erase it, and what a resumed run must find again.
     pub identity: String,
     /// What tells this attachment of the device from any later one: boot id and the kernel's disk sequence
-    /// number, where known.
+    /// number, where known. What tells a file from one that took its place: volume, number and time of birth.
     pub attachment: Option<String>,
     /// Vendor, where known.
     pub vendor: Option<String>,

@@ -129,6 +129,12 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
+/// So many of what `one` names: `1 round`, `5 rounds`, `0 rounds`.
+#[must_use]
+pub fn count_of(count: u32, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +170,11 @@ mod tests {
         assert_eq!(grouped(-1_234_567.0, 0), "-1,234,567");
         assert_eq!(grouped(0.5, 0), "1");
         assert_eq!(grouped(999.96, 1), "1,000.0");
+    }
+
+    #[test]
+    fn one_is_not_several() {
+        assert_eq!([0, 1, 2].map(|count| count_of(count, "round")), ["0 rounds", "1 round", "2 rounds"]);
     }
 
     #[test]

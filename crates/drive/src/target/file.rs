@@ -62,7 +62,9 @@ impl RegularFile {
         let file = File::open(&path).map_err(unusable)?;
         let length = file.metadata().map_err(unusable)?.len();
         let size = options.size_bytes.unwrap_or(length);
-        Self::new(target, path, size, false, direct_block_bytes(&file), roots)
+        let mut found = Self::new(target, path, size, false, direct_block_bytes(&file), roots)?;
+        found.facts.attachment = birth(&file);
+        Ok(found)
     }
 
     fn new(
@@ -217,6 +219,15 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
         .map(|s| s.stx_dio_offset_align)
         .filter(|&bytes| bytes >= DEFAULT_BLOCK_BYTES && bytes.is_power_of_two())
         .unwrap_or(DEFAULT_BLOCK_BYTES)
+}
+
+/// What tells this file from any other, also from one of its name that takes its place: volume, number and time of
+/// birth. None where the file system keeps no such time, for numbers are given out again.
+pub(crate) fn birth(file: impl AsFd) -> Option<String> {
+    let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
+    let metadata = file.metadata().ok()?;
+    let born = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{}:{}:{}", metadata.dev(), metadata.ino(), born.as_nanos()))
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -1,5 +1,7 @@
 //! `plateau resume RUN`.
 
+use std::path::Path;
+
 use drive::{Drive, OpenOptions};
 use record::{Event, Gap, Loaded, RunFile, TargetFacts, TargetKind};
 
@@ -90,6 +92,16 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         sim_faults: sim.map(|sim| sim.faults.clone()),
         sim_resumed: true,
     };
+    // It would be made anew: a file of holes, that nobody has preconditioned.
+    if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
+        return Err(Failure::text(
+            Exit::Unusable,
+            format!(
+                "{}: the file that run {} was begun on is gone; begin a new run",
+                file.target.path, file.id
+            ),
+        ));
+    }
     let drive = drive::open(&file.target.path, &open)?;
     let (was, is) = (&file.target, drive.facts());
     // What an array has is known when it is there; its members are compared.
@@ -117,7 +129,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
 }
 
 /// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
-/// can be recognised for certain: by its serial number, or because it was not detached since.
+/// can be recognised for certain: by its serial number, or because it was not detached since; and for a file that is
+/// the very one.
 fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if let Some(array) = was.array.as_ref().filter(|_| erase.is_empty()) {
@@ -125,19 +138,25 @@ fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String
         let certain = array.members.iter().filter(|member| member.serial.is_some());
         return Ok(certain.map(|member| member.identity.clone()).collect());
     }
-    let certain = was.kind != TargetKind::Block
-        || was.serial.is_some()
-        || (was.attachment.is_some() && was.attachment == is.attachment);
+    let attached = was.attachment.is_some() && was.attachment == is.attachment;
+    let (certain, doubt) = match was.kind {
+        TargetKind::Block => (
+            was.serial.is_some() || attached,
+            "has no serial number and was attached anew since the run began, so it may be another device",
+        ),
+        TargetKind::File => (
+            attached,
+            "is not for certain the file that the run was begun on: it was made anew since, or copied, or its file \
+             system keeps no time of birth",
+        ),
+        TargetKind::Simulated | TargetKind::Imported => (true, ""),
+    };
     match erase {
         [_, ..] => Ok(erase.to_vec()),
         [] if certain => Ok(vec![was.identity.clone()]),
         [] => Err(Failure::text(
             Exit::Refused,
-            format!(
-                "{} has no serial number and was attached anew since the run began, so it may be another \
-                 device; if it is the right one, confirm with --erase '{}'",
-                was.path, was.identity
-            ),
+            format!("{} {doubt}; if it is the right one, confirm with --erase '{}'", was.path, was.identity),
         )),
     }
 }
