@@ -8,7 +8,7 @@ use pts::profile::WriteCache;
 use record::{DataPattern, Entry, Event, Note, PlanFacts, TargetKind};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stdx::units::{amount_base10, span};
+use stdx::units::{amount_base10, count_of, span};
 
 use crate::answers::{Answer, Phase, answers};
 use crate::document::Document;
@@ -254,7 +254,9 @@ fn steady(entries: &[Entry], outcome: &Outcome) -> Clause {
     let last = judged.split_off(judged.len().saturating_sub(1));
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
         (Some(true), _) => (format!("reached in rounds {}", outcome.header.rounds), Some(Verdict::Conforms)),
-        (Some(false), _) => (format!("not reached in {} rounds", outcome.rounds), Some(Verdict::Modified)),
+        (Some(false), _) => {
+            (format!("not reached in {}", count_of(outcome.rounds, "round")), Some(Verdict::Modified))
+        }
         (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
         (None, None) => ("the test ends otherwise".into(), Some(Verdict::Conforms)),
     };

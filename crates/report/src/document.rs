@@ -3,7 +3,7 @@
 use pts::profile::WriteCache;
 use pts::{Outcome, Profile};
 use record::{Entry, Event, Loaded, RunFile};
-use stdx::units::span;
+use stdx::units::{count_of, span};
 
 use crate::beyond::{self, Beyond};
 use crate::care::{self, TextTable};
@@ -256,7 +256,7 @@ impl Document {
         let not_achieved: Vec<String> = concerned
             .iter()
             .filter(|o| o.converged == Some(false))
-            .map(|o| name(o, format!("no steady state in {} rounds", o.rounds)))
+            .map(|o| name(o, format!("no steady state in {}", count_of(o.rounds, "round"))))
             .collect();
         if !not_achieved.is_empty() {
             mark(MarkKind::NotAchieved, "SS NOT ACHIEVED", not_achieved);

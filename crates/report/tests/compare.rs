@@ -92,7 +92,11 @@ fn different_classes_and_depths_are_compared_with_a_warning() {
 fn what_did_not_settle_is_said_first() {
     let restless = Plan { id: "restless", restless: true, ..Plan::default() };
     let comparison = compared(&[Plan::default(), restless]).expect("two runs");
-    assert!(comparison.warnings.iter().any(|w| w.contains("ss not achieved")), "{:?}", comparison.warnings);
+    assert!(
+        comparison.warnings.iter().any(|w| w.contains("did not become steady")),
+        "{:?}",
+        comparison.warnings
+    );
 }
 
 #[test]
@@ -136,4 +140,18 @@ fn tables_for_programs_hold_every_figure_of_every_run() {
     assert_eq!(document["runs"][1]["name"], "MLC-B");
     assert_eq!(document["figures"].as_array().map(Vec::len), Some(56));
     assert_eq!(document["figures"][0]["runs"][0]["values"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn a_figure_is_that_of_its_rounds_and_of_nothing_behind_them() {
+    let plan = |id| Plan { id, profile: "pts-e-2.0", tests: &["lat"], ..Plan::default() };
+    let compared = compared(&[plan("this-year"), plan("last-year")]).expect("two runs");
+    let line = compared.line("lat.rnd4k.w").expect("the average of writes");
+    let counts: Vec<usize> = line.figures.iter().flatten().map(|figure| figure.values.len()).collect();
+    assert!(line.selected && counts == [5, 5], "{counts:?}");
+    let printed = text(&compared, false);
+    assert!(
+        printed.contains(" 0.0 % (") && !printed.contains("+0.0") && !printed.contains("-0.0"),
+        "{printed}"
+    );
 }

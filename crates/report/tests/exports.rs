@@ -292,3 +292,36 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     let matrix: Value = serde_json::from_str(matrix.text().unwrap()).unwrap();
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
+
+/// PTS 2.0 puts a load of twenty minutes behind the rounds, for a histogram: it has the name of a cell and is none.
+#[test]
+fn the_load_for_a_histogram_belongs_to_no_round() {
+    let tests = &["wsat", "lat", "dirth"];
+    let bundle = of(&Plan { id: "behind", profile: "pts-e-2.0", tests, ..Plan::default() });
+    let cells =
+        rows(&bundle.export("csv").unwrap().into_iter().find(|(name, _)| name == "cells.csv").unwrap().1);
+    let of = |test: &str| {
+        cells.iter().filter(|row| row["test"] == test && row["phase"] == "measure").collect::<Vec<_>>()
+    };
+    let writes = |row: &&BTreeMap<String, String>| row["block_bytes"] == "4096" && row["read_percent"] == "0";
+    let latency: Vec<_> = of("lat").into_iter().filter(writes).collect();
+    assert_eq!(latency.iter().filter(|row| row["in_window"] == "true").count(), 5);
+    for (test, behind) in [("wsat", 1), ("lat", 1), ("dirth", 3)] {
+        let measured = of(test);
+        let outside: Vec<_> = measured.iter().filter(|row| row["round"].is_empty()).collect();
+        assert_eq!(outside.len(), behind, "{test}");
+        assert!(measured[..measured.len() - behind].iter().all(|row| !row["round"].is_empty()), "{test}");
+    }
+
+    let text = bundle.file("tkperf-xml");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let element = |test: &str, name: &str| -> Value {
+        let test = document.root_element().children().find(|node| node.has_tag_name(test)).unwrap();
+        serde_json::from_str(test.children().find(|node| node.has_tag_name(name)).unwrap().text().unwrap())
+            .unwrap()
+    };
+    assert_eq!(element("lat", "stdyvalues").as_array().unwrap().len(), 5);
+    let minutes = element("writesat", "roundmat")[0].as_array().unwrap().len();
+    assert_eq!(minutes, of("wsat").len() - 1, "minutes of the write saturation alone");
+    assert_eq!(element("writesat", "rndnr"), minutes - 1);
+}

@@ -14,8 +14,14 @@ pub(super) fn value(value: f64) -> String {
 pub(super) fn difference(difference: &Difference) -> String {
     let interval = difference
         .interval_percent
-        .map_or_else(String::new, |(low, high)| format!(" ({low:+.1} to {high:+.1})"));
-    format!("{:+.1} %{interval}: {}", difference.percent, difference.finding.word())
+        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+    format!("{} %{interval}: {}", signed(difference.percent), difference.finding.word())
+}
+
+/// One decimal and a sign, which zero has not.
+fn signed(percent: f64) -> String {
+    let rounded = (percent * 10.0).round() / 10.0;
+    if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
 }
 
 /// The comparison as text: warnings, then a line for each selected figure, or for every one.

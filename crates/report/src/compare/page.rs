@@ -107,7 +107,8 @@ fn pages(runs: &[Candidate]) -> String {
     for section in content::sections(runs) {
         out.push_str(&format!("<section><h2>{}</h2>\n", escape(&section.title)));
         for row in &section.rows {
-            out.push_str("<div class=\"beside\">\n");
+            let wide = row.each.iter().any(|(_, exhibit)| is_wide(exhibit));
+            out.push_str(if wide { "<div class=\"beside wide\">\n" } else { "<div class=\"beside\">\n" });
             for (name, exhibit) in &row.each {
                 let picture = content::picture(exhibit, row, name, CHART);
                 let drawn = picture.unwrap_or_else(|| match exhibit {
@@ -130,6 +131,11 @@ fn pages(runs: &[Candidate]) -> String {
     out
 }
 
+/// Two such tables have no room beside each other.
+fn is_wide(exhibit: &Exhibit) -> bool {
+    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
+}
+
 fn list(facts: &Facts) -> String {
     let row = |(label, value): &(String, String)| {
         format!("<tr><th>{}</th><td class=\"n\">{}</td></tr>\n", escape(label), escape(value))
@@ -150,7 +156,7 @@ fn table(table: &Table) -> String {
         format!("<tr><th>{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "<table><caption>{} {}</caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        "<table><caption>{}, {}</caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table>\n",
         escape(&table.heading),
         escape(&table.column_heading),
         escape(&table.row_heading),

@@ -3,6 +3,7 @@
 use record::{RunFile, TargetKind};
 
 use super::Candidate;
+use crate::document::MarkKind;
 
 /// A property that should be the same in all runs.
 struct Property {
@@ -52,7 +53,11 @@ fn states(run: &Candidate) -> Vec<String> {
             count => format!("; and {} more", count - 1),
         };
         let first = mark.details.first().map(|text| format!(": {text}{more}"));
-        format!("{} is {}{}", run.name, mark.title.to_lowercase(), first.unwrap_or_default())
+        let state = match mark.kind {
+            MarkKind::NotAchieved => "did not become steady".to_owned(),
+            _ => format!("is {}", mark.title.to_lowercase()),
+        };
+        format!("{} {state}{}", run.name, first.unwrap_or_default())
     });
     marks.collect()
 }

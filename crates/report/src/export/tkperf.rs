@@ -60,7 +60,7 @@ fn leaf(name: &str, value: &Value) -> String {
 
 fn element(source: Source<'_>, all: &[Answer<'_>], test: &str) -> Option<String> {
     let measured: Vec<&Answer<'_>> =
-        all.iter().filter(|a| a.test == test && a.phase == Phase::Measure).collect();
+        all.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some()).collect();
     let first = measured.first()?;
     let rounds = match test {
         "wsat" => Vec::new(),
