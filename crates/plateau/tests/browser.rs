@@ -11,6 +11,8 @@ use support::Bench;
 const BROWSER: &str = "chromium";
 /// Uses a report as a reader would.
 const PROBE: &str = include_str!("browser/probe.js");
+/// Looks for what cannot be seen or read.
+const LAYOUT: &str = include_str!("browser/layout.js");
 /// Nothing but the page itself: the browser's own errands would look like requests of the page.
 const QUIET: [&str; 10] = [
     "--headless",
@@ -53,10 +55,17 @@ fn is_missing() -> bool {
 /// What the probe found on a page, with its scripts and without.
 fn probed(bench: &Bench, report: &Path) -> (Value, String) {
     let source = format!("src=\"file://{}\"", report.display());
+    let frames = format!(
+        "<iframe id=\"on\" width=\"1300\" height=\"900\" {source}></iframe>\n\
+         <iframe id=\"off\" sandbox=\"allow-same-origin\" {source}></iframe>"
+    );
+    framed(bench, &frames, PROBE)
+}
+
+/// What a script found in frames.
+fn framed(bench: &Bench, frames: &str, script: &str) -> (Value, String) {
     let page = format!(
-        "<!DOCTYPE html><meta charset=\"utf-8\"><title>probe</title><pre id=\"result\"></pre>\n\
-         <iframe id=\"on\" width=\"1300\" height=\"900\" {source}></iframe>\n\
-         <iframe id=\"off\" sandbox=\"allow-same-origin\" {source}></iframe>\n<script>{PROBE}</script>\n"
+        "<!DOCTYPE html><meta charset=\"utf-8\"><title>probe</title><pre id=\"result\"></pre>\n{frames}\n<script>{script}</script>\n"
     );
     let path = bench.path("probe.html");
     std::fs::write(&path, page).unwrap();
@@ -119,4 +128,32 @@ fn pointer_keys_and_buttons_do_what_is_promised_and_without_scripts_no_word_is_m
     std::fs::write(&dumb, format!("{before}{}", rest.split_once("</script>").unwrap().1)).unwrap();
     let (found, _) = probed(&bench, &dumb);
     assert!(found["error"].is_string(), "{found}");
+}
+
+#[test]
+fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() {
+    if is_missing() {
+        return;
+    }
+    let bench = Bench::new();
+    // As many strips above each page as there can be without an interruption.
+    let fault = "throttle:after=30min,for=60min,rate=20MB";
+    for profile in ["pts-e-1.0", "pts-e-2.0"] {
+        let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
+        let document = bench.json(&[&tests[..], &["--profile", profile, "--sim-fault", fault]].concat());
+        let source = format!("file://{}", document["report"].as_str().unwrap());
+        let frame =
+            |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
+        let frames = [1500, 1280, 1000, 400].map(frame).concat();
+        let (found, complaints) = framed(&bench, &frames, LAYOUT);
+        assert_eq!(complaints, "");
+        assert_eq!(found.as_object().map(serde_json::Map::len), Some(4), "{found}");
+        for (width, told) in found.as_object().unwrap() {
+            assert!(
+                told["charts"].as_u64().is_some_and(|charts| charts > 12),
+                "{profile} at {width}: {told}"
+            );
+            assert_eq!(told["faults"], serde_json::json!([]), "{profile} at {width}: {found}");
+        }
+    }
 }

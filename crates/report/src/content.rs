@@ -208,6 +208,10 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     ]
 }
 
+/// The first page has room for so many members of an array; of more, each is in the special notes, which go on in an
+/// annex.
+pub(crate) const MOST_MEMBERS: usize = 4;
+
 fn device(document: &Document) -> Vec<Fact> {
     let target = &document.run.target;
     let mut facts = vec![
@@ -218,8 +222,13 @@ fn device(document: &Document) -> Vec<Fact> {
         ("NAND TYPE", or_na(target.nand.as_deref())),
         ("SECTOR SIZE", sectors(document)),
     ];
-    let members = target.array.iter().flat_map(|array| &array.members);
-    facts.extend(members.map(|member| ("MEMBER", member.words())));
+    match &target.array {
+        Some(array) if array.members.len() > MOST_MEMBERS => {
+            facts.push(("MEMBERS", format!("{} drives, see Special Notes", array.members.len())));
+        }
+        Some(array) => facts.extend(array.members.iter().map(|member| ("MEMBER", member.words()))),
+        None => {}
+    }
     facts
 }
 

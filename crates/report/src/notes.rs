@@ -1,8 +1,10 @@
 //! Special notes of a run: a table that may need several sheets, because each sheet must carry the banners.
 
 use pts::Outcome;
+use record::MemberFacts;
 
 use crate::Document;
+use crate::content::MOST_MEMBERS;
 use crate::document::{Interruption, MarkKind};
 
 /// One row of the special notes.
@@ -61,11 +63,16 @@ fn first_few(comments: &[String]) -> Vec<String> {
 /// Pixels that the first sheet has for special notes next to one test and no mark.
 const ROOM_BESIDE: f64 = 255.0;
 
+/// What a member of an array takes in the block above.
+const MEMBER_PIXELS: f64 = 40.0;
+
 /// The special notes of the run: those of the first page, and those that go on in an annex.
 pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let marks = document.marks(None).len() as f64 * 27.0;
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
-    split(all_notes(document), (ROOM_BESIDE - marks - tests).max(0.0))
+    let members = document.run.target.array.as_ref().map_or(0, |array| array.members.len());
+    let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
+    split(all_notes(document), (ROOM_BESIDE - marks - tests - members).max(0.0))
 }
 
 fn all_notes(document: &Document) -> Vec<NoteRow> {
@@ -82,6 +89,12 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
     {
         let comments = origin.remarks.clone();
         rows.push(NoteRow { item: "Source".into(), notation: "NOTE".into(), comments });
+    }
+    if let Some(array) = &document.run.target.array
+        && array.members.len() > MOST_MEMBERS
+    {
+        let comments = array.members.iter().map(MemberFacts::words).collect();
+        rows.push(NoteRow { item: "Array".into(), notation: "MEMBERS".into(), comments });
     }
     for note in &document.publication.notes {
         rows.push(NoteRow { item: "Sponsor".into(), notation: "NOTE".into(), comments: vec![note.clone()] });

@@ -19,7 +19,7 @@ const SQUARE: u32 = 10;
 const TOLERANCE: f64 = 20.0;
 
 /// Which page of which run, and why it is hard.
-const PAGES: [(&str, &str, usize); 18] = [
+const PAGES: [(&str, &str, usize); 20] = [
     ("summary", "enterprise", 1),
     ("header-of-four-columns", "enterprise-2", 3),
     ("long-model-name", "restless", 1),
@@ -38,6 +38,8 @@ const PAGES: [(&str, &str, usize); 18] = [
     ("many-interruptions", "gaps", 1),
     ("simulated", "simulated", 7),
     ("whole-test-with-health", "talkative", 0),
+    ("array-of-four-members", "array", 1),
+    ("array-of-many-members", "array-of-many", 1),
 ];
 
 fn plan(id: &str) -> Plan {

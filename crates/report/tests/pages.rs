@@ -370,3 +370,18 @@ fn a_run_without_any_test_begun_is_still_a_report() {
     loaded.entries.clear();
     assert!(report::html(&report::fold(&run.file, &loaded).unwrap()).contains("n/a"));
 }
+
+#[test]
+fn each_member_of_an_array_is_named_and_the_first_page_does_not_run_over() {
+    for id in ["array", "array-of-many"] {
+        let Recorded { plan: Plan { members, .. }, html, .. } = named(id);
+        for number in 1..=*members {
+            assert!(
+                html.contains(&format!("S455NY0M21{number:04}, 480.1 GB")),
+                "member {number} of {members}"
+            );
+        }
+        let block = html.split("DEVICE INFORMATION").nth(1).unwrap().split("</dl>").next().unwrap();
+        assert!(block.matches("<dt>").count() <= 10, "{block}");
+    }
+}

@@ -10,8 +10,13 @@ use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
-/// Room for one name above the plot; names of neighbours are on rows of their own.
+/// Room for one name above the plot; names that would meet are on rows of their own.
 const NAME_ROW: f64 = 15.0;
+const NAME: Lettering = Lettering::new(12.0, Anchor::Start).colour(INK);
+/// Room of a letter of a name, rounded up.
+const LETTER: f64 = NAME.size * 0.62;
+/// Free room behind a name.
+const NAME_GAP: f64 = 14.0;
 /// What a bin of one I/O stands on, so that it can be seen.
 const BELOW_ONE: f64 = 0.5;
 
@@ -24,29 +29,44 @@ struct Plot {
     time: Ruler,
     ios: Ruler,
     share: Ruler,
+    names: Vec<Name>,
+}
+
+/// A marker's name above the plot.
+struct Name {
+    text: String,
+    /// Where it is written, and its line where it has one.
+    at: f64,
+    anchor: Anchor,
+    line: Option<f64>,
+    row: usize,
 }
 
 impl Plot {
     fn new(times: &ResponseTimes, size: Size) -> Self {
-        let top = 30.0 + NAME_ROW * times.markers.len() as f64;
-        let (left, right, bottom) = (86.0, size.width - 74.0, (size.height - 52.0).max(top + 40.0));
+        let (left, right) = (86.0, size.width - 74.0);
         let end = if times.to_ms.is_finite() && times.to_ms > 0.0 { times.to_ms } else { 1.0 };
+        let time = Ruler::of(Scale::LinearFromZero, [end].into_iter(), ((right - left) / 80.0) as usize);
+        let names = names(times, &time, left, right);
+        let rows = names.iter().map(|name| name.row + 1).max().unwrap_or(0);
+        let top = 30.0 + NAME_ROW * rows as f64;
+        let bottom = (size.height - 46.0).max(top + 40.0);
         let counts = times.bins.iter().map(|bin| bin.ios as f64);
         Self {
             left,
             top,
             right,
             bottom,
-            time: Ruler::of(Scale::LinearFromZero, [end].into_iter(), ((right - left) / 80.0) as usize),
+            time,
             ios: Ruler::of(Scale::Log10, counts.chain([BELOW_ONE]), ((bottom - top) / 40.0) as usize),
             share: Ruler::of(Scale::LinearFromZero, [100.0].into_iter(), 5),
+            names,
         }
     }
 
     /// None where it lies outside the picture.
     fn at_time(&self, ms: f64) -> Option<f64> {
-        let place = self.time.place(ms).filter(|place| (0.0..=1.000_001).contains(place))?;
-        Some(self.left + place * (self.right - self.left))
+        along(&self.time, ms, self.left, self.right)
     }
 
     fn height(&self, ruler: &Ruler, value: f64) -> Option<f64> {
@@ -64,14 +84,14 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     draw_axes(&mut canvas, &plot);
     let outside = draw_bins(&mut canvas, times, &plot);
     draw_confidence(&mut canvas, times, &plot);
-    draw_markers(&mut canvas, times, &plot);
+    draw_markers(&mut canvas, &plot);
     if times.bins.is_empty() {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if outside > 0 {
         let text = format!("{} I/Os took longer and lie outside", grouped(outside as f64, 0));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
-        canvas.text((plot.right, plot.bottom + 43.0), &text, lettering);
+        canvas.text((plot.right, plot.bottom + 38.0), &text, lettering);
     }
     canvas.finish()
 }
@@ -102,7 +122,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &Plot) {
     let corners = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
     canvas.polyline(&[corners[0], corners[1], corners[2], (plot.right, plot.top)], frame);
     let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-    canvas.text((middle.0, plot.bottom + 43.0), "Response time (ms)", TITLE);
+    canvas.text((middle.0, plot.bottom + 38.0), "Response time (ms)", TITLE);
     canvas.text((18.0, middle.1), "I/Os per bin", TITLE.turned(-90.0));
     canvas.text((plot.right + 58.0, middle.1), "Confidence level (%)", TITLE.turned(90.0));
 }
@@ -146,21 +166,67 @@ fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) {
     }
 }
 
-fn draw_markers(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) {
-    for (row, (name, value)) in times.markers.iter().enumerate() {
-        let y = 36.0 + NAME_ROW * row as f64;
-        let name = shortened(name, 20);
-        let value = value.filter(|ms| ms.is_finite());
-        let Some((ms, x)) = value.and_then(|ms| Some((ms, plot.at_time(ms)?))) else {
-            let text = value.map_or_else(|| "n/a".into(), |ms| format!("{} ms, outside", grouped(ms, 3)));
-            let lettering = Lettering::new(12.0, Anchor::End).colour(SOFT_INK);
-            canvas.text((plot.right, y), &format!("{name}: {text}"), lettering);
-            continue;
-        };
-        canvas.line((x, y + 3.0), (x, plot.bottom), Stroke { colour: FIT, width: 1.2, dash: "5 4" });
-        // Left of its line where there is no room on the right.
-        let (anchor, shift) = if x > plot.right - 160.0 { (Anchor::End, -5.0) } else { (Anchor::Start, 5.0) };
-        let text = format!("{name}: {} ms", grouped(ms, 3));
-        canvas.text((x + shift, y), &text, Lettering::new(12.0, anchor).colour(INK));
+fn draw_markers(canvas: &mut Canvas, plot: &Plot) {
+    for name in &plot.names {
+        let y = 36.0 + NAME_ROW * name.row as f64;
+        if let Some(x) = name.line {
+            canvas.line((x, y + 3.0), (x, plot.bottom), Stroke { colour: FIT, width: 1.2, dash: "5 4" });
+        }
+        let colour = if name.line.is_some() { INK } else { SOFT_INK };
+        canvas.text((name.at, y), &name.text, Lettering { anchor: name.anchor, ..NAME }.colour(colour));
     }
+}
+
+/// Where `ms` lies between `left` and `right`; none outside.
+fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
+    let place = time.place(ms).filter(|place| (0.0..=1.000_001).contains(place))?;
+    Some(left + place * (right - left))
+}
+
+/// The names of the markers, each in the first row in which it meets neither a name nor the line of one above.
+fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name> {
+    let mut waiting: Vec<(Name, (f64, f64))> =
+        times.markers.iter().map(|marker| name(marker, time, left, right)).collect();
+    // From outside to inside on both sides, so that lines, which go down, leave the names below alone.
+    let order = |(name, _): &(Name, (f64, f64))| match (name.line, &name.anchor) {
+        (Some(x), Anchor::Start) => (0, x),
+        (Some(x), _) => (1, -x),
+        (None, _) => (2, 0.0),
+    };
+    waiting.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let mut placed: Vec<(Name, (f64, f64))> = Vec::new();
+    for (mut name, span) in waiting {
+        let rows = placed.iter().map(|(other, _)| other.row + 1).max().unwrap_or(0);
+        let meets = |row: usize| {
+            placed.iter().any(|(other, (from, to))| {
+                let named = other.row == row && span.0 < to + NAME_GAP && *from < span.1 + NAME_GAP;
+                let crossed = other.row < row && other.line.is_some_and(|x| span.0 < x && x < span.1);
+                named || crossed
+            })
+        };
+        name.row = (0..rows).find(|row| !meets(*row)).unwrap_or(rows);
+        placed.push((name, span));
+    }
+    placed.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A marker's name in no row yet, and from where to where it goes together with its line.
+fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f64) -> (Name, (f64, f64)) {
+    let value = value.filter(|ms| ms.is_finite());
+    let line = value.and_then(|ms| along(time, ms, left, right));
+    let told = match (value, line) {
+        (Some(ms), Some(_)) => format!("{} ms", grouped(ms, 3)),
+        (Some(ms), None) => format!("{} ms, outside", grouped(ms, 3)),
+        (None, _) => "n/a".into(),
+    };
+    let text = format!("{}: {told}", shortened(name, 20));
+    let width = text.chars().count() as f64 * LETTER;
+    // Left of its line where there is no room on the right.
+    let (anchor, at, from) = match line {
+        Some(x) if x + 5.0 + width <= right => (Anchor::Start, x + 5.0, x),
+        Some(x) => (Anchor::End, x - 5.0, x - 5.0 - width),
+        None => (Anchor::End, right, right - width),
+    };
+    let to = line.unwrap_or(right).max(if matches!(anchor, Anchor::Start) { at + width } else { at });
+    (Name { text, at, anchor, line, row: 0 }, (from, to))
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Table};
+use pts::profile::Edition;
 
 use super::grid::{Field, PAD, facts, label_width, table};
 use super::letters::{ink, soft};
@@ -12,12 +13,17 @@ use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround};
 use crate::Document;
 use crate::chart::{self, Size};
-use crate::content;
+use crate::content::{self, Column};
 use crate::pages::Place;
 use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
 
 /// Least height of a chart: below, nobody reads it.
 const LEAST_CHART: f64 = 170.0;
+/// The same of response times, whose names above the plot and axes below it take more.
+const LEAST_RESPONSE_TIMES: f64 = 230.0;
+/// Widths of the columns of the header, in shares: those of the platform and the test have the longest texts.
+const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
+const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
 /// Letters below this size are not read.
 const SMALLEST: f64 = 6.0;
@@ -70,10 +76,21 @@ fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, ind
         let text = format!("{label}: {value}");
         sheet.text((x, after + 14.0), width - 10.0, &text, style.bold(), Align::Left);
     }
-    let top = after + 20.0;
+    let edition_1_0 = document.profile.edition == Edition::V1_0;
+    let shares = if edition_1_0 { COLUMN_SHARES_1_0 } else { COLUMN_SHARES_2_0 };
+    let lowest = columns(sheet, &header.columns, shares, after + 20.0);
+    sheet.frame(Area::new(SIDE, y, ROOM, lowest - y), LINE);
+    lowest
+}
+
+/// The columns of the header; says where they end.
+fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64) -> f64 {
     let mut lowest = top;
-    for (place, column) in header.columns.iter().enumerate() {
-        let x = SIDE + width * place as f64;
+    let mut edges = Vec::new();
+    let mut x = SIDE;
+    for (column, share) in all.iter().zip(shares) {
+        let width = ROOM * share;
+        edges.push((x, width));
         sheet.fill(Area::new(x, top, width, 17.0), PALE);
         sheet.text((x + 10.0, top + 12.5), width - 20.0, column.heading, ink(10.5).bold(), Align::Left);
         let mut at = top + 20.0;
@@ -87,11 +104,11 @@ fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, ind
             at += facts(sheet, (x + 10.0, at), width - 20.0, label, items, 10.0);
         }
         lowest = lowest.max(at + 4.0);
+        x += width;
     }
-    for place in 0..header.columns.len() {
-        sheet.frame(Area::new(SIDE + width * place as f64, top, width, lowest - top), LINE);
+    for (x, width) in edges {
+        sheet.frame(Area::new(x, top, width, lowest - top), LINE);
     }
-    sheet.frame(Area::new(SIDE, y, ROOM, lowest - y), LINE);
     lowest
 }
 
@@ -110,10 +127,12 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
     }
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let charts = all.iter().filter(is_chart).count();
+    let least =
+        |e: &Exhibit| if matches!(e, Exhibit::ResponseTimes(_)) { LEAST_RESPONSE_TIMES } else { LEAST_CHART };
     let gaps = GAP * all.len().saturating_sub(1) as f64;
     let fixed: f64 = all.iter().map(natural_height).sum();
     // Tables give way where charts would become too small.
-    let squeeze = if charts > 0 { LEAST_CHART * charts as f64 } else { 0.0 };
+    let squeeze: f64 = all.iter().filter(is_chart).map(least).sum();
     let scale = ((area.height - gaps - squeeze) / fixed.max(1.0)).clamp(0.3, 1.0);
     let chart_height = (area.height - gaps - fixed * scale) / charts.max(1) as f64;
     let mut y = area.y;

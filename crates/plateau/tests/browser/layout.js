@@ -1,0 +1,37 @@
+// Looks at a report in frames of several widths and writes down what a reader could not see or read.
+onload = () => {
+  const found = {};
+  for (const frame of document.querySelectorAll("iframe")) {
+    const faults = [];
+    try {
+      const page = frame.contentDocument;
+      const sheets = [...page.querySelectorAll(".sheet")];
+      const box = (node) => node.getBoundingClientRect();
+      const name = (node) => `${node.closest(".sheet").id} ${node.className || node.tagName}`;
+      for (const sheet of sheets) {
+        const parts = [...sheet.children].filter((part) => box(part).height > 0);
+        parts.slice(1).forEach((part, i) => {
+          if (box(part).top < box(parts[i]).bottom - 1) faults.push(`${name(part)} lies over what is above it`);
+        });
+      }
+      for (const part of page.querySelectorAll(".exhibits")) {
+        // Not by its scroll height: the watermark is turned and reaches over.
+        const outside = [...part.children].some((child) => box(child).bottom > box(part).bottom + 1);
+        if (outside) faults.push(`${name(part)} is too small for its content`);
+      }
+      const charts = [...page.querySelectorAll("figure svg")];
+      for (const chart of charts) {
+        const { height } = box(chart);
+        if (height < 150) faults.push(`${name(chart.parentNode)}: a chart of ${Math.round(height)} pixels`);
+      }
+      for (const value of page.querySelectorAll("dd")) {
+        if (box(value).width < 60) faults.push(`${name(value)}: a value in ${Math.round(box(value).width)} pixels`);
+      }
+      if (page.documentElement.scrollWidth > frame.clientWidth) faults.push("the page is wider than its window");
+      found[frame.width] = { sheets: sheets.length, charts: charts.length, faults };
+    } catch (error) {
+      found[frame.width] = { faults: [String(error)] };
+    }
+  }
+  document.getElementById("result").textContent = JSON.stringify(found);
+};
