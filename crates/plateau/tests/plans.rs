@@ -160,7 +160,7 @@ fn the_review_has_25_rounds_whatever_happens() {
 #[test]
 fn the_map_proposes_a_demand() {
     let bench = Bench::new();
-    let ran = bench.json(&[&["run", "map"], &DRIVE[..], &["--cell-seconds", "12"]].concat());
+    let ran = bench.json(&[&["run", "map"], &DRIVE[..], &["--cell-seconds", "60"]].concat());
     let figures = ran["tests"][0]["key_figures"].to_string();
     assert!(figures.contains("RND 4KiB R knee at TC") && figures.contains(", proposed"), "{figures}");
     let shown = bench.ok(&["show", ran["run"].as_str().unwrap()]);

@@ -29,6 +29,7 @@ pub mod verify;
 mod composite;
 mod context;
 mod demand;
+mod few_ios;
 mod host_limit;
 mod imported;
 mod modified;

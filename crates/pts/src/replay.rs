@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Stop, Task, host_limit, temperature};
+use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, temperature};
 
 /// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
@@ -138,12 +138,12 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     let mut outcomes = Vec::new();
     for name in run.tests.iter().filter(|name| begun(name)) {
         let mut answers = Replay::of(name, entries);
-        let host_limited = host_limit::note(answers.measured());
+        let found = [host_limit::note(answers.measured()), few_ios::note(answers.measured())];
         let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
         }
-        outcome.notes.extend(host_limited);
+        outcome.notes.extend(found.into_iter().flatten());
         if outcome.converged == Some(false) {
             outcome.notes.extend(temperature::notes(name, entries));
         }

@@ -81,11 +81,11 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use record::{Access, DataPattern, Direction, Range, Regime, Series, Until, Workload};
 
-    fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
+    pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
         let workload = Workload {
             access: Access::Random,
             read_percent: 0,

@@ -189,6 +189,18 @@ fn a_map_finds_the_knee_of_each_load_and_proposes_the_larger() {
 }
 
 #[test]
+fn a_load_whose_cells_were_too_short_has_no_knee() {
+    let map = Preset::named("map").unwrap().plan().own_tests.remove(0);
+    // No read ends with a single one outstanding.
+    let mut bench =
+        Fake::new(|_, w| if w.read_percent == 100 { u64::from(w.outstanding() - 1) * 10 } else { 10_000 });
+    parallel(&mut bench);
+    let outcome = run(&map, &target(512), &standard(), &mut bench);
+    let names: Vec<&str> = outcome.key_figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names, ["RND 4KiB W knee at TC 1 QD 1, proposed"]);
+}
+
+#[test]
 fn a_tssdr_round_is_the_iops_round_of_the_pts() {
     let preset = Preset::named("tssdr").unwrap().plan().own_tests.remove(0);
     let settings = Settings { threads: 8, queue_depth: 32, ..standard() };

@@ -37,6 +37,8 @@ pub struct Mean {
     /// Of the largest of all; none for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
+    /// Too few I/Os ended in one of its segments to conclude anything from it.
+    pub coarse: bool,
 }
 
 /// The value of a segment that is tracked; none without I/O.
@@ -161,6 +163,7 @@ pub fn means(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Mean> {
             mean_ms: mean(same().filter_map(Segment::mean_latency_ms)),
             max_ms: maxima.max_by(f64::total_cmp).filter(|_| context.has_maxima()),
             host_limited: same().any(Segment::is_host_limited),
+            coarse: same().any(crate::few_ios::has_few),
         }
     };
     seen.cells.iter().enumerate().map(of).collect()

@@ -271,10 +271,12 @@ fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
     same.map(|mean| Point { demand: mean.demand, iops: mean.iops, mean_ms: mean.mean_ms }).collect()
 }
 
-/// The knee of each load, and the one of them with the highest demand.
+/// The knee of each load whose cells were all long enough to have one.
 fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
+    let is_sound =
+        |load: &(Load, u32)| !means.iter().any(|mean| (mean.load, mean.block_bytes) == *load && mean.coarse);
     let of = |load: (Load, u32)| Some((load.0.name(Some(load.1)), Knee::of(&points_of(means, load))?));
-    loads(means).into_iter().filter_map(of).collect()
+    loads(means).into_iter().filter(is_sound).filter_map(of).collect()
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
@@ -309,7 +311,7 @@ fn knee_page(means: &[Mean]) -> Page {
         items.push((format!("{name}, highest"), point(&knee.highest)));
     }
     let proposed =
-        proposal(&knees).map_or_else(|| "nothing was measured".into(), |point| demand_name(point.demand));
+        proposal(&knees).map_or_else(|| "too little was measured".into(), |point| demand_name(point.demand));
     items.push(("Proposed TC and QD".into(), proposed));
     let facts = Facts { heading: "Knee over demand".into(), items };
     let remarks = vec![

@@ -269,6 +269,7 @@ mod tests {
             mean_ms: Some(0.1),
             max_ms: None,
             host_limited: false,
+            coarse: false,
         }
     }
 
