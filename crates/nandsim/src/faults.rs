@@ -90,6 +90,13 @@ pub(crate) struct Laid {
     failing: BTreeMap<u32, Cause>,
 }
 
+impl Laid {
+    /// The throttles of that moment.
+    fn slow_at(&self, now_ns: u64) -> impl Iterator<Item = &SlowTime> {
+        self.faults.slow.iter().filter(move |slow| slow.times_ns.contains(&now_ns))
+    }
+}
+
 impl Ssd {
     /// Lays `faults` over the drive, in place of those before; [`Faults::default`] takes all away.
     pub fn lay_faults(&mut self, faults: Faults) {
@@ -164,10 +171,15 @@ impl Ssd {
         self.faults.as_deref_mut()?.failing.remove(&(leaf as u32))
     }
 
+    /// Whether an injected throttle holds the drive back at the moment.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.laid().is_some_and(|laid| laid.slow_at(self.now_ns).next().is_some())
+    }
+
     /// What 64 KiB cost the controller by the throttle of the moment in ns; 0 is none.
     pub(crate) fn slowness_ns_per_64k(&self) -> u64 {
         let slow = |laid: &Laid| {
-            let now = laid.faults.slow.iter().filter(|slow| slow.times_ns.contains(&self.now_ns));
+            let now = laid.slow_at(self.now_ns);
             now.map(|slow| (65_536 * 1_000_000_000) / slow.bytes_per_second.max(1)).max().unwrap_or(0)
         };
         let own = if self.thermal.throttled() { self.thermal.slow_ns_per_64k() } else { 0 };

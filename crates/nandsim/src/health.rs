@@ -68,7 +68,7 @@ pub struct Smart {
     pub unsafe_shutdowns: u64,
     /// Commands that failed because of unreadable or unwritable flash.
     pub media_errors: u64,
-    /// Whether the drive slows itself down at the moment.
+    /// Whether the drive slows itself down at the moment, by its warmth or an injected throttle.
     pub throttled: bool,
 }
 
@@ -97,7 +97,7 @@ impl Ssd {
             power_cycles: health.power_cycles,
             unsafe_shutdowns: health.unsafe_shutdowns,
             media_errors: health.media_errors,
-            throttled: self.thermal.throttled(),
+            throttled: self.thermal.throttled() || self.is_held_back(),
         }
     }
 }

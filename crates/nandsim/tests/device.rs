@@ -180,6 +180,19 @@ fn a_slow_time_has_its_rate() {
 }
 
 #[test]
+fn a_slow_time_is_told_while_it_lasts() {
+    let mut ssd = small(64, 20.0, 256);
+    let now = ssd.now_ns();
+    let slow = SlowTime { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };
+    ssd.lay_faults(Faults { slow: vec![slow], ..Faults::default() });
+    let told = [SECOND / 2, SECOND, SECOND].map(|later| {
+        ssd.idle(later);
+        ssd.smart().throttled
+    });
+    assert_eq!(told, [false, true, false]);
+}
+
+#[test]
 fn the_witness_tells_what_came() {
     let mut ssd = small(64, 20.0, 256);
     fill(&mut ssd);
