@@ -5,7 +5,7 @@ use record::{Direction, Effort, Segment, TargetFacts};
 use serde_json::{Map, Value, json};
 use stdx::Histogram;
 use stdx::histogram::slot_bounds;
-use stdx::units::{SECOND_NS, grouped};
+use stdx::units::{SECOND_NS, count_of, grouped};
 
 use crate::summary::simulated;
 
@@ -127,11 +127,11 @@ impl Part {
         let mut out = String::new();
         for segment in &self.segments {
             out.push_str(&format!(
-                "{}: {}, {} threads with {} outstanding I/Os each, {:.3} s, engine {}\n",
+                "{}: {}, {} with {} each, {:.3} s, engine {}\n",
                 self.name,
                 segment.workload,
-                segment.workload.threads,
-                segment.workload.queue_depth,
+                count_of(segment.workload.threads.into(), "thread"),
+                count_of(segment.workload.queue_depth.into(), "outstanding I/O"),
                 segment.seconds(),
                 segment.engine
             ));

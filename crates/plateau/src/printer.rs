@@ -32,7 +32,28 @@ pub fn tell(text: &str) {
     drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
 }
 
+/// `line` without wrapping, for a line that a terminal rewrites: what is beyond the edge is cut. A wrapped one would
+/// leave a part behind each time.
+pub fn cut(line: &str) -> String {
+    format!("\x1b[?7l{line}\x1b[?7h")
+}
+
+/// What puts `line` in place of the line that a terminal rewrites.
+pub fn rewritten(line: &str) -> String {
+    format!("\r\x1b[2K{}", cut(line))
+}
+
 /// Says one line on standard error.
 pub fn tell_line(line: &str) {
     tell(&format!("{line}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_rewritten_does_not_wrap() {
+        assert_eq!(rewritten("round 1/25"), "\r\x1b[2K\x1b[?7lround 1/25\x1b[?7h");
+    }
 }

@@ -139,7 +139,7 @@ impl Progress {
         match (&self.row, self.live) {
             (Some((board, row, name)), true) => board.set(*row, format!("{name}  {line}")),
             (None, true) => {
-                printer::tell(&format!("\r\x1b[2K{line}"));
+                printer::tell(&printer::rewritten(&line));
                 self.line_open = true;
             }
             (_, false) => self.say(&line),
@@ -304,7 +304,9 @@ impl Pace {
         }
         let eta = self.eta(rest.unwrap_or_default());
         let (round, cell) = (self.round, self.cell + 1);
-        let rounds = self.fixed_rounds.unwrap_or(self.max_rounds);
+        // Behind an interruption rounds count anew.
+        let void = (round - 1).saturating_sub(self.rounds_since_gap);
+        let rounds = self.fixed_rounds.unwrap_or(self.max_rounds.saturating_add(void));
         format!("round {round}/{rounds}  cell {cell}/{}  {workload}  {rate}{eta}", self.cells)
     }
 
@@ -322,7 +324,8 @@ impl Pace {
         match self.fixed_rounds {
             Some(all) => format!("  ETA {}", text(until(all))),
             None => {
-                format!("  ETA {} to {}", text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)))
+                let (from, to) = (text(until(WINDOW_ROUNDS as u32)), text(until(self.max_rounds)));
+                if from == to { format!("  ETA {to}") } else { format!("  ETA {from} to {to}") }
             }
         }
     }

@@ -264,7 +264,8 @@ impl Board {
         let mut ticks = self.ticks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         ticks[stream] = Some(*tick);
         let mut out = std::io::stderr().lock();
-        drop(write!(out, "\r\x1b[2K{}", live_line(&ticks, self.has_maxima)).and_then(|()| out.flush()));
+        let line = printer::rewritten(&live_line(&ticks, self.has_maxima));
+        drop(write!(out, "{line}").and_then(|()| out.flush()));
     }
 
     fn clear(&self) {

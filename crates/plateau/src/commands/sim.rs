@@ -155,7 +155,7 @@ fn calibration(known: &Calibration) -> String {
 
 fn held_out(score: &Score) -> String {
     format!(
-        "hold-out: the mixes that were not fitted are off {:.1} times as much as the fitted ones (at most {HELD_OUT_LIMIT}: {})",
+        "hold-out: the mixes that were not fitted are off {:.2} times as much as the fitted ones (at most {HELD_OUT_LIMIT}: {})",
         score.held_out_ratio(),
         verdict(score.held_out_ratio() <= HELD_OUT_LIMIT)
     )

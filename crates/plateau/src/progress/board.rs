@@ -64,7 +64,7 @@ impl State {
         }
         let rows = self.rows.iter().filter(|row| !row.is_empty());
         self.drawn = rows.clone().count();
-        rows.for_each(|row| text += &format!("{row}\n"));
+        rows.for_each(|row| text += &format!("{}\n", printer::cut(row)));
         text
     }
 }
@@ -76,9 +76,10 @@ mod tests {
     #[test]
     fn lines_that_stay_scroll_above_the_rows() {
         let mut state = State { rows: vec!["a 1".into(), String::new(), "c 1".into()], drawn: 0 };
-        assert_eq!(state.redrawn(None), "a 1\nc 1\n");
+        let [a, b, c] = ["a 1", "b 1", "c 1"].map(printer::cut);
+        assert_eq!(state.redrawn(None), format!("{a}\n{c}\n"));
         state.rows[1] = "b 1".into();
-        assert_eq!(state.redrawn(Some("a: purged")), "\x1b[2A\r\x1b[Ja: purged\na 1\nb 1\nc 1\n");
+        assert_eq!(state.redrawn(Some("a: purged")), format!("\x1b[2A\r\x1b[Ja: purged\n{a}\n{b}\n{c}\n"));
         state.rows = vec![String::new(); 3];
         assert_eq!(state.redrawn(None), "\x1b[3A\r\x1b[J");
         assert_eq!(state.redrawn(Some("end")), "end\n");

@@ -1,7 +1,7 @@
 //! What `plateau plan` prints of a rehearsal.
 
 use serde_json::{Value, json};
-use stdx::units::{amount_base10, grouped, span};
+use stdx::units::{amount_base10, count_of, grouped, span};
 
 use crate::rehearsal::{Curve, Rehearsal, Rehearsed};
 use crate::text_chart;
@@ -18,8 +18,8 @@ pub fn text(rehearsal: &Rehearsal) -> String {
 
 fn of_test(test: &Rehearsed) -> String {
     let verdict = match (test.converged, test.rounds) {
-        (Some(true), rounds) => format!("steady state in {rounds} rounds"),
-        (Some(false), rounds) => format!("no steady state in {rounds} rounds"),
+        (Some(true), rounds) => format!("steady state in {}", count_of(rounds, "round")),
+        (Some(false), rounds) => format!("no steady state in {}", count_of(rounds, "round")),
         (None, _) => "complete".into(),
     };
     let mut out = format!(
