@@ -33,7 +33,7 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds, or `check` found what \
+unwritable, or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds, or `check` found what \
 would invalidate results; 130 interrupted \
 (resume with `plateau resume RUN`).
 

@@ -18,7 +18,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Run,
-        "a run cannot be read, found or confirmed: unknown id, damaged or newer journal, no space left",
+        "a run cannot be found, read, written or confirmed, or a report cannot be written: unknown id, damaged or \
+         newer journal, no space left",
     ),
     (
         Exit::Regressed,
