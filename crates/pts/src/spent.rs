@@ -1,7 +1,7 @@
 //! What the tests of a run took, held against what they were expected to take.
 
 use record::{Entry, Estimated, Event, Expense, Note, RunFile, Segment};
-use stdx::units::{amount_base10, span};
+use stdx::units::{amount_base10, count_of, span};
 
 use crate::dry::{Cost, Estimate};
 
@@ -14,6 +14,8 @@ pub struct Spent {
     pub estimated: Option<(Expense, Expense)>,
     /// What it took so far.
     pub taken: Expense,
+    /// Cells that the last round has not got: write saturation may end within one.
+    pub cells_missing: u32,
     /// Whether it came to its end.
     pub ended: bool,
 }
@@ -52,7 +54,8 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
                 all.retain(|spent| spent.test != *test);
                 let of = estimates.and_then(|all| all.tests.iter().find(|known| known.test == *test));
                 let estimated = of.map(|known| (known.shortest, known.longest));
-                all.push(Spent { test: test.clone(), estimated, taken: Expense::default(), ended: false });
+                let (test, taken) = (test.clone(), Expense::default());
+                all.push(Spent { test, estimated, taken, cells_missing: 0, ended: false });
             }
             // Another tool spent it, and nobody told how much.
             Event::Imported(_) if inside => {
@@ -73,6 +76,9 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
 impl Spent {
     fn take(&mut self, event: &Event, divisor: u64) {
         let taken = &mut self.taken;
+        if let Event::Measured(_) = event {
+            self.cells_missing = self.cells_missing.saturating_sub(1);
+        }
         match event {
             Event::Measured(segment) | Event::Preconditioned(segment) => {
                 taken.duration_ns += length_ns(segment);
@@ -80,7 +86,10 @@ impl Spent {
             }
             // A scaled drive divides the idle time that it is asked for.
             Event::Idled { length_ns } => taken.duration_ns += length_ns / divisor,
-            Event::Noted(Note::RoundStarted { .. }) => taken.rounds += 1,
+            Event::Noted(Note::RoundStarted { cells, .. }) => {
+                taken.rounds += 1;
+                self.cells_missing = *cells;
+            }
             Event::TestEnded { .. } => self.ended = true,
             _ => {}
         }
@@ -113,10 +122,11 @@ impl std::fmt::Display for Spent {
             format!("{} and {} written", span(of.duration_ns), amount_base10(of.written_bytes))
         };
         write!(f, "{}: {}", self.test, cost(&self.taken))?;
-        match self.taken.rounds {
-            0 => {}
-            1 => f.write_str(" in 1 round")?,
-            rounds => write!(f, " in {rounds} rounds")?,
+        match (self.taken.rounds, self.cells_missing) {
+            (0, _) => {}
+            (rounds, 0) => write!(f, " in {}", count_of(rounds, "round"))?,
+            (1, _) => f.write_str(" in a part of a round")?,
+            (rounds, _) => write!(f, " in {} and a part of one", count_of(rounds - 1, "round"))?,
         }
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
@@ -143,7 +153,14 @@ mod tests {
     }
 
     fn of(estimated: Option<(Expense, Expense)>, taken: Expense, ended: bool) -> Spent {
-        Spent { test: "iops".into(), estimated, taken, ended }
+        Spent { test: "iops".into(), estimated, taken, cells_missing: 0, ended }
+    }
+
+    #[test]
+    fn a_round_that_is_not_whole_is_told_as_a_part() {
+        let within = |rounds| Spent { cells_missing: 10, ..of(None, expense(rounds, 1, 1), true) };
+        assert_eq!(within(1).to_string(), "iops: 1 h 00 min and 1 GB written in a part of a round");
+        assert_eq!(within(2).to_string(), "iops: 1 h 00 min and 1 GB written in 1 round and a part of one");
     }
 
     #[test]

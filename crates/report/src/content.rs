@@ -282,6 +282,9 @@ fn software(document: &Document) -> Vec<Fact> {
     ]
 }
 
+/// Letters of a name that the first page has room for.
+const LONGEST_NAME: usize = 120;
+
 fn dates(document: &Document) -> Vec<Fact> {
     let publication = &document.publication;
     let (begin, end) = document.dates_of(None);
@@ -289,8 +292,8 @@ fn dates(document: &Document) -> Vec<Fact> {
     vec![
         (if imported { "IMPORTED" } else { "REPORT" }, date(document.report_run_date)),
         ("TEST RUN", if imported { begin } else { format!("{begin} to {end}") }),
-        ("TEST SPONSOR", or_na(publication.sponsor.as_deref())),
-        ("AUDITOR", or_na(publication.auditor.as_deref())),
+        ("TEST SPONSOR", shortened(&or_na(publication.sponsor.as_deref()), LONGEST_NAME)),
+        ("AUDITOR", shortened(&or_na(publication.auditor.as_deref()), LONGEST_NAME)),
     ]
 }
 

@@ -161,6 +161,9 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
     ] {
         assert!(html.contains(text), "{text}");
     }
+    let long = report::Publication { sponsor: Some("Ä".repeat(500)), ..report::Publication::default() };
+    let document = report::fold(&recorded.run.file, &recorded.loaded).unwrap().published(long);
+    assert!(!report::html(&document).contains(&"Ä".repeat(121)), "the first page has no room for more");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use stdx::units::amount_base2;
 use super::{Fact, capacity, cpu, model, number, or_na, system, title_line, tool};
 use crate::Document;
 use crate::document::date;
+use crate::markup::shortened;
 
 /// Facts below a heading, in groups that may have one, too.
 pub(crate) struct Column {
@@ -30,6 +31,11 @@ pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> He
     } else {
         header_2_0(document, outcome, index)
     }
+}
+
+/// As much of the name as a line of the header has room for.
+fn sponsor(document: &Document) -> String {
+    shortened(&or_na(document.publication.sponsor.as_deref()), 40)
 }
 
 fn page_of(outcome: &Outcome, index: usize) -> String {
@@ -58,7 +64,7 @@ fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
         device: vec![
             ("VENDOR", or_na(target.vendor.as_deref())),
             ("SSD MODEL NO", model(document).to_owned()),
-            ("TEST SPONSOR", or_na(document.publication.sponsor.as_deref())),
+            ("TEST SPONSOR", sponsor(document)),
         ],
         columns: columns_1_0(document, outcome),
     }
@@ -140,7 +146,7 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
         device: vec![
             ("Vendor", or_na(target.vendor.as_deref())),
             ("SSD Model", model(document).to_owned()),
-            ("Tested By", or_na(document.publication.sponsor.as_deref())),
+            ("Tested By", sponsor(document)),
         ],
         columns: vec![
             column("Test Platform", platform_2_0(document)),
