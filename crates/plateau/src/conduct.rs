@@ -101,7 +101,7 @@ pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
         id: new_id(name_of(&wanted.tests), &wanted.target),
         created: jiff::Timestamp::now(),
         plateau_version: env!("CARGO_PKG_VERSION").into(),
-        command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
+        command: places::command_line(),
         tests: wanted.tests,
         profile: wanted.profile.name.into(),
         settings,
@@ -169,7 +169,7 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
     let report = report_file::write(&run)?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();
-    document["report"] = serde_json::json!(report);
+    document["report"] = serde_json::json!(places::text_of(&report));
     let text = format!(
         "{}\nrun       {}\nreport    {}\n",
         summary.text(),

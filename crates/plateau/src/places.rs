@@ -17,6 +17,17 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     Ok(Library::at(std::path::absolute(root)?))
 }
 
+/// A path as text, for documents: names need not be text, and what is none of it is replaced.
+pub fn text_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// What was typed, for the run to remember.
+pub fn command_line() -> Vec<String> {
+    let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("plateau".to_owned()).chain(typed).collect()
+}
+
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }

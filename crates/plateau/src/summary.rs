@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::{checks, health};
+use crate::{checks, health, places};
 
 /// A run folded from its journal.
 pub struct Summary {
@@ -105,7 +105,7 @@ impl Summary {
         let file = &self.run.file;
         json!({
             "run": file.id,
-            "path": self.run.dir,
+            "path": places::text_of(&self.run.dir),
             "created": file.created.to_string(),
             "state": self.state(),
             "profile": file.profile,

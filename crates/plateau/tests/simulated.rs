@@ -230,3 +230,28 @@ fn a_damaged_journal_is_refused_and_a_torn_one_reported() {
     std::fs::write(&path, [b"plateau-journal 2\n", &whole[18..]].concat()).unwrap();
     assert!(bench.fails(6, &["show", run]).contains("newer"));
 }
+
+#[test]
+fn names_that_are_no_text_are_names_all_the_same() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = Bench::new();
+    let library = bench.dir.path().join(std::ffi::OsStr::from_bytes(b"odd \xff name"));
+    let said = |args: &[&str]| {
+        let output = bench.command(args).arg("--json").env("PLATEAU_LIBRARY", &library).output().unwrap();
+        let (out, err) = support::texts(&output);
+        assert!(output.status.success(), "{args:?}: {err}");
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let typed = bench
+        .command(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--library"])
+        .arg(&library)
+        .output();
+    let (_, err) = support::texts(&typed.unwrap());
+    assert!(!err.contains("panicked"), "{err}");
+    let runs = said(&["runs"]);
+    let id = runs[0]["run"].as_str().unwrap();
+    assert!(said(&["show", id])["path"].as_str().unwrap().contains("odd"));
+    assert!(said(&["report", id])["report"].as_str().unwrap().ends_with("report.html"));
+    said(&["verify", id]);
+    said(&["resume", id]);
+}

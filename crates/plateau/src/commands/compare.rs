@@ -33,9 +33,9 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     let mut document = report::compare::json(&comparison);
     document["fail_if"] =
         held.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
-    document["html"] = json!(options.html);
-    document["pdf"] = json!(options.pdf);
-    document["csv"] = json!(options.csv);
+    document["html"] = json!(options.html.as_deref().map(places::text_of));
+    document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
+    document["csv"] = json!(options.csv.as_deref().map(places::text_of));
     if !cli.json {
         printer::print(&report::compare::text(&comparison, options.all))?;
     } else if held.is_empty() {

@@ -63,7 +63,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         id,
         created: jiff::Timestamp::now(),
         version: env!("CARGO_PKG_VERSION"),
-        command: std::iter::once("plateau".to_owned()).chain(std::env::args().skip(1)).collect(),
+        command: places::command_line(),
     };
     let (file, events) = import::run(imported, format, source);
     let (run, mut journal) = library.create(file)?;

@@ -18,7 +18,8 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     let written = report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?)?;
     if cli.json {
-        let files: Map<_, _> = written.iter().map(|(name, path)| ((*name).to_owned(), json!(path))).collect();
+        let files: Map<_, _> =
+            written.iter().map(|(name, path)| ((*name).to_owned(), json!(places::text_of(path)))).collect();
         return printer::print_json(
             &json!({ "run": run.file.id, "report": files.get("html"), "files": files }),
         );

@@ -28,7 +28,7 @@ pub fn run(cli: &Cli) -> Done {
         let documents = rows.iter().map(|(id, created, tests, profile, target, verdict, path)| {
             json!({
                 "run": id, "created": created.to_string(), "tests": tests.split(',').collect::<Vec<_>>(),
-                "profile": profile, "target": target, "verdict": verdict, "path": path,
+                "profile": profile, "target": target, "verdict": verdict, "path": places::text_of(path),
             })
         });
         return printer::print_json(&documents.collect());
