@@ -46,7 +46,10 @@ impl Target {
         let drive = drive::open(&self.path, options)?;
         let identity = drive.facts().identity.clone();
         let mut armed = drive.arm(Some(&identity))?;
-        armed.run(&filling(128 << 10, Regime::default()), &mut |_| Flow::Continue)?;
+        let fill = filling(128 << 10, Regime::default());
+        armed.run(&fill, &mut |_| Flow::Continue)?;
+        // Where a host below this one caches what is read, nobody shall be the first to read a block.
+        armed.run(&Workload { read_percent: 100, ..fill }, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
     }
