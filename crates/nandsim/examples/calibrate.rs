@@ -1,9 +1,9 @@
 //! Holds a built-in model against what it was fitted to, cell by cell, or fits it anew.
 //!
-//! `calibrate MODEL [--file TOML] [--scale 1/64] [--rounds 6] [--climb STEPS] [--seed N] [--out TOML]`
+//! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--out TOML]`
 //!
 //! MODEL names the reference; `--file` holds another model against it. With `--climb` the best model found is
-//! written to `--out`; without, the `[calibration]` table is printed.
+//! written to `--out`; without, the `[calibration]` table is printed. `--also` names another scale to fit at.
 
 use std::process::ExitCode;
 
@@ -26,23 +26,27 @@ fn calibrate() -> Result<(), String> {
     let measured = Measured::of_model(&name).ok_or("that model was fitted to nothing")?;
     let (_, text) = MODELS.iter().find(|(known, _)| *known == name).ok_or("no such model")?;
     let mut text = (*text).to_owned();
-    let mut how = Fit { scale: Scale::one_over(64).expect("a scale"), rounds: 6, steps: 0, seed: 1 };
+    let mut scale = Scale::one_over(64).expect("a scale");
+    let (mut also, mut rounds, mut steps, mut seed) = (None, 6, 0, 1);
     let mut out = None;
     while let Some(option) = words.next() {
         let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
         let number = || value.parse::<u32>().map_err(|e| format!("{option} {value}: {e}"));
         match option.as_str() {
             "--file" => text = std::fs::read_to_string(&value).map_err(|e| format!("{value}: {e}"))?,
-            "--scale" => how.scale = value.parse().map_err(|e| format!("{e}"))?,
-            "--rounds" => how.rounds = number()?,
-            "--climb" => how.steps = number()?,
-            "--seed" => how.seed = number()?.into(),
+            "--scale" => scale = value.parse().map_err(|e| format!("{e}"))?,
+            "--also" => also = Some(value.parse::<Scale>().map_err(|e| format!("{e}"))?),
+            "--rounds" => rounds = number()?,
+            "--climb" => steps = number()?,
+            "--seed" => seed = number()?.into(),
             "--out" => out = Some(value),
             _ => return Err(format!("unknown option {option}")),
         }
     }
     let mut model = Model::from_toml(&text).map_err(|e| e.to_string())?;
-    if how.steps > 0 {
+    if steps > 0 {
+        let scales: Vec<Scale> = std::iter::once(scale).chain(also).collect();
+        let how = Fit { scales: &scales, rounds, steps, seed };
         model = fit(model, &measured, &how, &mut |step, score| {
             eprintln!("trial {step}: {score:?}");
             true
@@ -52,14 +56,14 @@ fn calibrate() -> Result<(), String> {
         }
     }
     let clock = std::time::Instant::now();
-    let simulated = simulate(&model, how.scale, &measured, how.rounds);
+    let simulated = simulate(&model, scale, &measured, rounds);
     print_cells(&measured, &simulated);
     println!(
         "# {:.1} s, write amplification {:?}",
         clock.elapsed().as_secs_f64(),
         simulated.write_amplification
     );
-    let score = Score::of(&measured, &simulated.iops, how.scale.divisor());
+    let score = Score::of(&measured, &simulated.iops, scale.divisor());
     println!(
         "# median {} %, fitted {} %, held out {} %",
         score.median_percent, score.fitted_percent, score.held_out_percent

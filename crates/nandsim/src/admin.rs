@@ -100,6 +100,7 @@ impl Ssd {
         self.wear.iter_mut().for_each(|erases| *erases += 1);
         (self.host, self.copies) = (Open::default(), Open::default());
         (self.victim, self.owed, self.ring_saved, self.buffer_used) = (None, 0, 0, 0);
+        self.table = (0, 0);
         self.flash = Flash::new(&self.plan, self.seed);
         self.events = Events::new(self.plan.dies as usize, 0);
         let link = Lane::new(self.plan.link_ns(4096));

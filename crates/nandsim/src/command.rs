@@ -73,6 +73,9 @@ impl Ssd {
         let end_unit = ((end + inside) >> shift) as u32;
         let ready_ns = self.controller(self.plan.write_command_ns, end_unit - next_unit);
         self.health.host_written_bytes += u64::from(bytes);
+        if self.plan.map_bytes_per_write > 0 {
+            self.write_table(ready_ns);
+        }
         self.write(Pending {
             leaf,
             next_unit,

@@ -9,7 +9,7 @@ pub struct Health {
     pub host_read_bytes: u64,
     /// Bytes written by the host.
     pub host_written_bytes: u64,
-    /// Bytes programmed into flash, for the host and for the collector.
+    /// Bytes programmed into flash, for the host, for the collector and for the mapping table.
     pub nand_written_bytes: u64,
     /// Erases of superblocks.
     pub erases: u64,

@@ -183,6 +183,10 @@ fn program_suspends() -> u32 {
 pub struct Firmware {
     /// Write buffer in bytes; never less than two program units per die.
     pub write_buffer_bytes: u64,
+    /// Bytes of its mapping table that the drive writes to its flash for each write command, however long
+    /// that is: a random write changes a page of the table. They take the time of dies, but no space. 0 is none.
+    #[serde(default)]
+    pub map_bytes_per_write: f64,
     /// Map units that the collector copies in one go; 1 is evenly paced.
     pub collect_burst_map_units: u32,
     /// Idle time in ms before the collector works ahead.

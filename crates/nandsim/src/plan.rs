@@ -53,6 +53,9 @@ pub(crate) struct Plan {
     pub(crate) collect_below: u32,
     pub(crate) buffer_slots: u32,
     pub(crate) burst: u32,
+    /// Bytes of the mapping table to be written for each write command, and in one program.
+    pub(crate) map_bytes_per_write: u32,
+    pub(crate) program_unit_bytes: u32,
     pub(crate) idle_delay_ns: u64,
     pub(crate) idle_free_superblocks: u32,
     pub(crate) read_command_ns: u64,
@@ -169,6 +172,8 @@ impl Plan {
             collect_below: if ring { RESERVE + spare / 2 } else { RESERVE },
             buffer_slots: (buffer as u32).max(2 * row + granule_slots),
             burst: firmware.collect_burst_map_units,
+            map_bytes_per_write: firmware.map_bytes_per_write.round() as u32,
+            program_unit_bytes: geometry.program_unit_bytes,
             idle_delay_ns: ns(firmware.idle_delay_ms * 1000.0) / n,
             idle_free_superblocks: ((f64::from(spare) * firmware.idle_free_percent / 100.0) as u32)
                 .max(if ring { RESERVE + spare / 2 } else { 0 }),

@@ -55,6 +55,8 @@ pub struct Ssd {
     pub(crate) ring_saved: u32,
     /// Copies that the collector owes to the host's writes.
     pub(crate) owed: u32,
+    /// Bytes of the mapping table that are to be written, and the die that they go to.
+    pub(crate) table: (u32, usize),
     pub(crate) flash: Flash,
     pub(crate) events: Events,
     pub(crate) controller_free_ns: u64,
@@ -114,6 +116,7 @@ impl Ssd {
             wear: vec![0; (plan.superblocks + plan.cache_superblocks) as usize],
             ring_saved: 0,
             owed: 0,
+            table: (0, 0),
             flash: Flash::new(&plan, seed),
             events: Events::new(plan.dies as usize, 0),
             controller_free_ns: 0,
@@ -240,6 +243,10 @@ impl Ssd {
             self.health.erases,
         ] {
             add(word);
+        }
+        if self.plan.map_bytes_per_write > 0 {
+            add(self.table.0.into());
+            add(self.table.1 as u64);
         }
         hash
     }

@@ -147,6 +147,19 @@ impl Ssd {
         self.host.filled = 0;
     }
 
+    /// A write command changes the mapping table: what that comes to is programmed in whole units, on each die
+    /// in turn.
+    pub(crate) fn write_table(&mut self, ready_ns: u64) {
+        let (bytes, die) = &mut self.table;
+        *bytes += self.plan.map_bytes_per_write;
+        while *bytes >= self.plan.program_unit_bytes {
+            *bytes -= self.plan.program_unit_bytes;
+            self.flash.program(*die, ready_ns, 0, &mut self.events);
+            self.health.nand_written_bytes += u64::from(self.plan.program_unit_bytes);
+            *die = (*die + 1) % self.plan.dies as usize;
+        }
+    }
+
     /// Sends the program unit that is being filled to its die as it is; its other slots stay empty.
     pub(crate) fn flush_host_unit(&mut self) {
         if self.host.filled == 0 {

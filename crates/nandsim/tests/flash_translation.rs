@@ -179,6 +179,27 @@ fn take(ssd: &mut Ssd, step: &Step) {
     }
 }
 
+/// It takes the time of dies by the command, whatever the command's length.
+#[test]
+fn the_mapping_table_costs_every_write_command_the_same() {
+    let written = |map_bytes_per_write: f64, block_bytes: u32| {
+        let mut model = common::small_model(64, 50.0, 64);
+        model.firmware.map_bytes_per_write = map_bytes_per_write;
+        let mut ssd = Ssd::new(&model, nandsim::Scale::FULL, 1);
+        let until = Until::Bytes(16 << 20);
+        let writes = Load { threads: 1, ..load(&ssd, Order::Random, 0, block_bytes, until) };
+        let rate = run(&mut ssd, &writes).iops();
+        ssd.check().unwrap();
+        (ssd.health().nand_written_bytes, rate)
+    };
+    for (block_bytes, share) in [(4096, 0.0..0.7), (131_072, 0.9..1.0)] {
+        let ((without, fast), (with, slow)) = (written(0.0, block_bytes), written(4096.0, block_bytes));
+        let commands = u64::from((16 << 20) / block_bytes);
+        assert_eq!(with - without, 4096 * commands, "{block_bytes}");
+        assert!(share.contains(&(slow / fast)), "{block_bytes}: {slow} instead of {fast} IOPS");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -187,6 +208,7 @@ proptest! {
         let mut model = common::small_model(64, f64::from(op), 64);
         model.firmware.collect_burst_map_units = if burst { 100 } else { 1 };
         model.timing.die_held_through_transfer = op % 2 == 0;
+        model.firmware.map_bytes_per_write = if op % 3 == 0 { 4096.0 } else { 0.0 };
         let mut ssd = Ssd::new(&model, nandsim::Scale::FULL, 3);
         for step in &steps {
             take(&mut ssd, step);

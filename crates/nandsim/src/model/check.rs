@@ -14,6 +14,7 @@ impl Model {
         let firmware = &self.firmware;
         whole("firmware.collect_burst_map_units", firmware.collect_burst_map_units.into(), 1, 1 << 20)?;
         whole("firmware.write_buffer_bytes", firmware.write_buffer_bytes, 0, 1 << 40)?;
+        number("firmware.map_bytes_per_write", firmware.map_bytes_per_write, 0.0, 1_048_576.0)?;
         number("firmware.idle_delay_ms", firmware.idle_delay_ms, 0.0, 1e9)?;
         whole("firmware.victim_window", firmware.victim_window.into(), 1, 1 << 20)?;
         number("firmware.ring_skips_percent", firmware.ring_skips_percent, 0.0, 100.0)?;

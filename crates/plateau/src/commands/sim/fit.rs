@@ -37,7 +37,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
         return Err(usage(format!("{} exists; name another file with --output", path.display())));
     }
     let start = start(options, file, capacity_bytes, &measured, scale)?;
-    let how = Fit { scale, rounds: ROUNDS.0, steps: options.steps, seed: options.seed };
+    let how = Fit { scales: &[scale], rounds: ROUNDS.0, steps: options.steps, seed: options.seed };
     let from = start.name.clone();
     let mut model = fit(start, &measured, &how, &mut |step, score| {
         printer::tell_line(&format!(
