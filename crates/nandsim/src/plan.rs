@@ -117,6 +117,15 @@ fn granules(model: &Model, superblock_bytes: u64) -> Granules {
     }
 }
 
+/// Slots of the write buffer: two rows at least.
+fn buffer_slots(model: &Model, divisor: u64, row: u32, unit_slots: u32) -> u32 {
+    let map_unit = model.geometry.map_unit_bytes;
+    // A granule is taken as a whole, while both open program units wait for their next slots.
+    let granule = model.hybrid.as_ref().map_or(0, |hybrid| hybrid.granule_bytes / map_unit + 2 * unit_slots);
+    let buffer = model.firmware.write_buffer_bytes / divisor / u64::from(map_unit);
+    (buffer as u32).max(2 * row + granule)
+}
+
 impl Plan {
     pub(crate) fn new(model: &Model, scale: Scale) -> Self {
         let (geometry, timing, firmware) = (&model.geometry, &model.timing, &model.firmware);
@@ -141,10 +150,6 @@ impl Plan {
         let cache = model.cache.as_ref();
         let cache_superblocks = cache.map_or(0, |c| (c.bytes / n / superblock_bytes).max(2) as u32);
         let ring = firmware.victim_policy == VictimPolicy::Ring;
-        // A granule is taken as a whole, while both open program units wait for their next slots.
-        let granule_slots =
-            model.hybrid.as_ref().map_or(0, |hybrid| hybrid.granule_bytes / map_unit + 2 * unit_slots);
-        let buffer = firmware.write_buffer_bytes / n / u64::from(map_unit);
 
         Self {
             divisor: scale.divisor(),
@@ -170,7 +175,7 @@ impl Plan {
             ring,
             ring_skips: (firmware.ring_skips_percent * 655.36).round() as u32,
             collect_below: if ring { RESERVE + spare / 2 } else { RESERVE },
-            buffer_slots: (buffer as u32).max(2 * row + granule_slots),
+            buffer_slots: buffer_slots(model, n, row, unit_slots),
             burst: firmware.collect_burst_map_units,
             map_bytes_per_write: firmware.map_bytes_per_write.round() as u32,
             program_unit_bytes: geometry.program_unit_bytes,
