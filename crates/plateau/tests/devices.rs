@@ -68,7 +68,7 @@ impl Drop for Zram {
     }
 }
 
-/// Runs `tests`, or with `PLATEAU_EVERY_TEST=1` every one there is, with cells of 10 ms: nothing to conclude from, but
+/// Runs `tests`, or with `PLATEAU_EVERY_TEST=1` every one there is, with cells of 20 ms: nothing to conclude from, but
 /// every step of them was done.
 fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str]) {
     let identity = identity(bench, device);
@@ -78,7 +78,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str])
     let document = bench.json(
         &[
             &["run", &names.join(","), device, "--erase", &identity],
-            &["--profile", "pts-e-2.0", "--cell-seconds", "0.01", "--max-rounds", "5"][..],
+            &["--profile", "pts-e-2.0", "--cell-seconds", "0.02", "--max-rounds", "5"][..],
             // Where the operator has the choice: large blocks at the depth of the profile take long.
             &["--tc", "1", "--qd", "8"][..],
             options,
