@@ -6,10 +6,8 @@ use rustix::io_uring::IoringSetupFlags as Setup;
 pub(crate) trait Submission: Copy {
     /// What a ring of these entries asks for.
     const FLAGS: Setup;
-    /// What comes back with the completion.
-    fn user_data(&self) -> u64;
-    /// Sets it.
-    fn set_user_data(&mut self, user_data: u64);
+    /// What entries of all lengths have.
+    fn head(&self) -> &Head;
 }
 
 /// The first 48 bytes of an entry.
@@ -25,6 +23,7 @@ pub(crate) struct Head {
     pub(crate) address: u64,
     pub(crate) length: u32,
     pub(crate) op_flags: u32,
+    /// Comes back with the completion.
     pub(crate) user_data: u64,
     pub(crate) buffer_index: u16,
     pub(crate) personality: u16,
@@ -53,13 +52,8 @@ impl Submission for Entry {
     const FLAGS: Setup = Setup::empty();
 
     #[inline]
-    fn user_data(&self) -> u64 {
-        self.head.user_data
-    }
-
-    #[inline]
-    fn set_user_data(&mut self, user_data: u64) {
-        self.head.user_data = user_data;
+    fn head(&self) -> &Head {
+        &self.head
     }
 }
 
@@ -67,13 +61,8 @@ impl Submission for BigEntry {
     const FLAGS: Setup = Setup::SQE128.union(Setup::CQE32);
 
     #[inline]
-    fn user_data(&self) -> u64 {
-        self.head.user_data
-    }
-
-    #[inline]
-    fn set_user_data(&mut self, user_data: u64) {
-        self.head.user_data = user_data;
+    fn head(&self) -> &Head {
+        &self.head
     }
 }
 

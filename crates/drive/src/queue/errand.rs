@@ -30,7 +30,7 @@ pub(crate) trait Errand: Sized {
         buffers: &Buffers,
         target: Self::Target,
     ) -> io::Result<(Self, Option<String>)>;
-    /// The entry for an access with this buffer.
+    /// The entry for an access with this buffer; its user data is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
     /// Bytes transferred, or a negative error number, from what the kernel gave.
     fn result(result: i32, length_bytes: u32) -> i32;
@@ -74,6 +74,7 @@ impl Errand for Transfer {
             offset: access.offset_bytes,
             address: buffer as u64,
             length: access.block_bytes,
+            user_data: slot.into(),
             buffer_index: slot,
             ..Head::default()
         };
@@ -100,8 +101,9 @@ impl Errand for NoOp {
     }
 
     #[inline]
-    fn entry(&self, _: Slot, _: *mut u8, _: Access) -> Entry {
-        Entry { head: Head { opcode: IoringOp::Nop as u8, ..Head::default() }, ..Entry::default() }
+    fn entry(&self, slot: Slot, _: *mut u8, _: Access) -> Entry {
+        let head = Head { opcode: IoringOp::Nop as u8, user_data: slot.into(), ..Head::default() };
+        Entry { head, ..Entry::default() }
     }
 
     #[inline]

@@ -61,6 +61,7 @@ impl Errand for Command {
             flags: REGISTERED_FILE,
             offset: OPERATION.into(),
             op_flags: IoringUringCmdFlags::FIXED.bits(),
+            user_data: slot.into(),
             buffer_index: slot,
             ..Head::default()
         };

@@ -6,7 +6,6 @@ use std::mem::ManuallyDrop;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
-use super::entry::Submission as _;
 use super::errand::Errand;
 use super::ring::Ring;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
@@ -129,8 +128,7 @@ impl<E: Errand> Queue for Uring<E> {
         let state = &mut self.slots[usize::from(slot)];
         assert!(state.length_bytes == 0, "one I/O per slot");
         state.length_bytes = access.block_bytes;
-        let mut entry = self.errand.entry(slot, self.buffers.at(slot), access);
-        entry.set_user_data(u64::from(slot));
+        let entry = self.errand.entry(slot, self.buffers.at(slot), access);
         // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open for the
         // whole run, and drop waits for every I/O before it frees the buffers. One entry per slot is on its way.
         unsafe { self.ring.push(entry) };
