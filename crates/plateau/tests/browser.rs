@@ -13,6 +13,8 @@ const BROWSER: &str = "chromium";
 const PROBE: &str = include_str!("browser/probe.js");
 /// Looks for what cannot be seen or read.
 const LAYOUT: &str = include_str!("browser/layout.js");
+/// The same for comparisons, and which colours they have.
+const COMPARED: &str = include_str!("browser/compared.js");
 /// Nothing but the page itself: the browser's own errands would look like requests of the page.
 const QUIET: [&str; 10] = [
     "--headless",
@@ -59,17 +61,17 @@ fn probed(bench: &Bench, report: &Path) -> (Value, String) {
         "<iframe id=\"on\" width=\"1300\" height=\"900\" {source}></iframe>\n\
          <iframe id=\"off\" sandbox=\"allow-same-origin\" {source}></iframe>"
     );
-    framed(bench, &frames, PROBE)
+    framed(bench, &frames, PROBE, &[])
 }
 
 /// What a script found in frames.
-fn framed(bench: &Bench, frames: &str, script: &str) -> (Value, String) {
+fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, String) {
     let page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><title>probe</title><pre id=\"result\"></pre>\n{frames}\n<script>{script}</script>\n"
     );
     let path = bench.path("probe.html");
     std::fs::write(&path, page).unwrap();
-    let (dom, complaints) = open(bench, &path, &["--allow-file-access-from-files"]);
+    let (dom, complaints) = open(bench, &path, &[&["--allow-file-access-from-files"], more].concat());
     let result = dom.split("<pre id=\"result\">").nth(1).and_then(|rest| rest.split("</pre>").next());
     // What was asked for: the second frame has no scripts.
     let complaints =
@@ -145,7 +147,7 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
         let frame =
             |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
         let frames = [1500, 1280, 1000, 400].map(frame).concat();
-        let (found, complaints) = framed(&bench, &frames, LAYOUT);
+        let (found, complaints) = framed(&bench, &frames, LAYOUT, &[]);
         assert_eq!(complaints, "");
         assert_eq!(found.as_object().map(serde_json::Map::len), Some(4), "{found}");
         for (width, told) in found.as_object().unwrap() {
@@ -154,6 +156,34 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
                 "{profile} at {width}: {told}"
             );
             assert_eq!(told["faults"], serde_json::json!([]), "{profile} at {width}: {found}");
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_read_at_any_width_in_light_and_in_dark() {
+    if is_missing() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.ok(&["examples", "--install"]);
+    let page = bench.path("compared.html");
+    bench.ok(&["compare", "example-slc-a", "example-slc-b", "--html", page.to_str().unwrap()]);
+    let source = format!("file://{}", page.display());
+    let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
+    let frames = [1280, 700, 400].map(frame).concat();
+    for (scheme, turned, around) in
+        [("1", "none", "rgb(233, 237, 241)"), ("0", "invert(0.92) hue-rotate(180deg)", "rgb(16, 21, 27)")]
+    {
+        let prefers = format!("--blink-settings=preferredColorScheme={scheme}");
+        let (found, complaints) = framed(&bench, &frames, COMPARED, &[&prefers]);
+        assert_eq!(complaints, "");
+        assert_eq!(found.as_object().map(serde_json::Map::len), Some(3), "{found}");
+        for (width, told) in found.as_object().unwrap() {
+            let many = |what: &str, least: u64| told[what].as_u64().is_some_and(|count| count >= least);
+            assert!(many("charts", 4) && many("differences", 50), "{width}: {told}");
+            assert_eq!(told["faults"], serde_json::json!([]), "{width}: {found}");
+            assert_eq!((told["turned"].as_str(), told["around"].as_str()), (Some(turned), Some(around)));
         }
     }
 }

@@ -21,6 +21,7 @@ mod page;
 mod pages;
 mod pdf;
 mod publication;
+mod shell;
 mod text;
 
 pub use conformance::{Clause, Conformance, Verdict};

@@ -13,7 +13,7 @@ use crate::Document;
 use crate::content;
 use crate::markup::escape;
 use crate::pages::{PageKind, Place, pages};
-use crate::publication::base64;
+use crate::shell::Shell;
 
 const STYLE: &str = include_str!("page/style.css");
 /// Conveniences: the page says the same without it.
@@ -39,25 +39,18 @@ pub fn html(document: &Document) -> String {
     }
     sheets.push_str(&annex::annex(document));
     contents.push_str(&annex::links(document));
-    let marked = document.watermark().map(|word| format!(" class=\"{}\"", word.to_ascii_lowercase()));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{}'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"Plateau\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body{}>\n<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{contents}</ol></nav>\n<main>\n{sheets}</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        fingerprint(SCRIPT),
-        escape(&content::document_title(document)),
-        marked.unwrap_or_default(),
-    )
-}
-
-/// What lets a browser run this script and no other: `sha256-...`.
-fn fingerprint(script: &str) -> String {
-    let hex = record::Digest::of(script.as_bytes()).to_string();
-    let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
-    let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
-    format!("sha256-{}", base64(&bytes))
+    let class = document.watermark().map(str::to_ascii_lowercase).unwrap_or_default();
+    let content = format!(
+        "<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{contents}</ol></nav>\n<main>\n{sheets}</main>\n"
+    );
+    Shell {
+        title: &content::document_title(document),
+        style: STYLE,
+        class: &class,
+        content: &content,
+        script: Some(SCRIPT),
+    }
+    .html()
 }
 
 fn link(number: usize, title: &str, inner: bool) -> String {

@@ -77,6 +77,24 @@ fn pages_share_the_larger_range_and_say_who_was_rescaled() {
 }
 
 #[test]
+fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), &Plan::default());
+    let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
+    // Up to the first rule that is of one kind of page alone.
+    let colours = |page: &str| {
+        let style = page.split("<style>").nth(1).expect("a style");
+        style.split("@media print").next().expect("its start").to_owned()
+    };
+    assert!(
+        colours(&report).contains("@media screen and (prefers-color-scheme: dark)"),
+        "{}",
+        colours(&report)
+    );
+    assert_eq!(colours(&html(&client())), colours(&report));
+}
+
+#[test]
 fn different_classes_and_depths_are_compared_with_a_warning() {
     let mixed = compared(&[
         published("mlc-a", "pts-c-1.0", "MLC-A", MLC_A),

@@ -3,34 +3,36 @@
 use pts::exhibit::{Exhibit, Facts, Table};
 
 use super::export::{difference, letter, value};
-use super::{Candidate, Comparison, Figure, Line, content};
+use super::{Candidate, Comparison, Difference, Figure, Line, content};
 use crate::chart::Size;
 use crate::markup::escape;
+use crate::shell::Shell;
 use crate::text::cell_text;
 
 const STYLE: &str = include_str!("style.css");
-const CHART: Size = Size { width: 900.0, height: 430.0 };
+const CHART: Size = Size { width: 720.0, height: 400.0 };
 
 /// The whole comparison.
 #[must_use]
 pub fn html(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.names().collect();
     let title = format!("Comparison: {}", names.join(", "));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"Plateau\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{}</h1>\n{}{}<h2>Selected performance</h2>\n{}{}\
-         <h2>Every figure</h2>\n{}</main>\n</body>\n</html>\n",
-        escape(&title),
+    let content = format!(
+        "<main>\n<h1>{}</h1>\n{}{}<h2>Selected performance</h2>\n{}{}<h2>Every figure</h2>\n{}</main>\n",
         escape(&title),
         devices(&comparison.runs),
         warnings(comparison),
         figures(comparison, |line| line.selected),
         pages(&comparison.runs),
         figures(comparison, |line| !line.selected),
-    )
+    );
+    Shell { title: &title, style: STYLE, class: "", content: &content, script: None }.html()
+}
+
+/// A cell of a table that narrow windows show as cards: they name the run, as there is no head.
+fn cell(of: &str, class: &str, content: &str) -> String {
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    format!("<td{class} data-of=\"{of}\"><span>{content}</span></td>")
 }
 
 fn devices(runs: &[Candidate]) -> String {
@@ -42,11 +44,14 @@ fn devices(runs: &[Candidate]) -> String {
     let body: String = content::devices(runs)
         .iter()
         .map(|(name, cells)| {
-            let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+            let cells: String =
+                cells.iter().enumerate().map(|(i, text)| cell(&letter(i), "", &escape(text))).collect();
             format!("<tr><th>{name}</th>{cells}</tr>\n")
         })
         .collect();
-    format!("<table><thead><tr><th></th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n")
+    format!(
+        "<table class=\"cards devices\"><thead><tr><th></th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+    )
 }
 
 fn warnings(comparison: &Comparison) -> String {
@@ -69,7 +74,7 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
         return "<p>None.</p>\n".into();
     }
     format!(
-        "<table><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n\
+        "<table class=\"cards\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n\
          <p class=\"remark\">Mean over the rounds of the measurement window, with the standard deviation over them. \
          Differences are against A; in brackets the 95 % confidence interval. Where it holds zero, the difference is \
          within noise.</p>\n"
@@ -77,27 +82,28 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
 }
 
 fn figure_row(line: &Line) -> String {
-    let figure = |figure: &Option<Figure>| {
+    let figure = |(i, figure): (usize, &Option<Figure>)| {
         let text = figure.as_ref().and_then(|figure| {
             let spread =
                 figure.spread_share().map(|share| format!("<small>&plusmn; {:.1} %</small>", share * 100.0));
             Some(format!("{}{}", value(figure.mean()?), spread.unwrap_or_default()))
         });
-        format!("<td class=\"n\">{}</td>", text.unwrap_or_else(|| "n/a".into()))
+        cell(&letter(i), "n", &text.unwrap_or_else(|| "n/a".into()))
     };
-    let differences = line.differences.iter().skip(1).map(|found| match found {
-        None => "<td>n/a</td>".to_owned(),
-        Some(found) => {
-            let class = crate::export::slug(found.finding.word());
-            format!("<td class=\"{class}\">{}</td>", difference(found))
+    let against = |(i, found): (usize, &Option<Difference>)| {
+        let of = format!("{} against A", letter(i));
+        match found {
+            None => cell(&of, "", "n/a"),
+            Some(found) => cell(&of, &crate::export::slug(found.finding.word()), &difference(found)),
         }
-    });
-    let cells: String = line.figures.iter().map(figure).chain(differences).collect();
+    };
+    let figures = line.figures.iter().enumerate().map(figure);
+    let cells: String = figures.chain(line.differences.iter().enumerate().skip(1).map(against)).collect();
     format!(
-        "<tr><th>{}<small>{}</small></th><td>{}</td>{cells}</tr>\n",
+        "<tr><th>{}<span class=\"phone\">, {unit}</span><small>{}</small></th><td class=\"unit\">{unit}</td>{cells}</tr>\n",
         escape(&line.name),
         escape(&line.key),
-        line.unit
+        unit = line.unit
     )
 }
 

@@ -27,7 +27,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "board", of: |c| known(c.document.run.host.board.as_ref()) },
     Property { name: "kernel", of: |c| known(c.document.run.host.kernel.as_ref()) },
     Property { name: "I/O scheduler", of: |c| known(c.document.run.host.scheduler.as_ref()) },
-    Property { name: "way of driving the load", of: |c| c.document.engines.join("; ") },
+    Property { name: "way of driving the load", of: engines },
     Property { name: "software", of: |c| crate::content::tool(&c.document) },
 ];
 
@@ -64,6 +64,13 @@ fn states(run: &Candidate) -> Vec<String> {
 
 fn known(fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| "unknown".into())
+}
+
+fn engines(run: &Candidate) -> String {
+    match &run.document.engines[..] {
+        [] => "unknown".into(),
+        engines => engines.join(", "),
+    }
 }
 
 /// The profile; of an imported run what measured it.

@@ -1,0 +1,29 @@
+// Looks at a comparison in frames of several widths and writes down what a reader could not see or read.
+onload = () => {
+  const found = {};
+  for (const frame of document.querySelectorAll("iframe")) {
+    const faults = [];
+    try {
+      const page = frame.contentDocument;
+      const look = frame.contentWindow;
+      const box = (node) => node.getBoundingClientRect();
+      if (page.documentElement.scrollWidth > frame.clientWidth) faults.push("the page is wider than its window");
+      const charts = [...page.querySelectorAll("figure svg")];
+      for (const chart of charts) {
+        const letters = (box(chart).width / chart.viewBox.baseVal.width) * 11;
+        if (letters < 8) faults.push(`letters of ${letters.toFixed(1)} pixels in a chart`);
+      }
+      const differences = [...page.querySelectorAll("td[data-of=\"B against A\"]")];
+      for (const difference of differences) {
+        const { left, right } = box(difference);
+        if (left < 0 || right > frame.clientWidth) faults.push(`outside: ${difference.textContent}`);
+      }
+      const turned = look.getComputedStyle(page.querySelector("main")).filter;
+      const around = look.getComputedStyle(page.body).backgroundColor;
+      found[frame.width] = { charts: charts.length, differences: differences.length, turned, around, faults };
+    } catch (error) {
+      found[frame.width] = { faults: [String(error)] };
+    }
+  }
+  document.getElementById("result").textContent = JSON.stringify(found);
+};

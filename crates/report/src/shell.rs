@@ -1,0 +1,52 @@
+//! An HTML file that needs nothing else: what reports and comparisons have in common.
+
+use crate::markup::escape;
+use crate::publication::base64;
+
+/// The colours, light and dark.
+const STYLE: &str = include_str!("shell.css");
+
+/// What differs from one file to the other.
+pub(crate) struct Shell<'a> {
+    /// Not escaped yet.
+    pub title: &'a str,
+    /// Behind the style that all share.
+    pub style: &'a str,
+    /// Class of the body; may be empty.
+    pub class: &'a str,
+    /// What is in the body, as markup.
+    pub content: &'a str,
+    /// The only script that the file lets run.
+    pub script: Option<&'a str>,
+}
+
+impl Shell<'_> {
+    /// The whole file. It forbids itself every request.
+    pub fn html(&self) -> String {
+        let class = if self.class.is_empty() { String::new() } else { format!(" class=\"{}\"", self.class) };
+        let (allowed, script) = match self.script {
+            None => (String::new(), String::new()),
+            Some(script) => {
+                (format!("; script-src '{}'", fingerprint(script)), format!("<script>{script}</script>\n"))
+            }
+        };
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:{allowed}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"generator\" content=\"Plateau\">\n<title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n\
+             <body{class}>\n{}{script}</body>\n</html>\n",
+            escape(self.title),
+            self.style,
+            self.content,
+        )
+    }
+}
+
+/// What lets a browser run this script and no other: `sha256-...`.
+fn fingerprint(script: &str) -> String {
+    let hex = record::Digest::of(script.as_bytes()).to_string();
+    let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
+    let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+    format!("sha256-{}", base64(&bytes))
+}
