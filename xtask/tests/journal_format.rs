@@ -36,6 +36,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::LbaFormat { .. } => "lba_format",
         Event::Imported(_) => "imported",
         Event::Noted(Note::RoundStarted { .. }) => "round_started",
+        Event::Noted(Note::RoundsEnded) => "rounds_ended",
         Event::Noted(Note::Judged(_)) => "judged",
         Event::Noted(Note::Skipped { .. }) => "skipped",
         Event::Noted(Note::WindowRestarted { .. }) => "window_restarted",
@@ -46,7 +47,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 23;
+const EVENTS: usize = 24;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

@@ -186,6 +186,10 @@ impl Progress {
     fn note(&mut self, note: &Note) {
         match note {
             Note::RoundStarted { round, cells } => self.pace.round_started(*round, *cells),
+            Note::RoundsEnded => {
+                self.pace.rounds_ended();
+                self.tracked.clear();
+            }
             Note::Judged(judgement) => {
                 self.pace.rounds_since_gap += 1;
                 judgement_lines(judgement, &mut self.tracked).iter().for_each(|line| self.say(line));
@@ -275,6 +279,11 @@ impl Pace {
 
     fn round_started(&mut self, round: u32, cells: u32) {
         (self.round, self.cells, self.cell) = (round, cells, 0);
+    }
+
+    /// What follows is no cell, and other rounds begin anew.
+    fn rounds_ended(&mut self) {
+        (self.round, self.cells, self.rounds_since_gap) = (0, 0, 0);
     }
 
     fn measured_one(&mut self, wall: Duration) {

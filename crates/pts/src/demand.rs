@@ -136,7 +136,7 @@ fn vary(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result
             break;
         }
     }
-    Ok(())
+    bench.note(Note::RoundsEnded)
 }
 
 /// The demands of a round, in the order of the loop.

@@ -60,7 +60,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen<'_>) ->
             break;
         }
     }
-    Ok(())
+    bench.note(Note::RoundsEnded)
 }
 
 fn preconditioning(context: &Context<'_>, step: u32, write: &OwnWrite) -> Workload {

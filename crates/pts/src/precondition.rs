@@ -54,6 +54,6 @@ impl Precondition {
                 break;
             }
         }
-        Ok(())
+        bench.note(Note::RoundsEnded)
     }
 }

@@ -194,7 +194,7 @@ impl Rounds {
                 break;
             }
         }
-        Ok(())
+        bench.note(Note::RoundsEnded)
     }
 
     /// `outcome` with what its rounds say of it.

@@ -16,6 +16,8 @@ pub struct Spent {
     pub taken: Expense,
     /// Cells that the last round has not got: write saturation may end within one.
     pub cells_missing: u32,
+    /// A round was begun, and no note says yet that the rounds are over.
+    in_rounds: bool,
     /// Whether it came to its end.
     pub ended: bool,
 }
@@ -55,7 +57,7 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
                 let of = estimates.and_then(|all| all.tests.iter().find(|known| known.test == *test));
                 let estimated = of.map(|known| (known.shortest, known.longest));
                 let (test, taken) = (test.clone(), Expense::default());
-                all.push(Spent { test, estimated, taken, cells_missing: 0, ended: false });
+                all.push(Spent { test, estimated, taken, cells_missing: 0, in_rounds: false, ended: false });
             }
             // Another tool spent it, and nobody told how much.
             Event::Imported(_) if inside => {
@@ -76,7 +78,7 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
 impl Spent {
     fn take(&mut self, event: &Event, divisor: u64) {
         let taken = &mut self.taken;
-        if let Event::Measured(_) = event {
+        if let (Event::Measured(_), true) = (event, self.in_rounds) {
             self.cells_missing = self.cells_missing.saturating_sub(1);
         }
         match event {
@@ -88,8 +90,9 @@ impl Spent {
             Event::Idled { length_ns } => taken.duration_ns += length_ns / divisor,
             Event::Noted(Note::RoundStarted { cells, .. }) => {
                 taken.rounds += 1;
-                self.cells_missing = *cells;
+                (self.cells_missing, self.in_rounds) = (*cells, true);
             }
+            Event::Noted(Note::RoundsEnded) => self.in_rounds = false,
             Event::TestEnded { .. } => self.ended = true,
             _ => {}
         }
@@ -153,7 +156,7 @@ mod tests {
     }
 
     fn of(estimated: Option<(Expense, Expense)>, taken: Expense, ended: bool) -> Spent {
-        Spent { test: "iops".into(), estimated, taken, cells_missing: 0, ended }
+        Spent { test: "iops".into(), estimated, taken, cells_missing: 0, in_rounds: false, ended }
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
             seen.finished = round;
         }
     }
-    Ok(())
+    bench.note(Note::RoundsEnded)
 }
 
 impl Sweep {

@@ -216,3 +216,20 @@ fn a_run_that_was_cut_is_verified_as_far_as_it_came() {
         }
     }
 }
+
+#[test]
+fn a_load_behind_the_rounds_fills_no_round() {
+    let (test, profile) = (Test::named("wsat").unwrap(), Profile::named("pts-c-2.0").unwrap());
+    let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
+    let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
+    assert_eq!(outcome.stop, None);
+    // 360 minutes are 11 cycles of 31 and 19 minutes; the histogram is behind them.
+    let spent = pts::spent::spent(&run, &entries);
+    assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
+    let tail: Vec<bool> =
+        entries.iter().rev().take(2).map(|e| matches!(e.event, Event::Measured(_))).collect();
+    assert_eq!(
+        (tail, &entries[entries.len() - 2].event),
+        (vec![true, false], &Event::Noted(Note::RoundsEnded))
+    );
+}

@@ -234,6 +234,8 @@ pub enum Note {
         /// Cells in the round.
         cells: u32,
     },
+    /// The rounds that were begun are over: what is measured from here on is no cell of the last one.
+    RoundsEnded,
     /// A round was judged.
     Judged(Judgement),
     /// A step of the profile cannot be done on this target and was left out.

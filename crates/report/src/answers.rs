@@ -1,7 +1,7 @@
 //! Every answer of the drive with its place in the run, for exports: the journal as a table.
 
 use pts::response::Percentile;
-use record::{Entry, Event, Note, Segment, Until};
+use record::{Entry, Event, Note, Segment};
 use stdx::Histogram;
 
 /// One workload that the drive answered, and where in the run it belongs.
@@ -39,50 +39,121 @@ struct Open {
     number: u32,
     /// Cells that are still to come.
     cells: u32,
-    /// When the first of its cells ends: all of a round end alike.
-    until: Option<Until>,
 }
 
-impl Open {
-    /// The round, where `segment` is the next of its cells.
-    fn takes(&mut self, segment: &Segment) -> bool {
-        let until = segment.workload.until;
-        let takes = self.cells > 0 && *self.until.get_or_insert(until) == until;
-        self.cells = if takes { self.cells - 1 } else { 0 };
-        takes
+/// Where the journal is while it is read.
+#[derive(Default)]
+struct Place<'a> {
+    test: &'a str,
+    round: Option<Open>,
+    /// The journal said where rounds of this test end.
+    told: bool,
+}
+
+impl Place<'_> {
+    /// The round that is under way; none where all of its cells are measured.
+    fn round(&self) -> Option<u32> {
+        self.round.as_ref().filter(|open| open.cells > 0).map(|open| open.number)
+    }
+
+    /// The round of the cell that was measured now.
+    fn measured(&mut self) -> Option<u32> {
+        let round = self.round();
+        if let Some(open) = &mut self.round {
+            open.cells = open.cells.saturating_sub(1);
+        }
+        round
     }
 }
 
 /// The answers of `entries` in order. What a test answered before it began again is void, as in a replay.
 pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
-    let mut test = "";
-    let mut round: Option<Open> = None;
+    let mut place = Place::default();
     for entry in entries {
+        let answer = |test, phase, round, segment| Answer { record: entry.seq, test, phase, round, segment };
         match &entry.event {
-            Event::TestStarted { test: name } => (test, round) = (name, None),
-            Event::Restarted { test: name } => {
-                all.retain(|answer| answer.test != name);
-                (test, round) = (name, None);
+            Event::TestStarted { test } => place = Place { test, ..Place::default() },
+            Event::Restarted { test } => {
+                all.retain(|answer| answer.test != test);
+                place = Place { test, ..Place::default() };
             }
-            Event::Noted(Note::RoundStarted { round: number, cells }) => {
-                round = Some(Open { number: *number, cells: *cells, until: None });
+            Event::Noted(Note::RoundStarted { round, cells }) => {
+                place.round = Some(Open { number: *round, cells: *cells });
             }
+            Event::Noted(Note::RoundsEnded) => (place.round, place.told) = (None, true),
             Event::Preconditioned(segment) => {
-                let round = round.as_ref().filter(|open| open.cells > 0).map(|open| open.number);
-                all.push(Answer { record: entry.seq, test, phase: Phase::Precondition, round, segment });
+                all.push(answer(place.test, Phase::Precondition, place.round(), segment));
             }
             Event::Measured(segment) => {
-                let round = round.as_mut().and_then(|open| open.takes(segment).then_some(open.number));
-                all.push(Answer { record: entry.seq, test, phase: Phase::Measure, round, segment });
+                let round = place.measured();
+                all.push(answer(place.test, Phase::Measure, round, segment));
             }
+            Event::TestEnded { test, .. } if !place.told => part_from_rounds(&mut all, test),
             _ => {}
         }
     }
     all
 }
 
+/// Older journals do not say where rounds end. There, a load behind the last round, such as that for a histogram, shows
+/// by its length: it is the last of its test, and no cell before it is as long.
+fn part_from_rounds(all: &mut [Answer<'_>], test: &str) {
+    let Some((last, before)) = all.split_last_mut().filter(|(last, _)| last.test == test) else { return };
+    let cells = before.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some());
+    let mut lengths = cells.map(|cell| cell.segment.workload.until).peekable();
+    let is_other = lengths.peek().is_some() && !lengths.any(|until| until == last.segment.workload.until);
+    if last.phase == Phase::Measure && is_other {
+        last.round = None;
+    }
+}
+
 /// The response time that all but `beyond_ppm` I/Os in a million do not exceed, in ns; none with too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.of(times).map(|ms| (ms * 1e6).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::beyond::moments::tests::{entries, measured_for, started};
+
+    const fn round(round: u32) -> Event {
+        Event::Noted(Note::RoundStarted { round, cells: 3 })
+    }
+
+    fn ended() -> Event {
+        Event::TestEnded { test: "own".into(), converged: None }
+    }
+
+    fn rounds(events: Vec<Event>) -> Vec<Option<u32>> {
+        let entries = entries([vec![started("own")], events].concat());
+        answers(&entries).iter().map(|answer| answer.round).collect()
+    }
+
+    #[test]
+    fn cells_of_a_round_need_not_be_of_one_length() {
+        let two =
+            || vec![round(1), measured_for(1), measured_for(2), measured_for(1), round(2), measured_for(1)];
+        // Cut: nobody can have measured anything behind the rounds.
+        let cut = [two(), vec![measured_for(2)]].concat();
+        assert_eq!(rounds(cut.clone()), [1, 1, 1, 2, 2].map(Some));
+        let whole = [cut, vec![measured_for(5), Event::Noted(Note::RoundsEnded), ended()]].concat();
+        assert_eq!(rounds(whole), [1, 1, 1, 2, 2, 2].map(Some));
+    }
+
+    #[test]
+    fn a_load_behind_the_rounds_belongs_to_none_whatever_its_length() {
+        let behind = |note: Vec<Event>, minutes| {
+            // The last round was left before its third cell.
+            let begun = vec![round(1), measured_for(1), measured_for(1)];
+            rounds([begun, note, vec![measured_for(minutes), ended()]].concat())
+        };
+        let said = || vec![Event::Noted(Note::RoundsEnded)];
+        assert_eq!(behind(said(), 20), [Some(1), Some(1), None]);
+        assert_eq!(behind(said(), 1), [Some(1), Some(1), None]);
+        // Older journals do not say it: there the length tells.
+        assert_eq!(behind(Vec::new(), 20), [Some(1), Some(1), None]);
+        assert_eq!(behind(Vec::new(), 1), [1; 3].map(Some));
+    }
 }

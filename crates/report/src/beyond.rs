@@ -4,7 +4,7 @@
 pub(crate) mod cells;
 mod health;
 mod heat;
-mod moments;
+pub(crate) mod moments;
 
 use pts::exhibit::Scale;
 use record::Entry;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use fixture::Plan;
 use pts::exhibit::{Cell, Exhibit};
-use record::{Event, Loaded, Run};
+use record::{Event, Loaded, Note, Run};
 use report::Document;
 use report::export::{EXPORTS, Files, Make, Source};
 use serde_json::Value;
@@ -296,8 +296,18 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
 /// PTS 2.0 puts a load of twenty minutes behind the rounds, for a histogram: it has the name of a cell and is none.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
-    let tests = &["wsat", "lat", "dirth"];
-    let bundle = of(&Plan { id: "behind", profile: "pts-e-2.0", tests, ..Plan::default() });
+    for early in [false, true] {
+        let tests = &["wsat", "lat", "dirth"];
+        let bundle = of(&Plan { id: "behind", profile: "pts-e-2.0", tests, early, ..Plan::default() });
+        let noted =
+            bundle.loaded.entries.iter().filter(|e| e.event == Event::Noted(Note::RoundsEnded)).count();
+        // The preconditioning of DIRTH has rounds of its own.
+        assert_eq!(noted, if early { 0 } else { 4 });
+        belongs_to_no_round(&bundle);
+    }
+}
+
+fn belongs_to_no_round(bundle: &Bundle) {
     let cells =
         rows(&bundle.export("csv").unwrap().into_iter().find(|(name, _)| name == "cells.csv").unwrap().1);
     let of = |test: &str| {

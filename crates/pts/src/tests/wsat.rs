@@ -106,6 +106,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
             break;
         }
     }
+    bench.note(Note::RoundsEnded)?;
     if has_histogram(context) {
         let workload = Workload {
             until: Until::DurationNs(context.minutes_ns(HISTOGRAM_MINUTES)),

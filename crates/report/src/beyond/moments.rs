@@ -135,7 +135,7 @@ impl Moments<'_> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use record::{Access, DataPattern, Direction, Note, Purged, Range, Regime, Series, Until, Workload};
     use stdx::units::SECOND_NS;
@@ -178,6 +178,12 @@ pub(super) mod tests {
 
     pub fn measured(from_minute: u64) -> Event {
         Event::Measured(segment(from_minute))
+    }
+
+    pub fn measured_for(minutes: u64) -> Event {
+        let Segment { workload, .. } = segment(0);
+        let until = Until::DurationNs(minutes * MINUTE);
+        Event::Measured(Segment { workload: Workload { until, ..workload }, ..segment(0) })
     }
 
     pub fn told(minute: u64, health: Health) -> Event {
