@@ -21,14 +21,17 @@ use crate::outputs::Outputs;
 #[command(name = "plateau", version, max_term_width = 110, after_help = AFTER_HELP)]
 pub struct Cli {
     /// Print one JSON document as the result
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = GLOBAL_ORDER)]
     pub json: bool,
     /// Folder of runs [default: /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
-    #[arg(long, global = true, env = "PLATEAU_LIBRARY", value_name = "DIR")]
+    #[arg(long, global = true, display_order = GLOBAL_ORDER, env = "PLATEAU_LIBRARY", value_name = "DIR")]
     pub library: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Behind the options of each command.
+const GLOBAL_ORDER: usize = 900;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \

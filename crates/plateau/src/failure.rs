@@ -83,8 +83,8 @@ pub struct Failure {
     pub run: Option<String>,
     /// What was found before it failed; printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
-    /// Printed as JSON whatever the command line says.
-    as_json: bool,
+    /// Standard output has it already, in the document of what was found.
+    told: bool,
     error: anyhow::Error,
 }
 
@@ -93,7 +93,7 @@ pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, run: None, found: serde_json::Map::new(), as_json: false, error: error.into() }
+        Self { exit, run: None, found: serde_json::Map::new(), told: false, error: error.into() }
     }
 
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
@@ -112,8 +112,9 @@ impl Failure {
         self
     }
 
-    pub fn in_json(mut self) -> Self {
-        self.as_json = true;
+    /// What was printed has it; only standard error is to be told.
+    pub fn told(mut self) -> Self {
+        self.told = true;
         self
     }
 
@@ -129,12 +130,12 @@ impl Failure {
 
     pub fn print(&self, json: bool) {
         let message = self.message();
-        if json || self.as_json {
+        if json && !self.told {
             let mut document = self.found.clone();
             document.insert("error".into(), message.as_str().into());
             document.insert("exit_code".into(), self.exit.code().into());
             document.insert("run".into(), self.run.as_deref().into());
-            crate::printer::print_last(&serde_json::Value::Object(document).to_string());
+            crate::printer::print_last(&format!("{:#}", serde_json::Value::Object(document)));
         }
         crate::printer::tell_line(&format!("plateau: {message}"));
     }

@@ -1,23 +1,16 @@
 //! What jobs came to: their segments put together, as text and as JSON in fio's words.
 
+mod document;
+mod times;
+mod words;
+
 use drive::Findings;
-use record::{Direction, Effort, Segment, TargetFacts};
-use serde_json::{Map, Value, json};
-use stdx::Histogram;
-use stdx::histogram::slot_bounds;
+use record::{ClockFacts, Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, count_of, grouped};
 
+pub use self::document::Document;
 use crate::summary::simulated;
 
-/// Percentiles of the text, with fio's default ones that people look at.
-const SHOWN: &[f64] = &[50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
-/// fio's own, and one more.
-const PERCENTILES: &[f64] = &[
-    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
-    99.999,
-];
-/// Length of the longest bar.
-const BAR: f64 = 40.0;
 /// An open loop that reaches less of its rate than this had more to do than the target can.
 const REACHED_SHARE: f64 = 0.98;
 
@@ -105,6 +98,14 @@ impl Part {
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.simulation();
         remarks.extend(self.notes.iter().cloned());
+        if self.host_limited() > 0 {
+            let share = self.largest(Segment::host_share).unwrap_or(1.0) * 100.0;
+            remarks.push(format!(
+                "HOST-LIMITED: it used more than {:.0} % of what this host can do ({share:.0} %), so it may show the host \
+                 and not the drive",
+                HOST_LIMIT_SHARE * 100.0
+            ));
+        }
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         if ios == 0 {
             remarks.push("nothing counts: it ended within its ramp, or no I/O came back in time".into());
@@ -123,29 +124,35 @@ impl Part {
         remarks
     }
 
-    pub fn text(&self) -> String {
+    pub fn text(&self, clock: Option<&ClockFacts>) -> String {
         let mut out = String::new();
         for segment in &self.segments {
             out.push_str(&format!(
                 "{}: {}, {} with {} each, {:.3} s, engine {}\n",
                 self.name,
-                segment.workload,
+                words::of(&segment.workload),
                 count_of(segment.workload.threads.into(), "thread"),
                 count_of(segment.workload.queue_depth.into(), "outstanding I/O"),
                 segment.seconds(),
                 segment.engine
             ));
         }
-        for (name, direction) in self.directions().into_iter().filter(|(_, direction)| direction.ios > 0) {
-            out.push_str(&direction_text(name, &direction, self.seconds(), self.has_maxima()));
+        let directions = self.directions();
+        for (name, direction) in directions.iter().filter(|(_, direction)| direction.ios > 0) {
+            out.push_str(&times::text(name, direction, self.seconds(), self.has_maxima()));
         }
         if let Some(effort) = self.effort() {
             out.push_str(&self.effort_text(&effort));
+            out.push_str(&self.host_text(clock));
         }
         if let Some(findings) = &self.findings {
             out.push_str(&format!("verify {findings}\n"));
         }
-        self.remarks().iter().for_each(|remark| out.push_str(&format!("note   {remark}\n")));
+        let mut remarks = self.remarks();
+        if directions.iter().any(|(_, direction)| times::lacks_percentiles(&direction.latency)) {
+            remarks.push("n/a: fewer than ten I/Os lie beyond this percentile".into());
+        }
+        remarks.iter().for_each(|remark| out.push_str(&format!("note   {remark}\n")));
         out
     }
 
@@ -160,28 +167,41 @@ impl Part {
         )
     }
 
-    pub fn json(&self) -> Value {
-        let mut document = Map::new();
-        document.insert("jobname".into(), json!(self.name));
-        document.insert("target".into(), json!(self.target));
-        let workloads: Vec<_> = self.segments.iter().map(|segment| &segment.workload).collect();
-        let engines: Vec<_> = self.segments.iter().map(|segment| &segment.engine).collect();
-        document.insert("workloads".into(), json!(workloads));
-        document.insert("engines".into(), json!(engines));
-        document.insert("seconds".into(), json!(self.seconds()));
-        for (name, direction) in self.directions() {
-            document.insert(name.into(), direction_json(&direction, self.seconds(), self.has_maxima()));
+    /// What the host had to do with it.
+    fn host_text(&self, clock: Option<&ClockFacts>) -> String {
+        let percent = |share: Option<f64>, what: &str, absent: &str| match share {
+            Some(share) => format!("{:.0} % {what}", share * 100.0),
+            None => absent.to_owned(),
+        };
+        let ceiling = self.largest(|segment| segment.host.as_ref()?.ceiling_share);
+        let mut placements: Vec<&str> = Vec::new();
+        for host in self.segments.iter().filter_map(|segment| segment.host.as_ref()) {
+            if !placements.contains(&host.placement.as_str()) {
+                placements.push(&host.placement);
+            }
         }
-        let effort = self.effort().map(|e| {
-            json!({
-                "user_ns": e.user_ns, "system_ns": e.system_ns,
-                "voluntary_switches": e.voluntary_switches, "involuntary_switches": e.involuntary_switches,
-            })
-        });
-        document.insert("cpu".into(), json!(effort));
-        document.insert("verify".into(), json!(self.findings.as_ref().map(findings_json)));
-        document.insert("notes".into(), json!(self.remarks()));
-        Value::Object(document)
+        let mut words = vec![
+            percent(ceiling, "of its ceiling", "ceiling not measured"),
+            percent(self.largest(Segment::busy_share), "of its processor time", "polled, so always busy"),
+            placements.join(" and "),
+        ];
+        words.extend(clock.map(|clock| format!("clock {} ({:.0} ns)", clock.source, clock.cost_ns)));
+        format!("host   {}\n", words.join("  "))
+    }
+
+    /// The largest of the segments' shares.
+    fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
+        self.segments.iter().filter_map(share).max_by(f64::total_cmp)
+    }
+
+    /// Whether a host drove it, and not a simulator.
+    fn is_driven(&self) -> bool {
+        self.segments.iter().any(|segment| segment.host.is_some())
+    }
+
+    /// Segments in which the host took part in the result.
+    fn host_limited(&self) -> usize {
+        self.segments.iter().filter(|segment| segment.is_host_limited()).count()
     }
 }
 
@@ -189,137 +209,57 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
-fn direction_text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -> String {
-    let latency = &direction.latency;
-    let mut out = format!(
-        "{name:<6} {} IOPS  {} MB/s  {} I/Os\n       response time in us: mean {}  min {}  max {}\n      ",
-        grouped(per_second(direction.ios as f64, seconds), 0),
-        grouped(per_second(direction.bytes as f64, seconds) / 1e6, 1),
-        grouped(direction.ios as f64, 0),
-        grouped(latency.mean().unwrap_or(0.0) / 1e3, 1),
-        microseconds(latency.min()),
-        if has_maxima { microseconds(latency.max()) } else { "n/a".into() },
-    );
-    for percent in SHOWN {
-        out.push_str(&format!(" p{percent} {} ", microseconds(latency.quantile(percent / 100.0))));
-    }
-    out.push('\n');
-    for (from_ns, to_ns, count) in rows(latency) {
-        let share = count as f64 / direction.ios.max(1) as f64;
-        let bar = "#".repeat((share * BAR).round() as usize);
-        let bounds = format!("{} to {} us", bound(from_ns), bound(to_ns));
-        out.push_str(&format!("       {bounds:<24} {:>7.3} %  {bar}\n", share * 100.0));
-    }
-    out
-}
-
-/// Counts between 1, 2, 5, 10, ... from the first to the last that holds something. A slot belongs where its middle
-/// lies.
-fn rows(latency: &Histogram) -> Vec<(u64, u64, u64)> {
-    let mut bounds = vec![0u64];
-    let mut decade = 100u64;
-    while decade <= u64::MAX / 100 {
-        bounds.extend([decade, 2 * decade, 5 * decade]);
-        decade *= 10;
-    }
-    let mut counts = vec![0u64; bounds.len()];
-    for (slot, count) in latency.filled() {
-        let middle = middle(slot);
-        counts[bounds.partition_point(|bound| *bound <= middle) - 1] += count;
-    }
-    let first = counts.iter().position(|count| *count > 0);
-    let last = counts.iter().rposition(|count| *count > 0);
-    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
-    (first..=last).map(|i| (bounds[i], bounds.get(i + 1).copied().unwrap_or(u64::MAX), counts[i])).collect()
-}
-
-fn middle(slot: usize) -> u64 {
-    let (low, high) = slot_bounds(slot);
-    low + (high - low) / 2
-}
-
-fn bound(ns: u64) -> String {
-    grouped(ns as f64 / 1e3, usize::from(ns < 1000 && ns > 0))
-}
-
-fn microseconds(ns: Option<u64>) -> String {
-    ns.map_or_else(|| "-".into(), |ns| grouped(ns as f64 / 1e3, 1))
-}
-
-/// fio's names where it has one. A bin is what one slot of the histogram counted, by its middle.
-fn direction_json(direction: &Direction, seconds: f64, has_maxima: bool) -> Value {
-    let latency = &direction.latency;
-    let percentiles: Map<String, Value> = PERCENTILES
-        .iter()
-        .map(|percent| (format!("{percent:.6}"), json!(latency.quantile(percent / 100.0))))
-        .collect();
-    let bins: Map<String, Value> =
-        latency.filled().map(|(slot, count)| (middle(slot).to_string(), json!(count))).collect();
-    json!({
-        "io_bytes": direction.bytes,
-        "io_kbytes": direction.bytes >> 10,
-        "bw_bytes": per_second(direction.bytes as f64, seconds).round() as u64,
-        "bw": (per_second(direction.bytes as f64, seconds) / 1024.0).round() as u64,
-        "iops": per_second(direction.ios as f64, seconds),
-        "runtime": (seconds * 1e3).round() as u64,
-        "total_ios": direction.ios,
-        "lat_ns": {
-            "min": latency.min(), "max": latency.max().filter(|_| has_maxima), "mean": latency.mean(), "N": latency.count(),
-            "percentile": percentiles, "bins": bins,
-        },
-    })
-}
-
-fn findings_json(findings: &Findings) -> Value {
-    let places: Vec<Value> = findings
-        .places
-        .iter()
-        .map(|place| json!({ "offset_bytes": place.offset_bytes, "problem": place.to_string() }))
-        .collect();
-    let counts: Map<String, Value> =
-        findings.counts().map(|(name, count)| (name.to_owned(), json!(count))).collect();
-    json!({ "checked_blocks": findings.checked, "wrong_blocks": findings.wrong(), "kinds": counts, "places": places })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::{HostLoad, Series};
 
-    fn direction(values_ns: &[u64]) -> Direction {
-        let mut latency = Histogram::new();
-        values_ns.iter().for_each(|ns| latency.record(*ns));
-        Direction { ios: latency.count(), bytes: latency.count() * 4096, latency }
+    /// A second of 4 KiB reads on one processor of two.
+    fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
+        let jobs = crate::fio::parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n").expect("a job");
+        let host = HostLoad {
+            effort: Effort { user_ns: cpu_ns, ..Effort::default() },
+            usable_processors: 1,
+            processors: 2,
+            placement: "cpu 1".into(),
+            polled,
+            ceiling_share,
+        };
+        let segment = Segment {
+            workload: jobs[0].streams(1 << 30, 0, 1).expect("a load").remove(0),
+            start_ns: 0,
+            end_ns: SECOND_NS,
+            read: Direction { ios: 1000, bytes: 4_096_000, ..Direction::default() },
+            write: Direction::default(),
+            series: Series::default(),
+            errors: Vec::new(),
+            engine: "io_uring".into(),
+            gap_before: None,
+            host: Some(host),
+        };
+        let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
+        let open = drive::OpenOptions { size_bytes: Some(1 << 30), ..drive::OpenOptions::default() };
+        let target =
+            drive::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
+        Part { name: "job".into(), target, segments: vec![segment], findings: None, notes: Vec::new() }
     }
 
     #[test]
-    fn every_io_is_in_a_row_of_the_histogram() {
-        let rows = rows(&direction(&[50, 100, 150, 4_999, 5_000, 1_000_000, u64::MAX]).latency);
-        assert_eq!(rows.iter().map(|row| row.2).sum::<u64>(), 7);
-        assert_eq!((rows[0], rows[1]), ((0, 100, 1), (100, 200, 2)));
-        assert!(rows.windows(2).all(|pair| pair[0].1 == pair[1].0));
-        assert_eq!(super::rows(&Histogram::new()), []);
-    }
-
-    #[test]
-    fn percentiles_are_those_of_the_bins_beside_them() {
-        let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-        let document = direction_json(&direction(&values), 2.0, true);
-        assert_eq!(document["iops"], 10_000.0);
-        let bins = document["lat_ns"]["bins"].as_object().unwrap();
-        let mut bins: Vec<(u64, u64)> =
-            bins.iter().map(|(ns, count)| (ns.parse().unwrap(), count.as_u64().unwrap())).collect();
-        bins.sort_unstable();
-        assert_eq!(bins.iter().map(|bin| bin.1).sum::<u64>(), 20_000);
-        let (least, most) = (values.iter().min().unwrap(), values.iter().max().unwrap());
-        for percent in PERCENTILES {
-            let wanted = (percent / 100.0 * 20_000.0).ceil() as u64;
-            let mut seen = 0;
-            let at = bins.iter().find(|bin| {
-                seen += bin.1;
-                seen >= wanted
-            });
-            let told = document["lat_ns"]["percentile"][format!("{percent:.6}")].as_u64().unwrap();
-            assert_eq!(told, at.unwrap().0.clamp(*least, *most), "{percent}");
-        }
+    fn a_load_says_what_the_host_had_to_do_with_it() {
+        let clock = ClockFacts { source: "TSC".into(), cost_ns: 8.8, resolution_ns: 1 };
+        let (idle, busy) = (part(400_000_000, Some(0.25), false), part(100_000_000, Some(0.93), false));
+        let text = idle.text(Some(&clock));
+        let line = "host   25 % of its ceiling  40 % of its processor time  cpu 1  clock TSC (9 ns)\n";
+        assert!(text.contains(line) && !text.contains("HOST-LIMITED"), "{text}");
+        let text = busy.text(Some(&clock));
+        assert!(text.contains("used more than 70 % of what this host can do (93 %)"), "{text}");
+        let parts = [idle, busy];
+        let document = serde_json::to_value(Document::of(&parts, None)).unwrap();
+        let told: Vec<_> = document["jobs"].as_array().unwrap().iter().collect();
+        assert_eq!((&told[0]["host_share"], &told[0]["host_limited"]), (&0.4.into(), &false.into()));
+        assert_eq!((&told[1]["host_share"], &told[1]["host_limited"]), (&0.93.into(), &true.into()));
+        assert_eq!(told[1]["placement"][0], "cpu 1");
+        let polled = part(SECOND_NS, Some(0.5), true).text(None);
+        assert!(polled.contains("polled, so always busy") && !polled.contains("HOST-LIMITED"), "{polled}");
     }
 }

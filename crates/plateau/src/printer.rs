@@ -3,6 +3,8 @@
 
 use std::io::Write as _;
 
+use serde::Serialize;
+
 use crate::failure::Done;
 
 /// Prints one result; a closed pipe surfaces as a failure that `main` treats as success.
@@ -17,7 +19,12 @@ pub fn print(text: &str) -> Done {
 
 /// Prints one JSON document.
 pub fn print_json(document: &serde_json::Value) -> Done {
-    print(&format!("{document:#}"))
+    print_document(document)
+}
+
+/// The same of a type whose keys stay in their order.
+pub fn print_document(document: &impl Serialize) -> Done {
+    print(&serde_json::to_string_pretty(document).map_err(std::io::Error::from)?)
 }
 
 /// Prints while already failing: there is nowhere left to report a second error.

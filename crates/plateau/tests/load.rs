@@ -58,7 +58,7 @@ fn reads_need_no_confirmation_and_change_nothing() {
     let document = json(&output);
     let job = &document["jobs"][0];
     assert!(job["read"]["total_ios"].as_u64() > Some(0), "{document}");
-    assert!(job["read"]["lat_ns"]["percentile"]["99.900000"].as_u64() > Some(0));
+    assert!(job["read"]["lat_ns"]["percentile"]["90.000000"].as_u64() > Some(0));
     assert_eq!(job["write"]["total_ios"], 0);
     assert!((job["seconds"].as_f64().expect("seconds") - 0.2).abs() < 1e-6);
     assert!(bench.untouched());
@@ -359,6 +359,129 @@ fn signals_end_a_load_without_a_result() {
         assert_eq!(output.status.code(), Some(130), "{output:?}");
         assert!(json(&output)["jobs"].is_null(), "{output:?}");
     }
+}
+
+/// Text and document of the same load.
+fn both(arguments: &[&str]) -> (String, Value) {
+    let run = |more: &[&str]| {
+        let output = plateau(&[arguments, more].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        output
+    };
+    (support::texts(&run(&[])).0, json(&run(&["--json"])))
+}
+
+#[test]
+fn a_percentile_has_ten_ios_beyond_it_or_is_not_there() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    // 2,048 I/Os of 8 KiB.
+    let (text, document) = both(&["load", path, "--rw", "randread", "--bs", "8k"]);
+    assert!(text.contains("2,048 I/Os"), "{text}");
+    assert!(text.contains("p99.9 n/a  p99.99 n/a  p99.999 n/a"), "{text}");
+    assert!(text.contains("note   n/a: fewer than ten I/Os lie beyond"), "{text}");
+    let times = &document["jobs"][0]["read"]["lat_ns"];
+    let percentiles = times["percentile"].as_object().expect("percentiles");
+    assert!(percentiles["99.500000"].is_u64() && percentiles["99.900000"].is_null(), "{document}");
+    assert!(times["max"].is_u64() && times["not_in_bins"] == 0, "{document}");
+}
+
+/// The largest number in ns that a document of a load has as a response time.
+fn slowest(times: &Value) -> u64 {
+    let bins = times["bins"].as_object().expect("bins").keys().filter_map(|ns| ns.parse().ok());
+    let percentiles =
+        times["percentile"].as_object().expect("percentiles").values().filter_map(Value::as_u64);
+    bins.chain(percentiles).max().expect("a time")
+}
+
+#[test]
+fn a_scaled_drive_tells_no_maximum_by_any_name() {
+    let words = "--rw randwrite --iodepth 32 --size 64M --scale 1/256".split(' ');
+    let words: Vec<&str> = ["load", "sim:sas-slc-2011"].into_iter().chain(words).collect();
+    let (text, document) = both(&words);
+    let times = &document["jobs"][0]["write"]["lat_ns"];
+    assert!(times["max"].is_null() && text.contains("max n/a") && text.contains("p99.999 n/a"), "{text}");
+    let bins: Vec<(u64, u64)> = times["bins"]
+        .as_object()
+        .expect("bins")
+        .iter()
+        .map(|(ns, count)| (ns.parse().expect("ns"), count.as_u64().expect("a count")))
+        .collect();
+    let counted: u64 = bins.iter().map(|bin| bin.1).sum();
+    assert_eq!(Some(counted + times["not_in_bins"].as_u64().expect("a count")), times["N"].as_u64());
+    let most = slowest(times);
+    assert!(bins.iter().any(|bin| bin.0 == most && bin.1 + times["not_in_bins"].as_u64().unwrap_or(0) >= 10));
+    let full: Vec<&str> = words.iter().map(|word| if *word == "1/256" { "1/1" } else { word }).collect();
+    let times = &both(&full).1["jobs"][0]["write"]["lat_ns"];
+    assert!(times["max"].is_u64() && times["not_in_bins"] == 0, "{times}");
+}
+
+#[test]
+fn a_load_is_held_against_the_host() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let (text, document) =
+        both(&["load", path.to_str().expect("a path"), "--rw", "randread", "--iodepth", "4"]);
+    assert!(text.contains("\nhost   ") && text.contains(" % of its ceiling  "), "{text}");
+    assert!(text.contains("  clock "), "{text}");
+    let job = &document["jobs"][0];
+    let share = job["host_share"].as_f64().expect("a share");
+    assert!(share > 0.0 && share <= 1.0, "{document}");
+    assert_eq!(job["host_limited"], share > 0.7);
+    assert_eq!(job["notes"].to_string().contains("HOST-LIMITED: "), share > 0.7, "{document}");
+    assert!(job["placement"][0].as_str().is_some_and(|text| text.contains("pinned") || text.contains("cpu")));
+    assert!(job["clock"]["cost_ns"].as_f64() > Some(0.0) && document["ceiling"]["null"].is_array());
+    let (text, document) = both(&["load", "sim:sas-slc-2011", "--scale", "1/256", "--runtime", "1"]);
+    let job = &document["jobs"][0];
+    assert!(!text.contains("\nhost ") && job["host_share"].is_null() && document["ceiling"].is_null());
+    assert_eq!((&job["host_limited"], job["clock"].is_null()), (&Value::Bool(false), true), "{document}");
+}
+
+#[test]
+fn the_first_line_tells_loads_apart() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    for (words, wanted) in [
+        ("--zero_buffers", "load: RND 4KiB W, zeros, 1 thread with"),
+        ("--dedupe_percentage 30", "load: RND 4KiB W, data 30 % copies, "),
+        ("--buffer_compress_percentage 50", "load: RND 4KiB W, data 50 % compressible, "),
+        (
+            "--random_distribution zoned:50/5:50/95",
+            "load: RND 4KiB W, 50 % of the I/Os on 5 % of the range and 50 % on 95 %, ",
+        ),
+    ] {
+        let load = ["load", path, "--rw", "randwrite", "--io_size", "64k", "--erase", "data"];
+        let output = plateau(&[&load[..], &words.split(' ').collect::<Vec<_>>()].concat());
+        let (text, error) = support::texts(&output);
+        assert!(text.starts_with(wanted), "{words}: {text}{error}");
+    }
+    let small = plateau(&["load", path, "--rw", "randread", "--bs", "100"]);
+    assert!(support::texts(&small).1.contains("RND 100B R"), "{small:?}");
+}
+
+#[test]
+fn documents_are_written_alike_and_in_order() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    let ordered = |text: &str| {
+        let begin = text.find("\"bins\": {").expect("bins") + 9;
+        let bins = &text[begin..begin + text[begin..].find('}').expect("an end")];
+        let numbers = bins.split('"').filter_map(|word| word.parse::<u64>().ok());
+        let numbers: Vec<u64> = numbers.collect();
+        assert!(numbers.len() > 1 && numbers.is_sorted(), "{numbers:?}");
+        assert!(text.find("\"5.000000\"") < text.find("\"10.000000\""), "{text}");
+    };
+    let good = plateau(&["load", path, "--rw", "randread", "--json"]);
+    ordered(&support::texts(&good).0);
+    let wrong = plateau(&["load", path, "--verify", "crc32c", "--json"]);
+    assert_eq!(wrong.status.code(), Some(5), "{wrong:?}");
+    let text = support::texts(&wrong).0;
+    ordered(&text);
+    assert!(text.starts_with("{\n  \"jobs\": ["), "{text}");
+    assert_eq!((&json(&wrong)["exit_code"], json(&wrong)["run"].is_null()), (&5.into(), true));
 }
 
 #[test]

@@ -45,7 +45,7 @@ const PERCENTILES: [Percentile; 17] = [
 /// Those that are vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
 /// I/Os that must lie beyond a percentile before it is printed.
-const IOS_BEYOND: u64 = 10;
+pub const IOS_BEYOND: u64 = 10;
 /// Slots of the histogram in one bin of the picture: bins are 6 to 12 % wide.
 const SLOTS_IN_BIN: usize = 16;
 
@@ -54,6 +54,12 @@ impl Percentile {
     #[must_use]
     pub fn of(self, histogram: &Histogram) -> Option<f64> {
         if self.is_known_from(histogram.count()) { self.estimate(histogram) } else { None }
+    }
+
+    /// The same in ns.
+    #[must_use]
+    pub fn ns_of(self, histogram: &Histogram) -> Option<u64> {
+        self.of(histogram).map(|ms| (ms * 1e6).round() as u64)
     }
 
     /// Whether enough of `ios` I/Os lie beyond it.

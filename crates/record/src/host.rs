@@ -163,14 +163,21 @@ impl Segment {
         (had_ns > 0.0).then(|| host.effort.cpu_ns() as f64 / had_ns * 100.0)
     }
 
-    /// The larger of two shares: that of the host's ceiling, and that of the processor time which the threads
-    /// of the load could have had. None for a simulated drive.
+    /// The share of the processor time that the threads of the load could have had, 0 to 1. None for a simulated
+    /// drive, and where completions were polled for: who polls is always busy.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let host = self.host.as_ref()?;
+        let had_ns = self.seconds() * 1e9 * host.usable();
+        (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0))
+    }
+
+    /// The larger of two shares: that of the host's ceiling, and [`busy_share`](Self::busy_share). None for a
+    /// simulated drive.
     #[must_use]
     pub fn host_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
-        let had_ns = self.seconds() * 1e9 * host.usable();
-        let busy = (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0));
-        [busy, host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
+        [self.busy_share(), host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
     }
 
     /// Whether the host took part in the result: it was used for more than [`HOST_LIMIT_SHARE`].

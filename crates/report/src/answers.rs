@@ -110,7 +110,7 @@ fn part_from_rounds(all: &mut [Answer<'_>], test: &str) {
 
 /// The response time that all but `beyond_ppm` I/Os in a million do not exceed, in ns; none with too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
-    Percentile { name: "", beyond_ppm }.of(times).map(|ms| (ms * 1e6).round() as u64)
+    Percentile { name: "", beyond_ppm }.ns_of(times)
 }
 
 #[cfg(test)]

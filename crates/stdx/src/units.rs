@@ -57,10 +57,11 @@ fn fraction_of(number: &str, unit: u64) -> Option<u64> {
     (bytes.is_finite() && bytes.fract() == 0.0 && bytes < 9e15).then_some(bytes as u64)
 }
 
-/// A transfer size in base 2: `0.5KiB`, `4KiB`, `1024KiB` (the PTS never writes 1 MiB).
+/// A transfer size in base 2: `0.5KiB`, `4KiB`, `1024KiB` (the PTS never writes 1 MiB); `100B` where it is no multiple
+/// of half a KiB.
 #[must_use]
 pub fn block_size(bytes: u64) -> String {
-    format!("{}KiB", kib(bytes))
+    if bytes.is_multiple_of(KIB / 2) { format!("{}KiB", kib(bytes)) } else { format!("{bytes}B") }
 }
 
 /// A transfer size in KiB without its unit: `0.5`, `4`, `1024`.
@@ -160,6 +161,7 @@ mod tests {
     fn sizes_are_written_as_the_pts_does() {
         assert_eq!(block_size(512), "0.5KiB");
         assert_eq!(block_size(1 << 20), "1024KiB");
+        assert_eq!((block_size(100), block_size(1536)), ("100B".into(), "1.5KiB".into()));
         assert_eq!(amount_base10(1_900_000_000_000), "1.9 TB");
         assert_eq!(amount_base2(16 * GIB), "16 GiB");
     }

@@ -9,15 +9,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drive::{Armed, Findings, Flow, Outcome, Reader, Tick};
-use record::{TargetFacts, Workload};
-use serde_json::{Value, json};
+use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::{SECOND_NS, grouped};
 
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
 use crate::load_plan::{self, Asked};
-use crate::load_result::Part;
+use crate::load_result::{Document, Part};
 use crate::{conduct, printer};
 
 /// A target, with no more rights than its jobs need.
@@ -37,12 +36,16 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = asked.workloads(&facts, options.seed)?;
     let interrupted = conduct::watch_interrupts()?;
+    let real = opened.values().any(|target| target.facts().simulated.is_none());
+    let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for stage in asked.stages() {
-        let segments = run_stage(&asked.jobs, &stage, &workloads, &mut opened, &interrupted)?;
-        parts.extend(grouped_parts(&asked, &stage, segments, &facts));
+        let mut results = run_stage(&asked.jobs, &stage, &workloads, &mut opened, &interrupted)?;
+        hold_against(ceiling.as_ref(), &mut results);
+        parts.extend(grouped_parts(&asked, &stage, results, &facts));
     }
-    report(cli, options, parts.into_iter().map(|(_, part)| part).collect())
+    let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+    report(cli, options, &parts, ceiling.as_ref())
 }
 
 /// Looks at all targets, checks all jobs, and only then takes the targets.
@@ -139,6 +142,17 @@ fn run_stage(
     Ok(results)
 }
 
+/// Notes in each segment what share of the host's ceiling it took.
+fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
+    for (outcome, _) in results.values_mut().flatten() {
+        let Outcome::Finished(segment) = outcome else { continue };
+        let share = ceiling.and_then(|ceiling| ceiling.share_of(segment));
+        if let Some(host) = &mut segment.host {
+            host.ceiling_share = share;
+        }
+    }
+}
+
 /// The results of a stage by job, or by group where a job says so.
 fn grouped_parts(
     asked: &Asked,
@@ -185,23 +199,25 @@ fn empty(part: &Part) -> Part {
     }
 }
 
-fn report(cli: &Cli, options: &Load, parts: Vec<Part>) -> Done {
+fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) -> Done {
     let wrong: u64 = parts.iter().filter_map(|part| part.findings.as_ref()).map(Findings::wrong).sum();
-    let document = || -> Value { json!({ "jobs": parts.iter().map(Part::json).collect::<Vec<_>>() }) };
+    let document = Document::of(parts, ceiling);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
-    let text = || parts.iter().map(Part::text).collect::<Vec<_>>().join("\n");
-    if wrong > 0 {
-        let failure = Failure::text(
-            Exit::Device,
-            format!("{wrong} blocks do not hold what was written to them; the places are in the result"),
-        );
-        if as_json {
-            return Err(failure.with_document(document()).in_json());
-        }
-        printer::print(&text())?;
-        return Err(failure);
+    let clock = ceiling.map(|ceiling| &ceiling.clock);
+    let text = || parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n");
+    if wrong == 0 {
+        return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
     }
-    if as_json { printer::print_json(&document()) } else { printer::print(&text()) }
+    let failure = Failure::text(
+        Exit::Device,
+        format!("{wrong} blocks do not hold what was written to them; the places are in the result"),
+    );
+    if as_json {
+        printer::print_document(&document.failed(&failure))?
+    } else {
+        printer::print(&text())?
+    }
+    Err(failure.told())
 }
 
 impl Opened {
