@@ -42,6 +42,10 @@ const PERCENTILES: [Percentile; 17] = [
     Percentile { name: "99.9999", beyond_ppm: 1 },
 ];
 
+/// Place of 50 % among them.
+const MEDIAN: usize = 6;
+/// From 90 % on a percentile says something of the slow ones.
+const TAIL_PPM: u32 = 100_000;
 /// Those that are vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
 /// I/Os that must lie beyond a percentile before it is printed.
@@ -73,6 +77,48 @@ impl Percentile {
     }
 }
 
+/// What a page of maxima shows of a scaled drive, which has none: the highest percentile that enough I/Os stand
+/// behind, and title, axis and remark say that it is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tail(Option<Percentile>);
+
+impl Tail {
+    /// For cells of which none has fewer I/Os.
+    pub fn of(fewest_ios: u64) -> Self {
+        let mut tail = PERCENTILES.iter().rev().take_while(|percentile| percentile.beyond_ppm <= TAIL_PPM);
+        Self(tail.find(|percentile| percentile.is_known_from(fewest_ios)).copied())
+    }
+
+    /// Its value in ms.
+    pub fn value(self, histogram: &Histogram) -> Option<f64> {
+        self.0.and_then(|percentile| percentile.of(histogram))
+    }
+
+    /// `title` of the page of maxima, and what is there instead.
+    pub fn title(self, title: &str) -> String {
+        match self.0 {
+            Some(percentile) => format!("{title}: n/a, {} % shown", percentile.name),
+            None => format!("{title}: n/a"),
+        }
+    }
+
+    /// Name of its axis.
+    pub fn label(self) -> String {
+        self.0.map_or_else(|| "n/a (ms)".into(), |percentile| format!("{} % latency (ms)", percentile.name))
+    }
+
+    /// Why it is not the maximum.
+    pub fn remark(self, context: &Context<'_>) -> Option<String> {
+        let why = context.maxima_note()?;
+        Some(match self.0 {
+            Some(percentile) => {
+                format!("{why}. Shown instead: {} % of the I/Os take no longer.", percentile.name)
+            }
+            None => format!("{why}. Too few I/Os are measured for a percentile in their place."),
+        })
+    }
+}
+
 /// The response times of all I/Os of `segments`, reads and writes together.
 #[must_use]
 pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram {
@@ -100,7 +146,9 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>
 /// The page of a histogram by itself.
 pub(crate) fn told(title: &str, caption: String, histogram: &Histogram) -> Page {
     let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
-    page.exhibits.push(Exhibit::Table(table(histogram)));
+    let heading = "Response Time by Confidence Level";
+    let row = [("ms".to_owned(), histogram)];
+    page.exhibits.push(Exhibit::Table(table(heading, "Response time", &PERCENTILES, &row)));
     if FIVE_NINES.of(histogram).is_none() {
         page.remarks.push(format!(
             "n/a: fewer than {IOS_BEYOND} of the {} I/Os lie beyond this percentile.",
@@ -158,15 +206,28 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
     bins.into_iter().map(|(_, bin)| bin).collect()
 }
 
-fn table(histogram: &Histogram) -> Table {
-    let absent = || Cell::Absent("n/a".into());
-    let cells = PERCENTILES.map(|percentile| percentile.of(histogram).map_or_else(absent, Cell::Value));
+/// The upper half of the percentiles in ms, a row for each of several histograms.
+pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
+    table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms)
+}
+
+fn table(
+    heading: &str,
+    rows_are: &str,
+    percentiles: &[Percentile],
+    histograms: &[(String, &Histogram)],
+) -> Table {
+    let cell = |value: Option<f64>| value.map_or_else(|| Cell::Absent("n/a".into()), Cell::Value);
+    let row = |(name, histogram): &(String, &Histogram)| Row {
+        name: name.clone(),
+        cells: percentiles.iter().map(|percentile| cell(percentile.of(histogram))).collect(),
+    };
     Table {
-        heading: "Response Time by Confidence Level".into(),
-        row_heading: "Response time".into(),
+        heading: heading.into(),
+        row_heading: rows_are.into(),
         column_heading: "Share of I/Os %".into(),
-        columns: PERCENTILES.map(|percentile| percentile.name.to_owned()).into(),
-        rows: vec![Row { name: "ms".into(), cells: cells.into() }],
+        columns: percentiles.iter().map(|percentile| percentile.name.to_owned()).collect(),
+        rows: histograms.iter().map(row).collect(),
         decimals: 3,
     }
 }
@@ -189,6 +250,21 @@ mod tests {
         assert_eq!(PERCENTILES[6].of(&of(19)), None);
         assert!(PERCENTILES[6].of(&of(20)).is_some());
         assert_eq!(FIVE_NINES.of(&of(0)), None);
+    }
+
+    #[test]
+    fn a_tail_is_the_highest_percentile_that_is_known() {
+        for (ios, name) in [
+            (99, None),
+            (100, Some("90")),
+            (9_999, Some("99")),
+            (10_000, Some("99.9")),
+            (1_000_000, Some("99.999")),
+        ] {
+            assert_eq!(Tail::of(ios).0.map(|percentile| percentile.name), name, "{ios}");
+        }
+        assert_eq!(Tail::of(10_000).title("MAX"), "MAX: n/a, 99.9 % shown");
+        assert_eq!((Tail::of(1).title("MAX"), Tail::of(1).value(&of(20))), ("MAX: n/a".into(), None));
     }
 
     #[test]

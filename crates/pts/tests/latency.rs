@@ -3,9 +3,9 @@
 mod support;
 
 use pts::exhibit::{Cell, Exhibit, Lines, SCALED};
-use pts::{Outcome, Stop};
-use record::{Note, SimulatedFacts, TargetFacts, Until};
-use support::{Fake, run_on, tables, target, titles};
+use pts::{Outcome, Profile, Stop};
+use record::{Note, Settings, SimulatedFacts, TargetFacts, Until};
+use support::{Fake, run_on, run_with, tables, target, titles};
 
 fn run(profile: &str, bench: &mut Fake) -> Outcome {
     run_on("lat", profile, &target(512), bench)
@@ -146,9 +146,19 @@ fn a_scaled_drive_has_no_maxima() {
         assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
         assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are there");
         let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
-        assert!(series.iter().all(|series| series.points.is_empty()));
+        // 60,000 I/Os in a cell and five times as many in the window: a percentile stands in, and says so.
+        let points: Vec<f64> = series.iter().flat_map(|series| series.points.iter().map(|p| p.1)).collect();
+        assert_eq!(
+            (points.len(), outcome.pages[1].title.ends_with("(100 % writes): n/a, 99.9 % shown")),
+            (15, true)
+        );
         let Exhibit::Columns3d(columns) = &outcome.pages[5].exhibits[0] else { panic!("no columns") };
-        assert!(columns.heights.iter().flatten().all(Option::is_none));
+        assert!(columns.heights.iter().flatten().all(Option::is_some));
+        let said = (outcome.pages[5].title.as_str(), columns.height_label.as_str());
+        assert_eq!(
+            said,
+            ("MAX Latency v BS and R/W Mix - 3D Plot: n/a, 99.99 % shown", "99.99 % latency (ms)")
+        );
         for (figure, shown) in outcome.key_figures.iter().zip([true, true, false, false]) {
             assert_eq!(figure.value.is_some(), shown, "{}", figure.name);
             assert_eq!(figure.absent == SCALED, !shown, "{}", figure.name);
@@ -158,6 +168,14 @@ fn a_scaled_drive_has_no_maxima() {
             assert!(outcome.pages[page].remarks.iter().any(|r| r.contains("scale 1/16")), "page {page}");
         }
     }
+    let short = Settings { cell_ns: 600_000_000, ..Profile::named("pts-e-1.0").unwrap().settings(1) };
+    let few = run_with("lat", "pts-e-1.0", &short, &simulated(16), &mut Fake::new(|_, _| 5));
+    let Exhibit::Columns3d(columns) = &few.pages[5].exhibits[0] else { panic!("no columns") };
+    assert!(
+        columns.heights.iter().flatten().all(Option::is_none) && few.pages[5].title.ends_with("Plot: n/a")
+    );
+    assert!(few.pages[5].remarks[0].contains("Too few I/Os"), "{:?}", few.pages[5].remarks);
+
     let outcome = run_on("lat", "pts-e-2.0", &simulated(16), &mut Fake::new(|_, _| 1000));
     let Exhibit::ResponseTimes(times) = &outcome.pages[6].exhibits[0] else { panic!("no histogram") };
     assert!(times.caption.ends_with("MRT n/a (scaled)"), "{}", times.caption);

@@ -202,6 +202,8 @@ fn a_scaled_drive_has_no_maxima_over_time() {
 
     let outcome = run_on("xsr", "pts-e-1.1", &scaled, &mut bench());
     let page = outcome.pages.iter().find(|page| page.title.starts_with("Maximum")).unwrap();
-    let Exhibit::Lines(lines) = &page.exhibits[0] else { panic!("no lines") };
-    assert!(lines.series.is_empty() && page.remarks[0].contains("scale 1/64"), "{:?}", page.remarks);
+    assert_eq!(page.title, "Maximum Latency v Time: n/a, percentiles shown");
+    let Exhibit::Table(table) = &page.exhibits[0] else { panic!("no table") };
+    assert!(table.rows.len() == 3 && matches!(table.rows[2].cells[7], Cell::Value(_)), "{table:?}");
+    assert!(page.remarks[0].contains("scale 1/64"), "{:?}", page.remarks);
 }

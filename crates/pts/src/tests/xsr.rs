@@ -5,10 +5,12 @@ mod figures;
 mod pages;
 
 use record::{Access, Purged, Until, Workload};
+use stdx::Histogram;
 use stdx::units::KIB;
 
 use crate::modified::Incidents;
 use crate::profile::{Cell, Demand};
+use crate::response::merged;
 use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
@@ -45,11 +47,14 @@ struct Seen {
     purge: Option<Purged>,
     /// The minutes of each finished access group.
     groups: Vec<Vec<Sample>>,
+    /// The response times of each of them.
+    times: Vec<Histogram>,
     incidents: Incidents,
 }
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
-    let mut seen = Seen { purge: None, groups: Vec::new(), incidents: Incidents::default() };
+    let mut seen =
+        Seen { purge: None, groups: Vec::new(), times: Vec::new(), incidents: Incidents::default() };
     let stop = measure(context, bench, &mut seen).err();
     pages::outcome(context, &seen, stop)
 }
@@ -62,6 +67,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
         let minutes = group.hours * 60;
         seen.incidents.see(&segment);
         seen.groups.push(course(&segment, start, f64::from(minutes), minutes as usize));
+        seen.times.push(merged([&segment]));
         start += f64::from(minutes);
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! What the Latency test shows: six pages, and the response-time histogram in PTS 2.0.
 
+use record::Segment;
+use stdx::Histogram;
 use stdx::units::{block_size, kib};
 
 use super::{
@@ -9,8 +11,8 @@ use crate::context::PRECONDITION_BLOCK;
 use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::{Cell, mix_name};
-use crate::response::{self, FIVE_NINES};
-use crate::rounds::find;
+use crate::response::{self, FIVE_NINES, Tail};
+use crate::rounds::{Round, find};
 use crate::window_pages::{self, MILLISECONDS};
 use crate::{Context, KeyFigure, Outcome, Stop, modified};
 
@@ -69,10 +71,7 @@ impl Figure {
         match self {
             Self::Iops => rounds.mean(|segments| Some(find(segments, cell)?.iops())),
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
-            Self::FiveNines => {
-                let segments = rounds.results().iter().filter_map(|round| find(&round.segments, cell));
-                FIVE_NINES.of(&response::merged(segments))
-            }
+            Self::FiveNines => FIVE_NINES.of(&seen.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
             // The largest response time there was: a mean of maxima says nothing of any I/O.
             Self::Maximum => {
@@ -96,37 +95,73 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let rounds = &seen.rounds;
     let window = rounds.history.window();
     let tracked = rounds.points(|segments| average_of(segments, TRACKED));
-    let over_rounds = |title: &str, label: &str, of: fn(&[record::Segment], Cell) -> Option<f64>| {
-        let series = sizes().filter(|bytes| !seen.skipped.contains(bytes)).map(|block_bytes| Series {
-            name: block_size(u64::from(block_bytes)),
-            points: rounds.points(|segments| of(segments, Cell { block_bytes, read_percent: 0 })),
-        });
-        window_pages::convergence(title, label, series.collect())
-    };
+    let average = "Steady State Convergence - Average Latency (100 % writes)";
+    let average = over_rounds(seen, average, "Average latency (ms)", average_of);
+    let average_columns = |segments: &Seen, cell| Figure::Average.of(context, segments, cell);
     let mut pages = vec![
-        over_rounds(
-            "Steady State Convergence - Average Latency (100 % writes)",
-            "Average latency (ms)",
-            average_of,
-        ),
-        over_rounds(
-            "Steady State Convergence - Maximum Latency (100 % writes)",
-            "Maximum latency (ms)",
-            if context.has_maxima() { maximum_of } else { |_, _| None },
-        ),
+        average,
+        maxima_over_rounds(context, seen),
         window_pages::determination(&TRACKED.short_name(), MILLISECONDS, tracked, window.first(), context),
         tables(context, seen),
-        columns(context, seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", Figure::Average),
-        columns(context, seen, "MAX Latency v BS and R/W Mix - 3D Plot", "Maximum (ms)", Figure::Maximum),
+        columns(seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average_columns),
+        maxima_columns(context, seen),
     ];
-    for page in [1, 5] {
-        pages[page].remarks.extend(context.maxima_note());
-    }
     if has_histogram(context) {
         let title = "Response Time Histogram - Confidence Level Plot";
         pages.push(response::page(title, seen.histogram.as_ref(), context));
     }
     pages
+}
+
+fn over_rounds(seen: &Seen, title: &str, label: &str, of: impl Fn(&[Segment], Cell) -> Option<f64>) -> Page {
+    let series = sizes().filter(|bytes| !seen.skipped.contains(bytes)).map(|block_bytes| Series {
+        name: block_size(u64::from(block_bytes)),
+        points: seen.rounds.points(|segments| of(segments, writes(block_bytes))),
+    });
+    window_pages::convergence(title, label, series.collect())
+}
+
+const fn writes(block_bytes: u32) -> Cell {
+    Cell { block_bytes, read_percent: 0 }
+}
+
+fn maxima_over_rounds(context: &Context<'_>, seen: &Seen) -> Page {
+    let title = "Steady State Convergence - Maximum Latency (100 % writes)";
+    if context.has_maxima() {
+        return over_rounds(seen, title, "Maximum latency (ms)", maximum_of);
+    }
+    let times = |segments: &[Segment], cell| response::merged(find(segments, cell));
+    let of_round = |round: &Round| {
+        let cells = sizes().map(|bytes| times(&round.segments, writes(bytes)).count());
+        cells.filter(|ios| *ios > 0).min()
+    };
+    let tail = Tail::of(seen.rounds.done.iter().filter_map(of_round).min().unwrap_or(0));
+    let value = |segments: &[Segment], cell| tail.value(&times(segments, cell));
+    let mut page = over_rounds(seen, &tail.title(title), &tail.label(), value);
+    page.remarks.extend(tail.remark(context));
+    page
+}
+
+fn maxima_columns(context: &Context<'_>, seen: &Seen) -> Page {
+    let title = "MAX Latency v BS and R/W Mix - 3D Plot";
+    if context.has_maxima() {
+        return columns(seen, title, "Maximum (ms)", |seen, cell| Figure::Maximum.of(context, seen, cell));
+    }
+    let cells = || mixes().flat_map(|read| sizes().map(move |bytes| (bytes, read)));
+    let ios =
+        cells().map(|(block_bytes, read_percent)| seen.times(Cell { block_bytes, read_percent }).count());
+    let tail = Tail::of(ios.filter(|ios| *ios > 0).min().unwrap_or(0));
+    let value = |seen: &Seen, cell| tail.value(&seen.times(cell));
+    let mut page = columns(seen, &tail.title(title), &tail.label(), value);
+    page.remarks.extend(tail.remark(context));
+    page
+}
+
+impl Seen {
+    /// Response times of a cell in the rounds that results are taken from.
+    fn times(&self, cell: Cell) -> Histogram {
+        response::merged(self.rounds.results().iter().filter_map(|round| find(&round.segments, cell)))
+    }
 }
 
 /// Mixes as tables and plots have them: from writes to reads.
@@ -184,8 +219,8 @@ fn table(context: &Context<'_>, seen: &Seen, figure: Figure) -> Table {
     }
 }
 
-fn columns(context: &Context<'_>, seen: &Seen, title: &str, height: &str, figure: Figure) -> Page {
-    let value = |block_bytes, read_percent| figure.of(context, seen, Cell { block_bytes, read_percent });
+fn columns(seen: &Seen, title: &str, height: &str, of: impl Fn(&Seen, Cell) -> Option<f64>) -> Page {
+    let value = |block_bytes, read_percent| of(seen, Cell { block_bytes, read_percent });
     let columns = Columns3d {
         x_label: "Block Size (KiB)".into(),
         x: sizes().map(|b| kib(u64::from(b))).collect(),

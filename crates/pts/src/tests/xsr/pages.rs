@@ -8,7 +8,7 @@ use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Seri
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
 use crate::timeline::Sample;
-use crate::{Context, KeyFigure, Outcome, Stop};
+use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 /// Minutes that are shown on either side of a change.
 const BESIDE_A_CHANGE: f64 = 120.0;
@@ -113,17 +113,27 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         let exhibit = over_time("MB/s", Scale::Integer, series(seen, throughput, &beside));
         pages.push(Page::of(&format!("TP v Time - Access Groups {} and {}", index + 1, index + 2), exhibit));
     }
-    let none: fn(&Sample) -> Option<f64> = |_| None;
-    let shown = if context.has_maxima() { maximum } else { none };
-    pages.push(Page {
-        title: "Maximum Latency v Time".into(),
-        exhibits: vec![all("ms", shown)],
-        remarks: context.maxima_note().into_iter().collect(),
+    let title = "Maximum Latency v Time";
+    pages.push(match context.maxima_note() {
+        None => Page::of(title, all("ms", maximum)),
+        Some(why) => Page {
+            title: format!("{title}: n/a, percentiles shown"),
+            exhibits: vec![Exhibit::Table(percentiles(seen))],
+            remarks: vec![format!(
+                "{why}. Shown instead: how long so many of the I/Os take at most; n/a where fewer than ten take longer."
+            )],
+        },
     });
     let mut last = Page::of("Average Latency v Time", all("ms", average));
     last.exhibits.push(Exhibit::Facts(recovery(seen)));
     pages.push(last);
     pages
+}
+
+fn percentiles(seen: &Seen) -> Table {
+    let name = |index: usize| name_of(index, &GROUPS[index]);
+    let groups: Vec<_> = seen.times.iter().enumerate().map(|(index, times)| (name(index), times)).collect();
+    response::upper_half("Response Time by Confidence Level (ms)", "Access group", &groups)
 }
 
 fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
