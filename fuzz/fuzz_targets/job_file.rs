@@ -15,6 +15,7 @@ mod fio {
     mod job;
     mod keys;
     mod meaning;
+    mod setters;
     mod values;
 
     pub use file::parse;
@@ -30,7 +31,7 @@ const CLONES: u16 = 8;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(jobs) = fio::parse("fuzz.fio", text) else { return };
+    let Ok(jobs) = fio::parse("fuzz.fio", text, &fio::Job::default()) else { return };
     for (position, job) in (0..).zip(jobs.iter().take(JOBS).filter(|job| job.numjobs <= CLONES)) {
         for capacity_bytes in CAPACITIES {
             check(job, position, capacity_bytes);

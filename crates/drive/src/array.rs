@@ -77,6 +77,9 @@ impl Array {
         if options.size_bytes.is_some() || options.scale.is_some() {
             return Err(DriveError::Unusable(format!("{target}: an array has the size of its members")));
         }
+        if options.sim_faults.is_some() {
+            return Err(DriveError::Invalid(format!("{target}: {}", crate::target::ONLY_SIMULATED_FAIL)));
+        }
         let text = fs::read_to_string(file)
             .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error))))?;
         let spec = Spec::parse(target, &text)?;

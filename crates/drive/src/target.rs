@@ -41,6 +41,10 @@ impl Held {
     }
 }
 
+/// Why faults cannot be asked for, or asked not to be.
+pub(crate) const ONLY_SIMULATED_FAIL: &str =
+    "faults are injected into simulated drives only (sim:MODEL); leave --sim-fault and --no-sim-faults out";
+
 /// A real target as it was found.
 #[derive(Debug, Clone)]
 pub(crate) enum Real {
@@ -52,8 +56,12 @@ impl Real {
     /// Looks at what is at `target`.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |problem: String| Err(DriveError::Unusable(format!("{target}: {problem}")));
-        if options.scale.is_some() {
-            return unusable("--scale is only for simulated drives (sim:MODEL)".into());
+        let only_simulated = [
+            (options.scale.is_some(), "--scale is only for simulated drives (sim:MODEL)"),
+            (options.sim_faults.is_some(), ONLY_SIMULATED_FAIL),
+        ];
+        if let Some((_, why)) = only_simulated.into_iter().find(|(asked, _)| *asked) {
+            return Err(DriveError::Invalid(format!("{target}: {why}")));
         }
         let kind = match fs::metadata(target) {
             Ok(meta) => meta.file_type(),

@@ -3,6 +3,7 @@
 mod asked;
 mod load;
 mod tests_argument;
+mod words;
 
 use std::path::PathBuf;
 
@@ -78,7 +79,7 @@ pub enum Command {
     #[command(subcommand)]
     Sim(Sim),
     /// Put a load on a target, in fio's words or by a fio job file; reads need no confirmation
-    #[command(after_long_help = job_file_help())]
+    #[command(after_long_help = load::AFTER_HELP)]
     Load(Box<Load>),
     /// Measure what this host can do at most, so that nobody takes its limit for a drive's
     #[command(name = "self")]
@@ -434,11 +435,4 @@ pub struct Completions {
 pub struct Man {
     /// Folder to write plateau.1 and one page per command into
     pub dir: PathBuf,
-}
-
-/// The options of job files, for `plateau load --help` and its man page.
-fn job_file_help() -> String {
-    let key = |key: &crate::fio::Key| format!("  {:<27} {}", key.name, key.about.replace('`', ""));
-    let keys: Vec<String> = crate::fio::KEYS.iter().map(key).collect();
-    format!("Options in job files; all others are refused:\n{}", keys.join("\n"))
 }

@@ -1,17 +1,19 @@
 //! From jobs to what is done on which target, and in what order.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use drive::{Drive, Engine, OpenOptions};
+use drive::{Drive, Engine, OpenOptions, Polling};
 use record::{Placement, TargetFacts, Workload};
 
 use crate::cli::Load;
-use crate::driving::polling;
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::{self, Job};
 
 /// Endings of the names of job files.
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
+/// Words that are possible beside a job file, for the jobs in it that say nothing of it.
+const BESIDE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
 /// A job file is text that somebody wrote.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -26,40 +28,91 @@ pub struct Asked {
 pub struct Need {
     pub filename: String,
     pub writes: bool,
-    engine: Engine,
+    manner: Manner,
     end_bytes: Option<u64>,
+}
+
+/// How a target is driven, which is one thing for all of its jobs.
+#[derive(Clone, PartialEq, Eq)]
+struct Manner {
+    engine: Engine,
+    placement: Option<Placement>,
+    polling: Polling,
+}
+
+impl Manner {
+    fn of(job: &Job) -> Self {
+        Self { engine: job.engine, placement: job.placement.clone(), polling: job.polling }
+    }
+
+    /// What differs from another one, in fio's words.
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        match other {
+            _ if self.engine != other.engine => Some("another ioengine than"),
+            _ if self.placement != other.placement => Some("other processors than"),
+            _ if self.polling != other.polling => Some("polls in another way than"),
+            _ => None,
+        }
+    }
 }
 
 /// Reads the job file, or the words of the command line.
 pub fn asked(options: &Load) -> Done<Asked> {
-    let usage = |text: String| Failure::text(Exit::Usage, text);
     let said = options.words.said();
-    if !is_job_file(&options.target) {
-        if options.filename.is_some() {
-            return Err(usage("--filename is for job files; the target stands by itself here".into()));
+    let filename = said.iter().any(|(name, _)| *name == "filename");
+    let mut asked = match &options.target {
+        Some(path) if is_job_file(path) => of_file(path, said)?,
+        Some(_) if filename => return Err(usage("a target and --filename; one of them is enough".into())),
+        None if !filename => {
+            return Err(usage(
+                "no target; name one, such as /dev/nvme0n1, a file or sim:MODEL, or a job file".into(),
+            ));
         }
-        let mut job = Job { name: "load".into(), filename: Some(options.target.clone()), ..Job::default() };
-        for (name, value) in &said {
-            fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
-        }
-        // What fio's own map of blocks would do is asked for in job files only.
-        job.norandommap = true;
-        return Ok(Asked { jobs: vec![job], file: None });
-    }
-    if let Some((name, _)) = said.first() {
-        return Err(usage(format!("--{name} beside a job file; write it into {}", options.target)));
-    }
-    let mut jobs = fio::parse(&options.target, &text_of(&options.target)?).map_err(usage)?;
-    for job in &mut jobs {
-        job.filename = job.filename.take().or_else(|| options.filename.clone());
-        if job.filename.is_none() {
-            return Err(usage(format!(
-                "{}: [{}] has no filename; write it there, or give --filename for all that have none",
-                options.target, job.name
-            )));
+        target => of_words(target.as_deref(), said)?,
+    };
+    for job in &mut asked.jobs {
+        if !job.randrepeat {
+            job.seed = job.seed.or_else(|| Some(drawn_seed()));
         }
     }
-    Ok(Asked { jobs, file: Some(options.target.clone()) })
+    Ok(asked)
+}
+
+fn usage(text: String) -> Failure {
+    Failure::text(Exit::Usage, text)
+}
+
+fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<Asked> {
+    let mut job = Job { name: "load".into(), filename: target.map(str::to_owned), ..Job::default() };
+    for (name, value) in said {
+        fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
+    }
+    // What fio's own map of blocks would do is asked for in job files only.
+    job.norandommap = true;
+    Ok(Asked { jobs: vec![job], file: None })
+}
+
+fn of_file(path: &str, said: &[(&str, String)]) -> Done<Asked> {
+    let mut defaults = Job::default();
+    for (name, value) in said {
+        if !BESIDE.contains(name) {
+            return Err(usage(format!("--{name} beside a job file; write it into {path}")));
+        }
+        fio::set(&mut defaults, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
+    }
+    let jobs = fio::parse(path, &text_of(path)?, &defaults).map_err(usage)?;
+    if let Some(job) = jobs.iter().find(|job| job.filename.is_none()) {
+        return Err(usage(format!(
+            "{path}: [{}] has no filename; write it there, or give --filename for all that have none",
+            job.name
+        )));
+    }
+    Ok(Asked { jobs, file: Some(path.to_owned()) })
+}
+
+/// Short enough to be typed.
+fn drawn_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
 }
 
 fn is_job_file(target: &str) -> bool {
@@ -96,11 +149,13 @@ impl Asked {
             let length = length_of(&filename);
             let end_bytes = job.end_bytes(length.unwrap_or(0));
             match needs.iter_mut().find(|need| need.filename == filename) {
-                None => needs.push(Need { filename, writes: job.writes(), engine: job.engine, end_bytes }),
-                Some(need) if need.engine != job.engine => {
-                    return Err(self.about(index, "another ioengine than other jobs of the same target"));
+                None => {
+                    needs.push(Need { filename, writes: job.writes(), manner: Manner::of(job), end_bytes });
                 }
                 Some(need) => {
+                    if let Some(what) = Manner::of(job).difference(&need.manner) {
+                        return Err(self.about(index, &format!("{what} other jobs of the same target")));
+                    }
                     need.writes |= job.writes();
                     need.end_bytes = need.end_bytes.max(end_bytes);
                 }
@@ -148,26 +203,27 @@ fn is_new_or_file(filename: &str) -> bool {
 }
 
 impl Need {
-    /// Looks at the target.
-    pub fn open(&self, options: &Load) -> Done<Drive> {
+    /// Looks at the target. What is for simulated drives only is refused where none of the targets is one.
+    pub fn open(&self, options: &Load, any_simulated: bool) -> Done<Drive> {
         let is_file = is_new_or_file(&self.filename);
-        let simulated = self.filename.starts_with("sim:");
+        let for_simulated = self.is_simulated() || !any_simulated;
         let length = length_of(&self.filename).unwrap_or(0);
-        let placement = options.cpus_allowed.clone().map(Placement::CpusAllowed);
         let open = OpenOptions {
             // A file that is there keeps its length unless the jobs reach beyond it.
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
-            scale: options.scale.clone().filter(|_| simulated),
+            scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
-            sim_faults: options.sim_faults.chosen().filter(|_| simulated),
-            engine: self.engine,
-            placement: placement
-                .or_else(|| options.numa_cpu_nodes.clone().map(Placement::NumaCpuNodes))
-                .filter(|_| !simulated),
-            polling: polling(options.hipri, options.sqthread_poll),
+            sim_faults: options.sim_faults.chosen().filter(|_| for_simulated),
+            engine: self.manner.engine,
+            placement: self.manner.placement.clone(),
+            polling: self.manner.polling,
             ..OpenOptions::default()
         };
         Ok(drive::open(&self.filename, &open)?)
+    }
+
+    pub fn is_simulated(&self) -> bool {
+        self.filename.starts_with("sim:")
     }
 }
 
@@ -198,7 +254,7 @@ mod tests {
     use super::*;
 
     fn asked(text: &str) -> Asked {
-        Asked { jobs: fio::parse("x.fio", text).unwrap(), file: Some("x.fio".into()) }
+        Asked { jobs: fio::parse("x.fio", text, &Job::default()).unwrap(), file: Some("x.fio".into()) }
     }
 
     #[test]
@@ -219,5 +275,10 @@ mod tests {
         assert!(!needs[1].writes && needs[1].end_bytes.is_none());
         let engines = asked("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
         assert!(engines.err().unwrap().message().contains("[b]: another ioengine"));
+        let places = asked("[a]\nfilename=x\ncpus_allowed=0\n[b]\nfilename=x\ncpus_allowed=1\n").needs();
+        assert!(places.err().unwrap().message().contains("[b]: other processors"));
+        let polled =
+            asked("[a]\nfilename=x\nhipri\n[b]\nfilename=x\n[c]\nfilename=y\nsqthread_poll\n").needs();
+        assert!(polled.err().unwrap().message().contains("[b]: polls in another way"));
     }
 }

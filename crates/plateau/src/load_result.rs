@@ -212,11 +212,12 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fio::{Job, parse};
     use record::{HostLoad, Series};
 
     /// A second of 4 KiB reads on one processor of two.
     fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
-        let jobs = crate::fio::parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n").expect("a job");
+        let jobs = parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default()).expect("a job");
         let host = HostLoad {
             effort: Effort { user_ns: cpu_ns, ..Effort::default() },
             usable_processors: 1,

@@ -361,6 +361,120 @@ fn signals_end_a_load_without_a_result() {
     }
 }
 
+const EVERY_WORD: &[&str] = &[
+    "--name=mine",
+    "--readwrite=randread",
+    "--blocksize=8k",
+    "--iodepth=2",
+    "--direct=1",
+    "--norandommap",
+    "--group_reporting",
+    "--loops=2",
+    "--randseed=7",
+    "--randrepeat=1",
+    "--do_verify=0",
+    "--refill_buffers",
+    "--thread",
+    "--time_based=0",
+    "--fixedbufs",
+    "--registerfiles=1",
+    "--fallocate=none",
+    "--gtod_reduce=0",
+    "--cpus_allowed=all",
+    "--cpus_allowed_policy=split",
+    "--hipri=0",
+];
+
+#[test]
+fn the_command_line_and_job_files_know_the_same_words() {
+    let lines: Vec<&str> = EVERY_WORD.iter().map(|word| &word[2..]).collect();
+    let bench = Bench::new(&format!("[job]\nfilename=DATA\n{}\n", lines.join("\n")));
+    let target = format!("--filename={}", bench.data().display());
+    for output in [plateau(&[&["load", &target, "--json"], EVERY_WORD].concat()), bench.run(&["--json"])] {
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let job = &json(&output)["jobs"][0];
+        assert_eq!((&job["jobname"], &job["workloads"][0]["seed"]), (&"mine".into(), &7.into()), "{job}");
+        assert_eq!(job["read"]["total_ios"], 2 * SIZE / 8192, "{job}");
+        assert_eq!(job["placement"][0], "not pinned, as asked for");
+    }
+    let polled =
+        Bench::new("[job]\nfilename=DATA\nrw=randread\niodepth=4\nio_size=1m\nhipri\n").run(&["--json"]);
+    assert!(json(&polled)["jobs"][0]["engines"].to_string().contains("not polled: a file"), "{polled:?}");
+}
+
+#[test]
+fn what_is_not_offered_is_refused_by_name_in_both() {
+    for (word, wanted) in [("startdelay=5", "startdelay"), ("gtod_reduce=1", "every I/O is timed")] {
+        let bench = Bench::new(&format!("[a]\nfilename=DATA\n{word}\n"));
+        let path = bench.data();
+        let line = plateau(&["load", path.to_str().expect("a path"), &format!("--{word}")]);
+        for output in [bench.run(&[]), line] {
+            let error = support::texts(&output).1;
+            assert_eq!(output.status.code(), Some(2), "{word}: {error}");
+            assert!(error.contains(wanted) && (word.contains("gtod") || error.contains("--help")), "{error}");
+        }
+    }
+    let bench = Bench::new("[a]\nrw=read\n");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    for arguments in
+        [&["load"][..], &["load", path, "--filename", path], &["load", &bench.job(), "--rw=read"]]
+    {
+        assert_eq!(plateau(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    let beside = bench.run(&["--filename", path, "--cpus_allowed", "all", "--json"]);
+    assert_eq!(json(&beside)["jobs"][0]["placement"][0], "not pinned, as asked for");
+}
+
+#[test]
+fn a_seed_that_is_drawn_is_told() {
+    let bench = Bench::new("");
+    let path = bench.data();
+    let load = ["load", path.to_str().expect("a path"), "--rw=randread", "--io_size=64k", "--json"];
+    let seed = |more: &str| {
+        let document = json(&plateau(&[&load[..], &[more]].concat()));
+        (document["jobs"][0]["workloads"][0]["seed"].as_u64().expect("a seed"), document)
+    };
+    let (first, document) = seed("--randrepeat=0");
+    assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
+    // Two drawn of 2^32 are the same once in four thousand million times, three once in many more.
+    assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
+    assert_eq!(seed(&format!("--randseed={first}")).0, first);
+    assert_eq!((seed("--randrepeat=1").0, seed("--norandommap").0), (1, 1));
+}
+
+#[test]
+fn options_that_mean_nothing_for_a_target_are_refused() {
+    let bench = Bench::new("[a]\nfilename=DATA\n[b]\nfilename=sim:sas-slc-2011\nio_size=1m\n");
+    let path = bench.data();
+    let path = path.to_str().expect("a path");
+    let library = bench.dir.path().join("runs");
+    let library = library.to_str().expect("a path");
+    let fault = "media:at=25%,length=1MiB";
+    for (arguments, wanted) in [
+        (&["load", path, "--scale", "1/4"][..], "only for simulated drives"),
+        (&["load", path, "--sim-fault", fault], "simulated drives only"),
+        (&["load", path, "--no-sim-faults"], "simulated drives only"),
+        (&["info", path, "--scale", "1/4"], "only for simulated drives"),
+        (
+            &["run", "iops", path, "--erase", "data", "--sim-fault", fault, "--library", library],
+            "simulated drives only",
+        ),
+        (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "simulated drives only"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no threads"),
+    ] {
+        let output = plateau(arguments);
+        let error = support::texts(&output).1;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(wanted), "{arguments:?}: {error}");
+        assert!(bench.untouched());
+    }
+    let both = bench.run(&["--scale", "1/256", "--json"]);
+    assert_eq!(both.status.code(), Some(0), "{both:?}");
+    assert_eq!(json(&both)["jobs"][1]["target"]["simulated"]["scale_divisor"], 256);
+}
+
 /// Text and document of the same load.
 fn both(arguments: &[&str]) -> (String, Value) {
     let run = |more: &[&str]| {

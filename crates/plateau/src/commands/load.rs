@@ -15,7 +15,7 @@ use stdx::units::{SECOND_NS, grouped};
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
-use crate::load_plan::{self, Asked};
+use crate::load_plan::{self, Asked, Need};
 use crate::load_result::{Document, Part};
 use crate::{conduct, printer};
 
@@ -51,8 +51,10 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
 /// Looks at all targets, checks all jobs, and only then takes the targets.
 fn open_all(asked: &Asked, options: &Load) -> Done<BTreeMap<String, Opened>> {
     let mut looked_at = Vec::new();
-    for need in asked.needs()? {
-        let drive = need.open(options)?;
+    let needs = asked.needs()?;
+    let any_simulated = needs.iter().any(Need::is_simulated);
+    for need in needs {
+        let drive = need.open(options, any_simulated)?;
         looked_at.push((need, drive));
     }
     let facts =

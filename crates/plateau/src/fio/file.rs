@@ -6,12 +6,12 @@ use super::{Job, set};
 const MOST_JOBS: usize = 256;
 const GLOBAL: &str = "global";
 
-/// The jobs of a file called `name` in the error.
+/// The jobs of a file called `name` in the error, over what holds for those that say nothing else.
 ///
 /// # Errors
 /// Names file, line and option of the first thing that is not understood.
-pub fn parse(name: &str, text: &str) -> Result<Vec<Job>, String> {
-    let mut defaults = Job::default();
+pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String> {
+    let mut defaults = defaults.clone();
     let mut jobs: Vec<Job> = Vec::new();
     let mut section: Option<Section> = None;
     for (index, line) in text.lines().enumerate() {
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn globals_hold_for_the_jobs_behind_them() {
         let text = "; a comment\n[global]\nbs=8k\niodepth=4\n[a]\nrw=randread # mine\n[global]\niodepth=8\n[b]\nbs=4k\n";
-        let jobs = parse("x.fio", text).unwrap();
+        let jobs = parse("x.fio", text, &Job::default()).unwrap();
         let seen: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.iodepth)).collect();
         assert_eq!(seen, [("a", 4), ("b", 8)]);
     }
@@ -90,7 +90,7 @@ mod tests {
             ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: variables"),
             ("include other.fio\n", "x.fio:1: include other.fio"),
         ] {
-            let error = parse("x.fio", text).expect_err(wanted);
+            let error = parse("x.fio", text, &Job::default()).expect_err(wanted);
             assert!(error.starts_with(wanted), "{text:?}: {error}");
         }
     }
@@ -100,7 +100,7 @@ mod tests {
 
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = parse("x", &String::from_utf8_lossy(&bytes));
+            let _ = parse("x", &String::from_utf8_lossy(&bytes), &Job::default());
         }
 
         #[test]
@@ -112,7 +112,7 @@ mod tests {
             for (key, value) in lines {
                 text.push_str(&format!("{}={value}\n", super::super::KEYS[key].name));
             }
-            if let Ok(jobs) = parse("x", &text) {
+            if let Ok(jobs) = parse("x", &text, &Job::default()) {
                 let _ = jobs[0].streams(capacity, 1, 0);
             }
         }
@@ -126,7 +126,7 @@ mod tests {
             for (key, value) in lines {
                 text.push_str(&format!("{}={value}\n", super::super::KEYS[key].name));
             }
-            if let Ok(jobs) = parse("x", &text) {
+            if let Ok(jobs) = parse("x", &text, &Job::default()) {
                 let _ = jobs[0].streams(capacity, u64::MAX, 0);
             }
         }

@@ -1,7 +1,7 @@
 //! One job as it was asked for, before its target is known.
 
-use drive::Engine;
-use record::{Access, Process, Zone};
+use drive::{Engine, Polling};
+use record::{Access, Placement, Process, Zone};
 
 use super::values::Size;
 
@@ -46,7 +46,11 @@ pub struct Job {
     pub zones: Vec<Zone>,
     pub norandommap: bool,
     pub seed: Option<u64>,
+    /// Whether the seed is the one that was said; else it is drawn.
+    pub randrepeat: bool,
     pub engine: Engine,
+    pub placement: Option<Placement>,
+    pub polling: Polling,
     pub compress_percent: u8,
     pub dedupe_percent: u8,
     pub zero_buffers: bool,
@@ -83,7 +87,10 @@ impl Default for Job {
             zones: Vec::new(),
             norandommap: false,
             seed: None,
+            randrepeat: true,
             engine: Engine::Auto,
+            placement: None,
+            polling: Polling::No,
             compress_percent: 0,
             dedupe_percent: 0,
             zero_buffers: false,
@@ -112,6 +119,9 @@ impl Job {
         let mut notes = Vec::new();
         if self.access == Access::Random && !self.norandommap {
             notes.push("offsets are drawn independently, as fio does with norandommap".to_owned());
+        }
+        if let (Some(seed), false) = (self.seed, self.randrepeat) {
+            notes.push(format!("seed {seed}; randseed={seed} does the same again"));
         }
         notes
     }

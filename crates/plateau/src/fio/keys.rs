@@ -1,122 +1,151 @@
-//! The options that are understood, one line each.
+//! The options that are understood, one line each: those of `plateau load` and those of a job in a file.
 
-use record::{Access, Process, Zone};
+use drive::Polling;
+use record::{Placement, Process};
 
 use super::Job;
-use super::job::BlockShare;
-use super::values::{bytes, engine, number, percent_of, shares, size, switch, time_ns};
+use super::setters::{block_size, block_split, distribution, filename, only_on, pattern, polling, rate};
+use super::values::{bytes, engine, number, percent_of, size, switch, time_ns};
 
 /// An option.
 pub struct Key {
     pub name: &'static str,
     /// Other names of it.
     pub aliases: &'static [&'static str],
+    pub form: Form,
     /// What it means here, in a line of the documentation.
     pub about: &'static str,
-    /// What stands for it when it has no value; none when it needs one.
-    alone: Option<&'static str>,
     set: fn(&mut Job, &str) -> Result<(), String>,
+}
+
+/// How its value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// 0 or 1, and 1 without any.
+    Switch,
+    Size,
+    Time,
+    /// Something else, by this name in the help.
+    Word(&'static str),
 }
 
 const fn key(
     name: &'static str,
     aliases: &'static [&'static str],
-    alone: Option<&'static str>,
+    form: Form,
     about: &'static str,
     set: fn(&mut Job, &str) -> Result<(), String>,
 ) -> Key {
-    Key { name, aliases, about, alone, set }
+    Key { name, aliases, form, about, set }
 }
 
-const ON: Option<&str> = Some("1");
+const N: Form = Form::Word("N");
+const P: Form = Form::Word("P");
+const NAME: Form = Form::Word("NAME");
+/// fio wants a value here.
+const BIT: Form = Form::Word("0|1");
 
 /// Every option that is understood.
 pub const KEYS: &[Key] = &[
-    key("name", &[], None, "name of the job in the results", |_, _| Ok(())),
-    key("description", &[], None, "without effect", |_, _| Ok(())),
-    key("filename", &[], None, "the target: a block device, a file, or `sim:MODEL`; one per job", filename),
+    key("name", &[], NAME, "name of the job in the results", |_, _| Ok(())),
+    key("description", &[], Form::Word("TEXT"), "without effect", |_, _| Ok(())),
+    key(
+        "filename",
+        &[],
+        Form::Word("TARGET"),
+        "the target: a block device, a file, or `sim:MODEL`; one per job",
+        filename,
+    ),
     key(
         "rw",
         &["readwrite"],
-        None,
+        NAME,
         "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite` or `randrw`",
         pattern,
     ),
-    key("rwmixread", &[], None, "percentage of reads in a mix [50]", |job, text| {
+    key("rwmixread", &[], P, "percentage of reads in a mix [50]", |job, text| {
         percent_of(text).map(|percent| job.mix = Some(percent))
     }),
-    key("rwmixwrite", &[], None, "percentage of writes in a mix", |job, text| {
+    key("rwmixwrite", &[], P, "percentage of writes in a mix", |job, text| {
         percent_of(text).map(|percent| job.mix = Some(100 - percent))
     }),
-    key("bs", &["blocksize"], None, "bytes per I/O [4k]; `READ,WRITE` where they differ", block_size),
+    key("bs", &["blocksize"], Form::Size, "bytes per I/O [4k]; `READ,WRITE` where they differ", block_size),
     key(
         "bssplit",
         &[],
-        None,
+        Form::Word("SHARES"),
         "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` where they differ",
         block_split,
     ),
-    key("iodepth", &[], None, "outstanding I/Os of each clone [1]", |job, text| {
+    key("iodepth", &[], N, "outstanding I/Os of each clone [1]", |job, text| {
         number(text, 1, 4096).map(|depth| job.iodepth = depth)
     }),
-    key("numjobs", &[], None, "clones of the job, a thread each [1]", |job, text| {
+    key("numjobs", &[], N, "clones of the job, a thread each [1]", |job, text| {
         number(text, 1, 1024).map(|clones| job.numjobs = clones)
     }),
     key(
         "size",
         &[],
-        None,
+        Form::Size,
         "bytes or percentage of the target that each clone may touch, and moves [what is behind `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
     key(
         "io_size",
         &["io_limit"],
-        None,
+        Form::Size,
         "bytes that each clone moves, where that is not `size`",
         |job, text| size(text).map(|size| job.io_size = Some(size)),
     ),
-    key("loops", &[], None, "times that the amount is moved [1]", |job, text| {
+    key("loops", &[], N, "times that the amount is moved [1]", |job, text| {
         number(text, 1, 65_535).map(|loops| job.loops = loops)
     }),
     key(
         "offset",
         &["start_offset"],
-        None,
+        Form::Size,
         "where on the target it begins, in bytes or percent [0]",
         |job, text| size(text).map(|size| job.offset = size),
     ),
-    key("offset_increment", &[], None, "how far each clone begins behind the one before [0]", |job, text| {
-        bytes(text).map(|bytes| job.offset_increment = bytes)
-    }),
+    key(
+        "offset_increment",
+        &[],
+        Form::Size,
+        "how far each clone begins behind the one before [0]",
+        |job, text| bytes(text).map(|bytes| job.offset_increment = bytes),
+    ),
     key(
         "runtime",
         &[],
-        None,
+        Form::Time,
         "the job ends after this time even if its amount is not done; seconds without a unit",
         |job, text| time_ns(text).map(|ns| job.runtime_ns = Some(ns)),
     ),
-    key("time_based", &[], ON, "the job goes on until `runtime` when its amount is done", |job, text| {
-        switch(text).map(|on| job.time_based = on)
-    }),
+    key(
+        "time_based",
+        &[],
+        Form::Switch,
+        "the job goes on until `runtime` when its amount is done",
+        |job, text| switch(text).map(|on| job.time_based = on),
+    ),
     key(
         "ramp_time",
         &[],
-        None,
+        Form::Time,
         "time under load in front of `runtime`, of which nothing counts",
         |job, text| time_ns(text).map(|ns| job.ramp_ns = ns),
     ),
     key(
         "rate_iops",
         &[],
-        None,
+        N,
         "I/Os per second of each clone, started whether or not earlier ones are back; `READ,WRITE` in a mix",
         rate,
     ),
     key(
         "rate_process",
         &[],
-        None,
+        NAME,
         "`linear`: equal distances, `poisson`: independent arrivals [linear]",
         |job, text| {
             job.process = match text {
@@ -130,14 +159,14 @@ pub const KEYS: &[Key] = &[
     key(
         "random_distribution",
         &[],
-        None,
+        NAME,
         "`random`, or `zoned:ACCESS/SIZE:..` in percent [random]",
         distribution,
     ),
     key(
         "norandommap",
         &[],
-        ON,
+        Form::Switch,
         "offsets are drawn independently of each other; this is always so, and without the option a note says it",
         |job, text| {
             if !switch(text)? {
@@ -147,59 +176,137 @@ pub const KEYS: &[Key] = &[
             Ok(())
         },
     ),
-    key("randseed", &[], None, "seed of offsets, mix and data [`--seed`]", |job, text| {
+    key("randseed", &[], N, "seed of offsets, mix and data [`--seed`]", |job, text| {
         number(text, 0, u64::MAX).map(|seed| job.seed = Some(seed))
     }),
-    key("randrepeat", &["allrandrepeat"], ON, "same seed, same offsets; this is always so", only_on),
+    key(
+        "randrepeat",
+        &["allrandrepeat"],
+        BIT,
+        "same seed, same offsets [1]; 0 draws a seed, and a note says which",
+        |job, text| switch(text).map(|on| job.randrepeat = on),
+    ),
     key(
         "ioengine",
         &[],
-        None,
+        NAME,
         "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2` for plain system calls, or `io_uring_cmd` for NVMe \
          commands [what is lightest]",
         |job, text| engine(text).map(|engine| job.engine = engine),
     ),
-    key("cmd_type", &[], None, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
+    key("cmd_type", &[], NAME, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
         "nvme" => Ok(()),
         _ => Err("only nvme is possible".into()),
     }),
     key(
+        "cpus_allowed",
+        &[],
+        Form::Word("LIST"),
+        "processors for the threads, such as `0-3,8`; `all`: do not pin [a core \
+        each, near the device, while one is left]",
+        |job, text| {
+            job.placement = Some(Placement::CpusAllowed(text.to_owned()));
+            Ok(())
+        },
+    ),
+    key(
+        "numa_cpu_nodes",
+        &[],
+        Form::Word("LIST"),
+        "the same by NUMA nodes; of the two the last one holds",
+        |job, text| {
+            job.placement = Some(Placement::NumaCpuNodes(text.to_owned()));
+            Ok(())
+        },
+    ),
+    key(
+        "cpus_allowed_policy",
+        &[],
+        NAME,
+        "`split`: a processor for each thread; this is always so while there are enough",
+        |_, text| match text {
+            "split" => Ok(()),
+            _ => Err("only split is possible".into()),
+        },
+    ),
+    key(
+        "hipri",
+        &[],
+        Form::Switch,
+        "poll for completions; needs a block device with poll queues, and goes on without where there are none",
+        |job, text| polling(job, text, Polling::Completions),
+    ),
+    key(
+        "sqthread_poll",
+        &[],
+        Form::Switch,
+        "have a thread of the kernel poll for submissions; it takes a processor; of the two the last one holds",
+        |job, text| polling(job, text, Polling::Submissions),
+    ),
+    key(
+        "fixedbufs",
+        &[],
+        Form::Switch,
+        "buffers of io_uring are registered with the kernel; this is always so where it takes them",
+        only_on,
+    ),
+    key(
+        "registerfiles",
+        &[],
+        Form::Switch,
+        "the file of io_uring is registered with the kernel; this is always so",
+        only_on,
+    ),
+    key(
         "direct",
         &[],
-        None,
+        BIT,
         "past the page cache; this is always so where the file system offers it",
         only_on,
     ),
-    key("buffered", &[], None, "through the page cache: never", |_, text| {
+    key("buffered", &[], BIT, "through the page cache: never", |_, text| {
         if switch(text)? { Err("only 0 is possible".into()) } else { Ok(()) }
     }),
-    key("thread", &[], ON, "clones are threads; this is always so", only_on),
-    key("invalidate", &[], None, "without effect: nothing is cached", |_, text| switch(text).map(drop)),
-    key("refill_buffers", &[], ON, "new data for every write; this is always so", only_on),
-    key("scramble_buffers", &[], None, "without effect: every write has new data", |_, text| {
+    key("thread", &[], Form::Switch, "clones are threads; this is always so", only_on),
+    key("invalidate", &[], BIT, "without effect: nothing is cached", |_, text| switch(text).map(drop)),
+    key("refill_buffers", &[], Form::Switch, "new data for every write; this is always so", only_on),
+    key("scramble_buffers", &[], BIT, "without effect: every write has new data", |_, text| {
         switch(text).map(drop)
     }),
-    key("zero_buffers", &[], ON, "zeros are written", |job, text| {
+    key(
+        "fallocate",
+        &[],
+        NAME,
+        "`none`: a file that is made or grows here gets its length and no blocks",
+        |_, text| match text {
+            "none" | "0" => Ok(()),
+            _ => Err("only none is possible".into()),
+        },
+    ),
+    key("gtod_reduce", &[], BIT, "`0`: every I/O is timed; this is always so", |_, text| {
+        if switch(text)? { Err("every I/O is timed; only 0 is possible".into()) } else { Ok(()) }
+    }),
+    key("zero_buffers", &[], Form::Switch, "zeros are written", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)
     }),
     key(
         "buffer_compress_percentage",
         &[],
-        None,
+        P,
         "share of each block that can be compressed away [0]",
         |job, text| percent_of(text).map(|percent| job.compress_percent = percent),
     ),
     key(
         "dedupe_percentage",
         &[],
-        None,
+        P,
         "share of the blocks that are copies of earlier ones [0]",
         |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
     ),
     key(
         "verify",
         &[],
-        None,
+        NAME,
         "`crc32c`: every block is stamped and read back; the stamps are not fio's",
         |job, text| {
             job.verify = match text {
@@ -213,19 +320,23 @@ pub const KEYS: &[Key] = &[
     key(
         "do_verify",
         &[],
-        None,
+        BIT,
         "whether what was written is read back at the end of the job [1]",
         |job, text| switch(text).map(|on| job.do_verify = on),
     ),
-    key("group_reporting", &[], ON, "one result for the jobs of a group", |job, text| {
+    key("group_reporting", &[], Form::Switch, "one result for the jobs of a group", |job, text| {
         switch(text).map(|on| job.group_reporting = on)
     }),
-    key("new_group", &[], ON, "a new group of results begins", |job, text| {
+    key("new_group", &[], Form::Switch, "a new group of results begins", |job, text| {
         switch(text).map(|on| job.new_group = on)
     }),
-    key("stonewall", &["wait_for_previous"], ON, "the job waits for all jobs before it", |job, text| {
-        switch(text).map(|on| job.stonewall = on)
-    }),
+    key(
+        "stonewall",
+        &["wait_for_previous"],
+        Form::Switch,
+        "the job waits for all jobs before it",
+        |job, text| switch(text).map(|on| job.stonewall = on),
+    ),
 ];
 
 /// Sets one option of a job.
@@ -234,8 +345,11 @@ pub const KEYS: &[Key] = &[
 /// Names the option, and says what would be possible.
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
-    let key = known.ok_or_else(|| format!("{name} is not offered; docs/load.md has the options that are"))?;
-    let value = value.or(key.alone).ok_or_else(|| format!("{name}: a value is missing"))?;
+    let key = known.ok_or_else(|| {
+        format!("{name} is not offered; `plateau load --help` and docs/load.md have the options that are")
+    })?;
+    let alone = (key.form == Form::Switch).then_some("1");
+    let value = value.or(alone).ok_or_else(|| format!("{name}: a value is missing"))?;
     let problem = |text: String| format!("{name}={value}: {text}");
     if name == "name" && !value.is_empty() {
         value.clone_into(&mut job.name);
@@ -246,137 +360,9 @@ pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String>
     (key.set)(job, value).map_err(problem)
 }
 
-fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
-    if switch(text)? { Ok(()) } else { Err("only 1 is possible".into()) }
-}
-
-/// fio separates several names by colons; `\:` is one.
-fn filename(job: &mut Job, text: &str) -> Result<(), String> {
-    let plain = text.replace("\\:", "\n");
-    if text.is_empty() {
-        return Err("the name of a target is missing".into());
-    }
-    if !text.starts_with("sim:") && plain.contains(':') {
-        return Err("one target per job is possible; write several jobs (\\: is a colon in a name)".into());
-    }
-    job.filename = Some(plain.replace('\n', ":"));
-    Ok(())
-}
-
-const PATTERNS: &[(&str, Access, Option<u8>)] = &[
-    ("read", Access::Sequential, Some(100)),
-    ("write", Access::Sequential, Some(0)),
-    ("randread", Access::Random, Some(100)),
-    ("randwrite", Access::Random, Some(0)),
-    ("rw", Access::Sequential, None),
-    ("readwrite", Access::Sequential, None),
-    ("randrw", Access::Random, None),
-];
-
-fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
-    let known = PATTERNS.iter().find(|row| row.0 == text).ok_or_else(|| {
-        let names: Vec<_> = PATTERNS.iter().map(|row| row.0).collect();
-        format!("{} are possible", names.join(", "))
-    })?;
-    text.clone_into(&mut job.pattern);
-    (job.access, job.reads) = (known.1, known.2);
-    Ok(())
-}
-
-/// Values of reads and of writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; a third one, for trims, counts nowhere.
-fn two(text: &str) -> Result<[Option<&str>; 2], String> {
-    let parts: Vec<&str> = text.split(',').collect();
-    let some = |part| Some(part).filter(|part: &&str| !part.is_empty());
-    match parts[..] {
-        [both] => Ok([some(both); 2]),
-        [read, write] | [read, write, _] => Ok([some(read), some(write)]),
-        _ => Err("at most three values are possible".into()),
-    }
-}
-
-fn block_bytes(text: &str) -> Result<u32, String> {
-    let bytes = u32::try_from(bytes(text)?).map_err(|_| "it is below 4g".to_owned())?;
-    if bytes == 0 || bytes > 1 << 30 { Err("1 to 1g is possible".into()) } else { Ok(bytes) }
-}
-
-fn block_size(job: &mut Job, text: &str) -> Result<(), String> {
-    let sizes = two(text)?;
-    if sizes == [None; 2] {
-        return Err("a size is missing".into());
-    }
-    for (blocks, size) in job.blocks.iter_mut().zip(sizes) {
-        if let Some(size) = size {
-            *blocks = vec![BlockShare { block_bytes: block_bytes(size)?, share_percent: 100 }];
-        }
-    }
-    Ok(())
-}
-
-fn block_split(job: &mut Job, text: &str) -> Result<(), String> {
-    let splits = two(text)?;
-    if splits == [None; 2] {
-        return Err("sizes are missing".into());
-    }
-    for (blocks, split) in job.blocks.iter_mut().zip(splits) {
-        if let Some(split) = split {
-            *blocks = distribution_of_sizes(split)?;
-        }
-    }
-    Ok(())
-}
-
-fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
-    let entries: Vec<&str> = text.split(':').collect();
-    if entries.len() > 100 {
-        return Err("at most 100 sizes are possible".into());
-    }
-    let (mut sizes, mut given) = (Vec::new(), Vec::new());
-    for entry in entries {
-        let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
-        sizes.push(block_bytes(size)?);
-        given.push(if share.is_empty() { None } else { Some(percent_of(share)?) });
-    }
-    let shares = shares(&given)?;
-    let rows = sizes.into_iter().zip(shares).filter(|(_, share)| *share > 0);
-    Ok(rows.map(|(block_bytes, share_percent)| BlockShare { block_bytes, share_percent }).collect())
-}
-
-fn rate(job: &mut Job, text: &str) -> Result<(), String> {
-    let mut rates = [0; 2];
-    for (rate, given) in rates.iter_mut().zip(two(text)?) {
-        if let Some(given) = given {
-            *rate = number(given, 1, 100_000_000)?;
-        }
-    }
-    job.rate_iops = Some(rates);
-    Ok(())
-}
-
-fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
-    if text == "random" {
-        job.zones.clear();
-        return Ok(());
-    }
-    let zones = text
-        .strip_prefix("zoned:")
-        .ok_or_else(|| "random and zoned:ACCESS/SIZE:.. are possible".to_owned())?;
-    if zones.contains(',') {
-        return Err("one set of zones for reads and writes is possible".into());
-    }
-    let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
-    for zone in zones.split(':') {
-        let (access, size) = zone.split_once('/').unwrap_or((zone, ""));
-        for (list, text) in [(&mut accesses, access), (&mut sizes, size)] {
-            list.push(if text.is_empty() { None } else { Some(percent_of(text)?) });
-        }
-    }
-    let rows = shares(&accesses)?.into_iter().zip(shares(&sizes)?);
-    job.zones = rows.map(|(access_percent, range_percent)| Zone { access_percent, range_percent }).collect();
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::job::BlockShare;
     use super::*;
 
     fn job(words: &[(&str, &str)]) -> Result<Job, String> {
@@ -430,6 +416,16 @@ mod tests {
     }
 
     #[test]
+    fn of_places_and_of_ways_to_poll_the_last_one_holds() {
+        let places = [("cpus_allowed", "0"), ("numa_cpu_nodes", "1")];
+        assert_eq!(job(&places).unwrap().placement, Some(Placement::NumaCpuNodes("1".into())));
+        let polling = |words: &[(&str, &str)]| job(words).unwrap().polling;
+        assert_eq!(polling(&[("hipri", "1"), ("sqthread_poll", "1")]), Polling::Submissions);
+        assert_eq!(polling(&[("hipri", "1"), ("sqthread_poll", "0")]), Polling::Completions);
+        assert_eq!(polling(&[("hipri", "1"), ("hipri", "0")]), Polling::No);
+    }
+
+    #[test]
     fn names_with_colons_need_a_backslash() {
         assert_eq!(job(&[("filename", "/dev/x\\:y")]).unwrap().filename.as_deref(), Some("/dev/x:y"));
         assert_eq!(
@@ -459,6 +455,10 @@ mod tests {
             ("rate_process", "bursty", "poisson"),
             ("dedupe_percentage", "120", "0 to 100"),
             ("size", "120%", "0 to 100"),
+            ("cpus_allowed_policy", "shared", "only split"),
+            ("fallocate", "posix", "only none"),
+            ("gtod_reduce", "1", "every I/O is timed"),
+            ("fixedbufs", "0", "only 1"),
         ] {
             let error = job(&[(name, value)]).expect_err(wanted);
             assert!(error.starts_with(&format!("{name}={value}: ")) && error.contains(wanted), "{error}");

@@ -212,7 +212,7 @@ mod tests {
 
     fn streams(options: &str) -> Result<Vec<Workload>, String> {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
-        parse("x", &text).expect("known options")[0].streams(GIB, 0, 1)
+        parse("x", &text, &Job::default()).expect("known options")[0].streams(GIB, 0, 1)
     }
 
     fn only(options: &str) -> Workload {

@@ -2,7 +2,7 @@
 
 use drive::{Flow, OpenOptions, Outcome};
 
-use super::parse;
+use super::{Job, parse};
 
 /// Every zone ends where one of the witness's 64 parts of the drive does.
 const JOB: &str = "\
@@ -27,7 +27,7 @@ fn block_sizes_zones_and_mix_have_their_shares() {
     let drive = drive::open("sim:sas-slc-2011", &options).expect("a model");
     let capacity_bytes = drive.facts().capacity_bytes;
     let mut drive = drive.arm(None).expect("a simulated drive");
-    let jobs = parse("shares.fio", JOB).expect("a job file");
+    let jobs = parse("shares.fio", JOB, &Job::default()).expect("a job file");
     let streams = jobs[0].streams(capacity_bytes, 0, 1).expect("a job for this drive");
     drive.watch();
     let outcome = drive.run(&streams[0], &mut |_| Flow::Continue).expect("a load");

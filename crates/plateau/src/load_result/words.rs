@@ -70,7 +70,7 @@ mod tests {
 
     fn words(options: &str) -> String {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
-        let jobs = fio::parse("x", &text).expect("known options");
+        let jobs = fio::parse("x", &text, &fio::Job::default()).expect("known options");
         of(&jobs[0].streams(1 << 30, 0, 1).expect("a job")[0])
     }
 
