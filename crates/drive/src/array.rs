@@ -191,7 +191,7 @@ impl Assembly {
         &mut self,
         inner: &mut Inner,
         options: &PurgeOptions,
-        on_progress: &mut dyn FnMut(Purging<'_>),
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Purged, DriveError> {
         let clock = let_go(inner)?;
         let before = self.built.as_ref().map(|built| built.plan.clone());

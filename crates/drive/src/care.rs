@@ -72,18 +72,20 @@ impl Armed {
     /// # Errors
     /// [`DriveError::NoPurge`] when it knows no way; [`crate::ErrorKind::Device`] when the way failed.
     pub fn purge(&mut self) -> Result<Purged, DriveError> {
-        self.purge_with(&PurgeOptions::default(), &mut |_| {})
+        self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// The same, by a chosen method or with a proof. Tells `on_progress` how it goes.
+    /// The same, by a chosen method or with a proof. Tells `on_progress` how it goes, which may ask to stop: what the
+    /// drive or its controller does by itself goes on, and is no longer waited for.
     ///
     /// # Errors
-    /// As [`purge`](Self::purge); [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the
-    /// target came into use; [`crate::ErrorKind::Invalid`] for an option that this target does not have.
+    /// As [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] when it was asked to stop;
+    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target came
+    /// into use; [`crate::ErrorKind::Invalid`] for an option that this target does not have.
     pub fn purge_with(
         &mut self,
         options: &PurgeOptions,
-        on_progress: &mut dyn FnMut(Purging<'_>),
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Purged, DriveError> {
         let only_way = |what: &str| match options {
             PurgeOptions { method: None, verify: false, .. } => Ok(()),

@@ -52,6 +52,9 @@ pub enum DriveError {
     /// The host was no fit place to measure: suspended, or without a clock.
     #[error("{0}")]
     Disturbed(String),
+    /// Somebody asked to stop while it was waited for the end of something; what goes on by itself.
+    #[error("{0}")]
+    Stopped(String),
     /// What was asked cannot be done on this target.
     #[error("{0}")]
     Invalid(String),
@@ -68,6 +71,8 @@ pub enum ErrorKind {
     Device,
     /// The host was suspended or lost its clock; the device is not to blame, and the same may be asked again.
     Disturbed,
+    /// Somebody asked to stop; what was begun may go on.
+    Stopped,
     /// The request makes no sense for this target.
     Invalid,
 }
@@ -85,6 +90,7 @@ impl DriveError {
             Self::Unusable(_) | Self::NoPurge(_) => ErrorKind::Unusable,
             Self::Device { .. } => ErrorKind::Device,
             Self::Disturbed(_) => ErrorKind::Disturbed,
+            Self::Stopped(_) => ErrorKind::Stopped,
             Self::Invalid(_) => ErrorKind::Invalid,
         }
     }

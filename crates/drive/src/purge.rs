@@ -32,6 +32,7 @@ pub(crate) use ata::unlock;
 pub(crate) use nvme::{FORMAT_NVM, FORMATTING, format_settings};
 use record::Purged;
 
+use crate::Flow;
 use crate::admin::Admin;
 use crate::capability::{Capabilities, Other, Protocol};
 use crate::error::DriveError;
@@ -114,6 +115,8 @@ pub enum Purging<'a> {
     Step(&'a str),
     /// How much of it is done, 0 to 1.
     ShareDone(f64),
+    /// It goes on, and nobody tells how much is done.
+    Waiting,
 }
 
 /// A method as a device answers to it.
@@ -138,7 +141,7 @@ struct Job<'a> {
     admin: &'a mut dyn Admin,
     can: &'a Capabilities,
     all_namespaces: bool,
-    on_progress: &'a mut dyn FnMut(Purging<'_>),
+    on_progress: &'a mut dyn FnMut(Purging<'_>) -> Flow,
 }
 
 /// How a poll found a command that runs on by itself.
@@ -153,11 +156,22 @@ const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     fn step(&mut self, text: &str) {
+        // What is begun is waited for: that is where it can be stopped.
         (self.on_progress)(Purging::Step(text));
     }
 
-    fn share_done(&mut self, share: f64) {
-        (self.on_progress)(Purging::ShareDone(share.clamp(0.0, 1.0)));
+    fn waits(&mut self, share: Option<f64>) -> Flow {
+        (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
+    }
+
+    /// Tells how much the host has written; an error when it is asked to stop.
+    fn written(&mut self, bytes: u64, all: u64) -> Result<(), DriveError> {
+        match self.waits(Some(bytes as f64 / all as f64)) {
+            Flow::Stop if bytes < all => Err(DriveError::Stopped(format!(
+                "stopped after {bytes} of {all} bytes; what is behind them holds what it held"
+            ))),
+            Flow::Stop | Flow::Continue => Ok(()),
+        }
     }
 
     /// The last look before something is destroyed.
@@ -175,7 +189,13 @@ impl Job<'_> {
         loop {
             match ask(self.admin)? {
                 Polled::Done => return Ok(()),
-                Polled::Running(share) => share.into_iter().for_each(|share| self.share_done(share)),
+                Polled::Running(share) if self.waits(share) == Flow::Stop => {
+                    return Err(DriveError::Stopped(format!(
+                        "stopped waiting for {what}, which the drive goes on with by itself; it takes no other command \
+                         before its end, and plateau purge says whether it still runs"
+                    )));
+                }
+                Polled::Running(_) => {}
             }
             if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
                 return Err(DriveError::device(format!(
@@ -293,7 +313,7 @@ pub(crate) fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,
     options: &PurgeOptions,
-    on_progress: &mut dyn FnMut(Purging<'_>),
+    on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
 ) -> Result<Purged, DriveError> {
     let Choice { method, passed_over } = choose(can, options)?;
     let all_namespaces = !others_hit(method, can).is_empty();

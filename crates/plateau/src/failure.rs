@@ -147,7 +147,7 @@ impl From<DriveError> for Failure {
             DriveKind::Refused => Exit::Refused,
             DriveKind::Unusable => Exit::Unusable,
             DriveKind::Device => Exit::Device,
-            DriveKind::Disturbed => Exit::Interrupted,
+            DriveKind::Disturbed | DriveKind::Stopped => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
         Self::new(exit, error)

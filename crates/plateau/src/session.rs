@@ -227,12 +227,19 @@ impl Bench for Session<'_> {
         // Whatever happened to the drive before its purge does not matter.
         self.gap = None;
         self.ask_health()?;
-        let progress = &mut *self.progress;
-        let purged = self.armed.purge_with(&self.purge, &mut |purging| match purging {
-            Purging::Step(text) => progress.phase(text),
-            Purging::ShareDone(share) => progress.share_done(share),
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        let purged = self.armed.purge_with(&self.purge, &mut |purging| {
+            match purging {
+                Purging::Step(text) => progress.phase(text),
+                Purging::ShareDone(share) => progress.share_done(share),
+                Purging::Waiting => {}
+            }
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
-        let mut purged = purged.map_err(|e| self.device(e))?;
+        let mut purged = purged.map_err(|error| match error {
+            DriveError::Stopped(why) => Stop::Interrupted(why),
+            error => self.device(error),
+        })?;
         self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
         // What is written from here on belongs to the test.

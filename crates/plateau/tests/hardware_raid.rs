@@ -5,6 +5,8 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,7 @@ case "$*" in
     name=${5#name=}
     # A note of it has to be on disk by now.
     grep -l storcli "$PLATEAU_LIBRARY"/.array-*.json > /dev/null || { say Failure "no note" ""; exit 1; }
+    [ -e "$dir/slow" ] && echo > "$dir/adding" && sleep 1
     echo "$name" > "$dir/volume"
     say Success "Add VD Succeeded." ""
     ;;
@@ -121,6 +124,29 @@ fn each_member_is_confirmed_by_its_serial_number() {
     assert!(asked(&bench).iter().all(|line| line.contains(" show ")), "{:?}", asked(&bench));
 }
 
+fn wait_for(bench: &Bench, path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "no {}: {:?}", path.display(), asked(bench));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A terminal sends Ctrl-C to the whole process group in front.
+#[test]
+fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
+    let bench = bench();
+    fs::write(bench.path("slow"), "").expect("a controller that takes its time");
+    let mut run = command(&bench, &[&["run", "iops", &target(&bench)], &ERASE[..]].concat());
+    let mut run =
+        run.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    wait_for(&bench, &bench.path("adding"));
+    let group = format!("-{}", run.id());
+    let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
+    assert!(killed.success() && !run.wait().expect("it is gone").success());
+    wait_for(&bench, &bench.path("volume"));
+}
+
 #[test]
 fn what_a_crash_left_is_deleted_at_the_next_start() {
     let bench = bench();
@@ -128,11 +154,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !bench.path("volume").exists() {
-        assert!(Instant::now() < deadline, "no volume was created: {:?}", asked(&bench));
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&bench, &bench.path("volume"));
     // It waits for the block device now.
     run.kill().expect("it is killed");
     run.wait().expect("it is gone");

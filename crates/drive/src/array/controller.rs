@@ -1,6 +1,7 @@
 //! What makes arrays, behind one interface, and the world that it works in: programs and attributes of the kernel.
 
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::hardware::Hardware;
 use super::note::NotedMember;
 use crate::clock::Clock;
 use crate::error::DriveError;
-use crate::{PurgeOptions, Purging};
+use crate::{Flow, PurgeOptions, Purging};
 
 /// Makes an array and takes it apart again.
 pub(crate) trait ArrayController: Send {
@@ -44,7 +45,7 @@ pub(crate) trait ArrayController: Send {
         plan: &Plan,
         options: &PurgeOptions,
         clock: Clock,
-        on_progress: &mut dyn FnMut(Purging<'_>),
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Vec<Purged>, DriveError>;
 }
 
@@ -129,6 +130,8 @@ impl Outside for Host {
         let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
         let output = Command::new(program)
             .args(arguments)
+            // Ctrl-C is ours: a program that it ends in the middle would leave nobody knows what.
+            .process_group(0)
             .env("PATH", path)
             .env("LC_ALL", "C")
             .stdin(Stdio::null())

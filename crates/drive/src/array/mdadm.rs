@@ -11,7 +11,7 @@ use super::spec::DATA_OFFSET_BYTES;
 use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::refusal::Refusal;
-use crate::{OpenOptions, PurgeOptions, Purging, list};
+use crate::{Flow, OpenOptions, PurgeOptions, Purging, list};
 
 const PROGRAM: &str = "mdadm";
 /// Somebody else may look at a device for a moment when it appears or changes.
@@ -191,7 +191,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         _: &Plan,
         _: &PurgeOptions,
         _: Clock,
-        _: &mut dyn FnMut(Purging<'_>),
+        _: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Vec<Purged>, DriveError> {
         Err(DriveError::Invalid("members of a software RAID are purged as drives".into()))
     }

@@ -11,7 +11,7 @@ use super::storcli::{StorCli, refusal_of};
 use crate::error::DriveError;
 use crate::refusal::Refusal;
 use crate::target::{Held, Real, block::Block};
-use crate::{Armed, Drive, Inner, Kind, OpenOptions, PurgeOptions};
+use crate::{Armed, Drive, Flow, Inner, Kind, OpenOptions, PurgeOptions};
 
 /// Members that were looked at and not touched.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ pub(super) fn purge_at_once(
     let purged: Vec<Result<Purged, DriveError>> = std::thread::scope(|scope| {
         let purges: Vec<_> = armed
             .iter_mut()
-            .map(|member| scope.spawn(move || member.purge_with(options, &mut |_| {})))
+            .map(|member| scope.spawn(move || member.purge_with(options, &mut |_| Flow::Continue)))
             .collect();
         purges.into_iter().map(|purge| purge.join().expect("a purge does not panic")).collect()
     });

@@ -14,7 +14,7 @@ use super::note::NotedMember;
 use crate::clock::Clock;
 use crate::error::{DriveError, reason};
 use crate::refusal::Refusal;
-use crate::{PurgeOptions, Purging};
+use crate::{Flow, PurgeOptions, Purging};
 use answer::{Adapter, Answer, Behind, Operation, Volume};
 
 mod answer;
@@ -350,7 +350,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         plan: &Plan,
         options: &PurgeOptions,
         clock: Clock,
-        on_progress: &mut dyn FnMut(Purging<'_>),
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Vec<Purged>, DriveError> {
         erase::all(self, plan, options, clock, on_progress)
     }

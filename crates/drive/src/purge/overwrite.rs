@@ -19,11 +19,11 @@ fn run(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
     job.recheck()?;
     let (all, zeroes) = (job.can.capacity_bytes, vec![0; PIECE_BYTES as usize]);
     for start in (0..all).step_by(PIECE_BYTES as usize) {
-        let length = PIECE_BYTES.min(all - start) as usize;
-        job.admin.write(start, &zeroes[..length]).map_err(|fault| {
+        let length = PIECE_BYTES.min(all - start);
+        job.admin.write(start, &zeroes[..length as usize]).map_err(|fault| {
             fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
         })?;
-        job.share_done(start as f64 / all as f64);
+        job.written(start + length, all)?;
     }
     Ok(Vec::new())
 }

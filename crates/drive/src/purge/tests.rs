@@ -101,6 +101,7 @@ fn purge(
         if let Purging::ShareDone(share) = purging {
             shares.push(share);
         }
+        Flow::Continue
     });
     script.finish();
     (purged, shares)
@@ -287,6 +288,35 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
     let script = ask_log(script, sanitize_log(2, 0xc000, cdw10));
     let script = ask_log(script, sanitize_log(1, 0, cdw10));
     ask_log(script, last)
+}
+
+/// The first share of progress that it tells is answered with a wish to stop.
+fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> String {
+    let error = perform(script, can, &by(name), &mut |purging| match purging {
+        Purging::Step(_) => Flow::Continue,
+        Purging::ShareDone(_) | Purging::Waiting => Flow::Stop,
+    });
+    let error = error.expect_err("it was stopped");
+    assert_eq!(error.kind(), ErrorKind::Stopped, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn who_does_not_wait_is_told_what_goes_on() {
+    let mut script =
+        ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
+    script = ask_log(script, sanitize_log(2, 0x4000, 4));
+    let told = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
+    // Nothing more is asked of the drive.
+    script.finish();
+    assert!(told.contains("stopped waiting for Sanitize, which the drive goes on with"), "{told}");
+
+    let can = Capabilities { capacity_bytes: 2 * CAPACITY as u64, ..capabilities(Protocol::Plain) };
+    let mut script = Script::new(2 * CAPACITY);
+    script.memory.fill(7);
+    let told = stopped(&mut script, &can, "overwrite");
+    assert!(told.contains("stopped after 1048576 of 2097152 bytes"), "{told}");
+    assert_eq!((script.memory[CAPACITY - 1], script.memory[CAPACITY]), (0, 7));
 }
 
 #[test]

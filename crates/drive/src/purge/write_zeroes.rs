@@ -26,10 +26,11 @@ fn run(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
     job.recheck()?;
     let all = job.can.capacity_bytes;
     for start in (0..all).step_by(PIECE_BYTES as usize) {
-        job.admin.write_zeroes(start, PIECE_BYTES.min(all - start)).map_err(|fault| {
+        let length = PIECE_BYTES.min(all - start);
+        job.admin.write_zeroes(start, length).map_err(|fault| {
             fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
         })?;
-        job.share_done(start as f64 / all as f64);
+        job.written(start + length, all)?;
     }
     Ok(Vec::new())
 }

@@ -1,12 +1,14 @@
 //! `plateau purge TARGET`.
 
-use drive::{OpenOptions, PurgeOptions, Purging};
+use std::sync::atomic::Ordering;
+
+use drive::{Flow, OpenOptions, PurgeOptions, Purging};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
 
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
-use crate::printer;
+use crate::{conduct, printer};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let drive = drive::open(&options.target, &OpenOptions::default())?;
@@ -26,16 +28,21 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         verify: options.verify_purge,
         also_erase: options.erase.iter().filter(|typed| **typed != identity).cloned().collect(),
     };
+    let interrupted = conduct::watch_interrupts()?;
     let mut told_percent = 0;
-    let purged = armed.purge_with(&how, &mut |purging| match purging {
-        Purging::Step(text) => printer::tell_line(text),
-        Purging::ShareDone(share) => {
-            let percent = (share * 100.0) as u32;
-            if percent >= told_percent + 5 {
-                told_percent = percent;
-                printer::tell_line(&format!("{percent} %"));
+    let purged = armed.purge_with(&how, &mut |purging| {
+        match purging {
+            Purging::Step(text) => printer::tell_line(text),
+            Purging::ShareDone(share) => {
+                let percent = (share * 100.0) as u32;
+                if percent >= told_percent + 5 {
+                    told_percent = percent;
+                    printer::tell_line(&format!("{percent} %"));
+                }
             }
+            Purging::Waiting => {}
         }
+        if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
     })?;
     let seconds = (purged.end_ns - purged.start_ns) as f64 / SECOND_NS as f64;
     if cli.json {

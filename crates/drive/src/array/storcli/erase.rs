@@ -10,11 +10,13 @@ use super::super::hardware::{Hardware, Purge};
 use super::{Operation, StorCli, addresses, hardware_of, refusal_of};
 use crate::clock::Clock;
 use crate::error::DriveError;
-use crate::{PurgeOptions, Purging};
+use crate::{Flow, PurgeOptions, Purging};
 
-const POLL_EVERY: Duration = Duration::from_secs(5);
+/// Who asks to stop does not want to wait for longer.
+const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
+const LOOKS_BETWEEN_POLLS: u32 = 5;
 /// A week: writing a drive of 20 TB once takes a day and a half.
-const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / 5;
+const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / LOOKS_BETWEEN_POLLS;
 
 /// Purges all members at once, as the description of the array says.
 pub(super) fn all<O: Outside>(
@@ -22,7 +24,7 @@ pub(super) fn all<O: Outside>(
     plan: &Plan,
     options: &PurgeOptions,
     clock: Clock,
-    on_progress: &mut dyn FnMut(Purging<'_>),
+    on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
 ) -> Result<Vec<Purged>, DriveError> {
     if options.method.is_some() || options.verify {
         return Err(DriveError::Invalid(
@@ -56,7 +58,7 @@ fn erase<O: Outside>(
     plan: &Plan,
     hardware: &Hardware,
     mode: &str,
-    on_progress: &mut dyn FnMut(Purging<'_>),
+    on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
 ) -> Result<(), DriveError> {
     let members = addresses(plan);
     let free = |controller: &mut StorCli<O>, address: &String, serial: &String| {
@@ -105,10 +107,26 @@ fn erase<O: Outside>(
                 .zip(&hardware.serials)
                 .try_for_each(|(at, serial)| free(controller, at, serial));
         }
-        on_progress(Purging::ShareDone(shares.iter().sum::<f64>() / shares.len() as f64));
-        controller.outside.pause(POLL_EVERY);
+        let share = shares.iter().sum::<f64>() / shares.len() as f64;
+        for _ in 0..LOOKS_BETWEEN_POLLS {
+            if on_progress(Purging::ShareDone(share)) == Flow::Stop {
+                return Err(goes_on(controller, &members));
+            }
+            controller.outside.pause(LOOK_UP_EVERY);
+        }
     }
     Err(DriveError::device(
         "the controller erased the drives for a week and is not done; see it with show erase",
+    ))
+}
+
+/// What somebody is told who does not want to wait.
+fn goes_on<O: Outside>(controller: &StorCli<O>, members: &[String]) -> DriveError {
+    let program = controller.program.unwrap_or_default();
+    let first = members.first().map_or("", String::as_str);
+    DriveError::Stopped(format!(
+        "stopped waiting for the erase, with which the controller goes on by itself: {}; watch each with `{program} {first} \
+         show erase`, or end it with `{program} {first} stop erase`, before the drives are used again",
+        members.join(", ")
     ))
 }

@@ -9,6 +9,7 @@ fn purge(script: Script, more: &str, options: &PurgeOptions) -> Result<(Vec<Purg
             if let Purging::ShareDone(share) = progress {
                 shares.push(share);
             }
+            Flow::Continue
         })
     });
     purged.map(|purged| (purged, shares))
@@ -42,9 +43,45 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     }
     let script = looked(script);
     let (purged, shares) = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect("erased");
-    assert!(matches!(shares[..], [share] if (share - 0.39).abs() < 1e-9), "{shares:?}");
+    // Told each second, asked of the controller every five.
+    assert!(shares.len() == 5 && shares.iter().all(|share| (share - 0.39).abs() < 1e-9), "{shares:?}");
     assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
     assert!(purged[0].method.contains("one pass") && purged[0].evidence[0].contains("cannot be seen"));
+}
+
+#[test]
+fn who_does_not_want_to_wait_is_told_that_the_controller_goes_on() {
+    let started = answer("Start Drive Erase Succeeded.", "");
+    let mut script = looked(Script::default());
+    for i in 0..3 {
+        script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
+    }
+    for i in 0..3 {
+        let runs = include_str!("../answers/erase_runs.json");
+        script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
+    }
+    // The script is used up: nothing else is asked, and nothing is ended on the controller.
+    let mut looks = 0;
+    let stopped = with(script, |controller| {
+        controller.purge(
+            &plan("purge = \"simple\""),
+            &PurgeOptions::default(),
+            Clock::start(),
+            &mut |progress| {
+                looks += u32::from(matches!(progress, Purging::ShareDone(_)));
+                if looks < 3 { Flow::Continue } else { Flow::Stop }
+            },
+        )
+    });
+    let error = stopped.expect_err("it was stopped");
+    assert_eq!((error.kind(), looks), (ErrorKind::Stopped, 3));
+    for part in [
+        "the controller goes on",
+        "/c0/e252/s0, /c0/e252/s1, /c0/e252/s2",
+        "`storcli64 /c0/e252/s0 show erase`",
+    ] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
 }
 
 #[test]
