@@ -5,8 +5,34 @@ use record::{HOST_LIMIT_SHARE, Segment};
 /// More kinds of cells than this are counted instead of listed.
 const LISTED: usize = 6;
 
-/// What must be said of these cells; none where the drive was the limit in all of them.
-pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
+/// Stands behind a number that the host may have set.
+pub const MARK: &str = "*";
+/// What the mark means; stands wherever there is one.
+pub const LEGEND: &str =
+    "host-limited: more than 70 % of what this host can do; it may have set this number, not the drive";
+
+/// `text` of a number, marked where it is host-limited.
+#[must_use]
+pub fn marked(text: String, host_limited: bool) -> String {
+    if host_limited { text + MARK } else { text }
+}
+
+/// The line that explains the mark, as pages and terminals print it.
+#[must_use]
+pub fn legend() -> String {
+    format!("{MARK} {LEGEND}.")
+}
+
+/// The cells of a test that the host may have limited.
+pub(crate) struct Limited {
+    /// How many of how many: `5 of 280 cells`.
+    pub count: String,
+    /// What must be said of them.
+    pub note: String,
+}
+
+/// Such cells among `cells`; none where the drive was the limit in all of them.
+pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limited> {
     let (mut all, mut limited) = (0u32, 0u32);
     let mut kinds: Vec<(String, f64)> = Vec::new();
     for segment in cells {
@@ -27,10 +53,12 @@ pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     if kinds.len() > LISTED {
         list.push(format!("{} more kinds", kinds.len() - LISTED));
     }
-    Some(format!(
-        "HOST-LIMITED: {limited} of {all} cells used more than {:.0} % of what this host can do, so they may show \
+    let count = format!("{limited} of {all} cells");
+    let note = format!(
+        "HOST-LIMITED: {count} used more than {:.0} % of what this host can do, so they may show \
          the host and not the drive: {}",
         HOST_LIMIT_SHARE * 100.0,
         list.join(", ")
-    ))
+    );
+    Some(Limited { count, note })
 }

@@ -196,6 +196,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         key_figures: (kind.figures)(&view),
         notes,
         modified: Vec::new(),
+        host_limited: None,
         stop: None,
     })
 }

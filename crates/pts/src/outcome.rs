@@ -39,6 +39,8 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What departs from the profile because of how this run went: purge method, gaps, skipped cells.
     pub modified: Vec<String>,
+    /// Cells that the host may have limited, of how many: `5 of 280 cells`; none where there are none.
+    pub host_limited: Option<String>,
     /// Why the test is not complete, if it is not.
     pub stop: Option<Stop>,
 }
@@ -71,6 +73,7 @@ impl Outcome {
             key_figures: Vec::new(),
             notes: Vec::new(),
             modified,
+            host_limited: None,
             stop,
         }
     }
@@ -89,6 +92,8 @@ pub struct KeyFigure {
     pub unit: &'static str,
     /// Digits behind the point.
     pub decimals: usize,
+    /// Whether the host may have set it and not the drive: it did in a cell that the figure is made of.
+    pub host_limited: bool,
 }
 
 /// What the page header of PTS 1.0 says of a test, as printed.

@@ -138,12 +138,17 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     let mut outcomes = Vec::new();
     for name in run.tests.iter().filter(|name| begun(name)) {
         let mut answers = Replay::of(name, entries);
-        let found = [host_limit::note(answers.measured()), few_ios::note(answers.measured())];
+        let limited = host_limit::among(answers.measured());
+        let few = few_ios::note(answers.measured());
         let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
         }
-        outcome.notes.extend(found.into_iter().flatten());
+        if let Some(limited) = limited {
+            outcome.notes.push(limited.note);
+            outcome.host_limited = Some(limited.count);
+        }
+        outcome.notes.extend(few);
         if outcome.converged == Some(false) {
             outcome.notes.extend(temperature::notes(name, entries));
         }

@@ -16,6 +16,8 @@ pub(crate) struct Sample {
     pub mean_ms: Option<f64>,
     /// None without I/O.
     pub max_ms: Option<f64>,
+    /// Whether the host may have limited the load that it is a part of.
+    pub host_limited: bool,
 }
 
 impl Sample {
@@ -28,6 +30,7 @@ impl Sample {
             written_bytes: segment.write.bytes,
             mean_ms: segment.mean_latency_ms(),
             max_ms: segment.max_latency_ms(),
+            host_limited: segment.is_host_limited(),
         }
     }
 }
@@ -40,7 +43,7 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
     if intervals == 0 || wanted == 0 {
         return vec![Sample::of(start + minutes, segment)];
     }
-    let samples = intervals.min(wanted);
+    let (samples, host_limited) = (intervals.min(wanted), segment.is_host_limited());
     // Of several block sizes the mean of the segment: the series counts I/Os.
     let bytes = |ios: u64, all: &Direction| {
         (u128::from(ios) * u128::from(all.bytes)).checked_div(all.ios.into()).unwrap_or(0) as u64
@@ -69,9 +72,15 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
             written_bytes: bytes(written, &segment.write),
             mean_ms: (total > 0).then(|| weighted as f64 / total as f64 / 1e6),
             max_ms: maximum.filter(|_| total > 0).map(|ns| ns as f64 / 1e6),
+            host_limited,
         }
     };
     (0..samples).map(sample).collect()
+}
+
+/// Whether the host may have limited one of `samples`.
+pub(crate) fn is_host_limited(samples: &[Sample]) -> bool {
+    samples.iter().any(|sample| sample.host_limited)
 }
 
 /// Mean of a value over samples; none without samples.

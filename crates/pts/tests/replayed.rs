@@ -147,6 +147,40 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
 }
 
 #[test]
+fn key_figures_are_marked_where_a_cell_of_theirs_is() {
+    for profile in ["pts-e-1.1", "pts-e-2.0"].map(|name| Profile::named(name).unwrap()) {
+        for test in TESTS {
+            let marks = |share: f64| {
+                let mut fake = Fake::new(|_, _| 50_000);
+                fake.processor_share = Some(if share > 0.7 { |_| 0.71 } else { |_| 0.69 });
+                let file = run_file(test, profile, profile.settings(1));
+                let (run, entries, _) = recorded_by(fake, test, file);
+                let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
+                assert_eq!(outcome.host_limited.is_some(), share > 0.7, "{} {}", test.name, profile.name);
+                let figures = outcome.key_figures.into_iter().filter(|figure| figure.value.is_some());
+                figures.map(|figure| figure.host_limited).collect::<Vec<_>>()
+            };
+            let (busy, idle) = (marks(0.71), marks(0.69));
+            assert!(!busy.is_empty() && busy.iter().all(|mark| *mark), "{} {}", test.name, profile.name);
+            assert!(idle.iter().all(|mark| !mark), "{} {}", test.name, profile.name);
+        }
+    }
+    let mut fake = Fake::new(|_, _| 50_000);
+    fake.processor_share = Some(|w| if w.read_percent == 100 && w.block_bytes == 4096 { 0.71 } else { 0.69 });
+    let (test, profile) = (Test::named("iops").unwrap(), Profile::named("pts-e-2.0").unwrap());
+    let (run, entries, _) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
+    let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
+    let marked: Vec<&str> = outcome
+        .key_figures
+        .iter()
+        .filter(|figure| figure.host_limited)
+        .map(|figure| figure.name.as_str())
+        .collect();
+    assert_eq!(marked, ["RND 4KiB R"]);
+    assert_eq!(outcome.host_limited.as_deref(), Some("5 of 280 cells"));
+}
+
+#[test]
 fn another_question_than_the_recorded_one_is_refused() {
     let profile = Profile::named("pts-e-2.0").unwrap();
     for test in TESTS {

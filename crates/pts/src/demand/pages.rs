@@ -296,6 +296,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
                 point.demand.queue_depth
             ),
             value: Some(point.iops),
+            host_limited: point.host_limited,
             unit: "IOPS",
             absent: "n/a",
             decimals: 0,

@@ -17,6 +17,8 @@ pub struct Point {
     pub mean_ms: Option<f64>,
     /// Processor time of the load over that of all processors; none for a simulated drive.
     pub processor_percent: Option<f64>,
+    /// Whether the host may have limited it, in any of its rounds.
+    pub host_limited: bool,
 }
 
 impl Point {
@@ -26,6 +28,7 @@ impl Point {
             iops: segment.iops(),
             mean_ms: segment.mean_latency_ms(),
             processor_percent: segment.processor_percent(),
+            host_limited: segment.is_host_limited(),
         }
     }
 
@@ -49,6 +52,7 @@ pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
             iops: mean(same().map(|point| point.iops)).unwrap_or(0.0),
             mean_ms: mean(same().filter_map(|point| point.mean_ms)),
             processor_percent: mean(same().filter_map(|point| point.processor_percent)),
+            host_limited: same().any(|point| point.host_limited),
         }
     };
     first.iter().enumerate().map(cell).collect()
@@ -96,7 +100,13 @@ mod tests {
     use super::*;
 
     fn point(threads: u16, queue_depth: u16, iops: f64, ms: f64) -> Point {
-        Point { demand: Demand { threads, queue_depth }, iops, mean_ms: Some(ms), processor_percent: None }
+        Point {
+            demand: Demand { threads, queue_depth },
+            iops,
+            mean_ms: Some(ms),
+            processor_percent: None,
+            host_limited: false,
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) const KIND: Kind = Kind {
                 absent: "n/a",
                 unit: "IOPS",
                 decimals: 0,
+                host_limited: false,
             })
             .collect()
     },

@@ -138,6 +138,7 @@ fn figure(
         absent: "n/a",
         unit,
         decimals,
+        host_limited: false,
     }
 }
 

@@ -32,8 +32,14 @@ fn told(view: &View<'_>, name: &str) -> Option<f64> {
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
     let worked_out = saturation_figures(&curve, minutes(view));
-    let figure =
-        |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", absent: "n/a", decimals: 0 };
+    let figure = |name: &str, value| KeyFigure {
+        name: name.into(),
+        value,
+        unit: "IOPS",
+        absent: "n/a",
+        decimals: 0,
+        host_limited: false,
+    };
     vec![
         figure(FRESH, told(view, FRESH).or(worked_out.0)),
         figure(STEADY, told(view, STEADY).or(worked_out.1)),

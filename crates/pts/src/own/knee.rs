@@ -20,6 +20,8 @@ pub struct Point {
     pub iops: f64,
     /// Mean response time; none where no I/O came back.
     pub mean_ms: Option<f64>,
+    /// Whether the host may have limited it.
+    pub host_limited: bool,
 }
 
 /// What a sweep over demand says.
@@ -76,6 +78,7 @@ mod tests {
                 demand: Demand { threads, queue_depth },
                 iops,
                 mean_ms: Some(outstanding / iops * 1000.0),
+                host_limited: false,
             }
         };
         steps.into_iter().flat_map(|threads| steps.map(|depth| of(threads, depth))).collect()
@@ -99,7 +102,12 @@ mod tests {
 
     #[test]
     fn where_nothing_came_back_there_is_no_knee() {
-        let none = Point { demand: Demand { threads: 1, queue_depth: 1 }, iops: 0.0, mean_ms: None };
+        let none = Point {
+            demand: Demand { threads: 1, queue_depth: 1 },
+            iops: 0.0,
+            mean_ms: None,
+            host_limited: false,
+        };
         assert_eq!(Knee::of(&[none]), None);
         assert_eq!(Knee::of(&[]), None);
     }
@@ -116,7 +124,7 @@ mod tests {
             let point = |(index, iops): (usize, &f64)| {
                 let queue_depth = index as u16 + 1;
                 let ms = f64::from(queue_depth) / iops * 1000.0;
-                Point { demand: Demand { threads: 1, queue_depth }, iops: *iops, mean_ms: Some(ms) }
+                Point { demand: Demand { threads: 1, queue_depth }, iops: *iops, mean_ms: Some(ms), host_limited: false }
             };
             let points: Vec<Point> = values.iter().enumerate().map(point).collect();
             let knee = Knee::of(&points).unwrap();

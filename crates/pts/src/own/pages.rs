@@ -9,6 +9,7 @@ use super::knee::{Knee, Point};
 use super::{Seen, demand};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
+use crate::host_limit::{self, marked};
 use crate::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::mix_name;
@@ -51,6 +52,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen<'_>, stop: Option<Stop>) -> Ou
         key_figures: key_figures(seen, &means),
         notes: notes(context, seen, &means, complete),
         modified: modified(context, seen),
+        host_limited: None,
         stop,
     }
 }
@@ -268,7 +270,13 @@ fn loads(means: &[Mean]) -> Vec<(Load, u32)> {
 
 fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
     let same = means.iter().filter(|mean| (mean.load, mean.block_bytes) == load);
-    same.map(|mean| Point { demand: mean.demand, iops: mean.iops, mean_ms: mean.mean_ms }).collect()
+    let point = |mean: &Mean| Point {
+        demand: mean.demand,
+        iops: mean.iops,
+        mean_ms: mean.mean_ms,
+        host_limited: mean.host_limited,
+    };
+    same.map(point).collect()
 }
 
 /// The knee of each load whose cells were all long enough to have one.
@@ -302,7 +310,8 @@ fn knee_page(means: &[Mean]) -> Page {
     let knees = knees(means);
     let point = |point: &Point| {
         let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
-        format!("{}: {} IOPS, ART {ms} ms", demand_name(point.demand), grouped(point.iops, 0))
+        let iops = marked(grouped(point.iops, 0), point.host_limited);
+        format!("{}: {iops} IOPS, ART {ms} ms", demand_name(point.demand))
     };
     let mut items = Vec::new();
     for (name, knee) in &knees {
@@ -314,11 +323,13 @@ fn knee_page(means: &[Mean]) -> Page {
         proposal(&knees).map_or_else(|| "too little was measured".into(), |point| demand_name(point.demand));
     items.push(("Proposed TC and QD".into(), proposed));
     let facts = Facts { heading: "Knee over demand".into(), items };
-    let remarks = vec![
+    let mut remarks = vec![
         "Knee: the highest IOPS for each ms of average response time. In front of it twice the outstanding I/Os bring \
          more than 1.41 times the IOPS, behind it less. Proposed is the knee of the load that needs most."
             .into(),
     ];
+    let shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
+    remarks.extend(shown.map(|point| point.host_limited).any(|limited| limited).then(host_limit::legend));
     Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
 }
 
@@ -333,6 +344,7 @@ fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
                 format!("{name} knee at {}{proposed}", demand_name(knee.at.demand)),
                 Figure::Iops,
                 Some(knee.at.iops),
+                knee.at.host_limited,
             )
         };
         return knees.iter().map(figure).take(KEY_FIGURES).collect();
@@ -341,7 +353,8 @@ fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     let name =
         |mean: &Mean| format!("{} {}", mean.load.name(Some(mean.block_bytes)), demand_name(mean.demand));
     if means.len() <= KEY_FIGURES {
-        return means.iter().map(|mean| key_figure(name(mean), figure, figure.of(mean))).collect();
+        let shown = |mean| key_figure(name(mean), figure, figure.of(mean), mean.host_limited);
+        return means.iter().map(shown).collect();
     }
     let mut all: Vec<Load> = Vec::new();
     for mean in means {
@@ -355,12 +368,16 @@ fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
             .reduce(|best, other| if figure.is_better(other.1, best.1) { other } else { best })
     };
     let chosen = all.into_iter().filter_map(best).take(KEY_FIGURES);
-    chosen.map(|(mean, value)| key_figure(format!("best {}", name(mean)), figure, Some(value))).collect()
+    chosen
+        .map(|(mean, value)| {
+            key_figure(format!("best {}", name(mean)), figure, Some(value), mean.host_limited)
+        })
+        .collect()
 }
 
-fn key_figure(name: String, figure: Figure, value: Option<f64>) -> KeyFigure {
+fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
     let unit = figure.unit();
     // As summaries of the PTS: IOPS as whole numbers.
     let decimals = if figure == Figure::Iops { 0 } else { unit.decimals };
-    KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals }
+    KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals, host_limited }
 }

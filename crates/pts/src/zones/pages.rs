@@ -158,13 +158,13 @@ fn row(seen: &Seen, cell: Cell) -> Vec<exhibit::Cell> {
     let shown = |value: Option<f64>| exhibit::Cell::of(value, limited, || "not measured".into());
     let mut sorted: Vec<f64> = samples(seen, cell).map(|sample| sample.value).collect();
     sorted.sort_by(f64::total_cmp);
-    let ends = [0, ZONES - 1].map(|zone| shown(at(seen, cell, zone)));
+    let ends = [0, ZONES - 1].map(|zone| shown(at(seen, cell, zone).map(|sample| sample.value)));
     let spread = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| shown(quantile(&sorted, share)));
     ends.into_iter().chain(spread).collect()
 }
 
-fn at(seen: &Seen, cell: Cell, zone: u32) -> Option<f64> {
-    samples(seen, cell).find(|sample| sample.zone == zone).map(|sample| sample.value)
+fn at(seen: &Seen, cell: Cell, zone: u32) -> Option<&Sample> {
+    samples(seen, cell).find(|sample| sample.zone == zone)
 }
 
 /// Between the two nearest of sorted values by straight line.
@@ -185,7 +185,8 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
         let cell = Cell { block_bytes, read_percent };
         KeyFigure {
             name: format!("{} {place} zone", seen.sweep.name(cell)),
-            value: at(seen, cell, zone),
+            value: at(seen, cell, zone).map(|sample| sample.value),
+            host_limited: at(seen, cell, zone).is_some_and(|sample| sample.host_limited),
             unit: unit(seen.sweep),
             absent: "n/a",
             decimals: 1,

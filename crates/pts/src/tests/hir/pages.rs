@@ -8,7 +8,8 @@ use crate::explain::{explain, remarks};
 use crate::outcome::{Phases, TestHeader};
 use crate::precondition::ROUND_MINUTES;
 use crate::profile::Edition;
-use crate::timeline::{Sample, mean};
+use crate::steady::WINDOW_ROUNDS;
+use crate::timeline::{Sample, is_host_limited, mean};
 use crate::window_pages::{self, IOPS};
 use crate::{Context, KeyFigure, Outcome, Stop};
 
@@ -89,6 +90,13 @@ fn steady(seen: &Seen) -> Option<f64> {
         .or_else(|| seen.precondition.rounds.last().map(|sample| sample.iops))
 }
 
+/// Whether the host may have limited a minute that these IOPS are taken from.
+fn steady_is_host_limited(seen: &Seen) -> bool {
+    let taken = if seen.precondition.converged { WINDOW_ROUNDS } else { 1 };
+    let rounds = &seen.precondition.rounds;
+    is_host_limited(&rounds[rounds.len().saturating_sub(taken)..])
+}
+
 fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let tracked =
         || (1..).map(f64::from).zip(&seen.precondition.rounds).map(|(round, sample)| (round, sample.iops));
@@ -149,12 +157,13 @@ fn table_page(seen: &Seen) -> Page {
 
 fn table(seen: &Seen) -> Table {
     let state = |wait: u32| seen.states.iter().find(|state| state.wait == wait);
+    let limited = |state: &State| is_host_limited(&state.bursts) || is_host_limited(&state.baseline);
     let row = |name: &str, value: &dyn Fn(&State) -> Option<f64>, absent: &str| Row {
         name: name.into(),
         cells: WAIT_STATES
             .map(|wait| match state(wait) {
                 None => Cell::Absent("not measured".into()),
-                Some(state) => value(state).map_or_else(|| Cell::Absent(absent.into()), Cell::Value),
+                Some(state) => Cell::of(value(state), limited(state), || absent.into()),
             })
             .into(),
     };
@@ -200,12 +209,21 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
 }
 
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
-    let figure = |name: String, value| KeyFigure { name, value, unit: "IOPS", absent: "n/a", decimals: 0 };
-    let mut figures = vec![figure("RND 4KiB W, steady state".into(), steady(seen))];
+    let figure = |name: String, value, host_limited| KeyFigure {
+        name,
+        value,
+        unit: "IOPS",
+        absent: "n/a",
+        decimals: 0,
+        host_limited,
+    };
+    let name = "RND 4KiB W, steady state".into();
+    let mut figures = vec![figure(name, steady(seen), steady_is_host_limited(seen))];
     for wait in WAIT_STATES {
         let state = seen.states.iter().find(|state| state.wait == wait);
         let name = format!("Wait State {wait}, {BURST_SECONDS}/{}", wait * BURST_SECONDS);
-        figures.push(figure(name, state.and_then(mean_of_bursts)));
+        let limited = state.is_some_and(|state| is_host_limited(&state.bursts));
+        figures.push(figure(name, state.and_then(mean_of_bursts), limited));
     }
     figures
 }

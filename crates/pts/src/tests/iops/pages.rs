@@ -159,6 +159,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
         .map(|cell| KeyFigure {
             name: cell.name(),
             value: mean(seen, cell),
+            host_limited: seen.rounds.is_host_limited(cell),
             unit: "IOPS",
             absent: "n/a",
             decimals: 0,

@@ -240,6 +240,7 @@ fn key_figures(context: &Context<'_>, seen: &Seen) -> Vec<KeyFigure> {
         .map(|(kind, figure, read)| KeyFigure {
             name: format!("{} {kind}", cell(read).name()),
             value: figure.of(context, seen, cell(read)),
+            host_limited: seen.rounds.is_host_limited(cell(read)),
             absent: if kind == "maximum" && !context.has_maxima() { SCALED } else { "n/a" },
             unit: "ms",
             decimals: 3,

@@ -57,6 +57,10 @@ fn mean(seen: &Seen, read_percent: u8) -> Option<f64> {
     seen.rounds.mean(|segments| throughput_of(segments, seen.block_bytes, read_percent))
 }
 
+fn is_host_limited(seen: &Seen, read_percent: u8) -> bool {
+    seen.rounds.is_host_limited(crate::profile::Cell { block_bytes: seen.block_bytes, read_percent })
+}
+
 fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let points = |read| seen.rounds.points(|segments| throughput_of(segments, seen.block_bytes, read));
     let name = format!("SEQ/{}", block_size(u64::from(seen.block_bytes)));
@@ -76,9 +80,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
 
 fn table(seen: &Seen) -> Page {
     let cells = MIXES.map(|read_percent| {
-        let cell = crate::profile::Cell { block_bytes: seen.block_bytes, read_percent };
-        let limited = seen.rounds.is_host_limited(cell);
-        Cell::of(mean(seen, read_percent), limited, || "not measured".into())
+        Cell::of(mean(seen, read_percent), is_host_limited(seen, read_percent), || "not measured".into())
     });
     let table = Table {
         heading: "Throughput (MB/s)".into(),
@@ -115,6 +117,7 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
         .map(|(read, name)| KeyFigure {
             name: format!("SEQ {size} {name}"),
             value: mean(seen, read),
+            host_limited: is_host_limited(seen, read),
             unit: "MB/s",
             absent: "n/a",
             decimals: 1,

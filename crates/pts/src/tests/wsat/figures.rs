@@ -4,9 +4,9 @@
 use crate::timeline::mean;
 
 /// Minutes in which a drive is taken to be fresh.
-const FRESH_MINUTES: usize = 60;
+pub const FRESH_MINUTES: usize = 60;
 /// Without a steady-state window, the steady IOPS are the mean of so many last minutes.
-const LAST_MINUTES: usize = 30;
+pub const LAST_MINUTES: usize = 30;
 /// A drop counts when it stays for so many of the minutes that follow.
 const DROP_STAYS: (usize, usize) = (5, 6);
 /// Length of the moving average, and how far it may be from the steady IOPS.

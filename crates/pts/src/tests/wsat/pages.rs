@@ -2,13 +2,14 @@
 
 use stdx::units::{amount_base10, block_size, grouped};
 
-use super::figures::{Figures, drive_fills};
-use super::{End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
+use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
+use super::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
+use crate::host_limit::{self, marked};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
-use crate::timeline::Sample;
+use crate::timeline::{Sample, is_host_limited};
 use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
@@ -29,7 +30,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         rounds: seen.cycles,
         converged: (judged && (complete || seen.converged)).then_some(seen.converged),
         pages: pages(context, seen, &figures),
-        key_figures: key_figures(&figures),
+        key_figures: key_figures(seen, &figures),
         notes: notes(seen, judged, complete),
         window: seen.history.named_window(),
         explained: explain(&seen.history),
@@ -71,6 +72,22 @@ fn outline(context: &Context<'_>) -> String {
 fn figures(seen: &Seen) -> Figures {
     let window = seen.history.window().first().filter(|_| seen.converged).map(|window| window.mean);
     Figures::of(&seen.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
+}
+
+/// Whether the host may have limited the minutes that fresh and steady IOPS are taken from.
+fn limited(seen: &Seen, figures: &Figures) -> [bool; 2] {
+    let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
+    let mut first_hour = seen.minutes.iter().take(FRESH_MINUTES);
+    let fresh = first_hour.any(|sample| is_best(&sample) && sample.host_limited);
+    let window = seen.history.window().first().copied().filter(|_| seen.converged);
+    let steady = match window {
+        // The last minute of each round is tracked.
+        Some(window) => (window.first_round..=window.last_round)
+            .filter_map(|round| seen.minutes.get((round * CYCLE_MINUTES) as usize - 1))
+            .any(|sample| sample.host_limited),
+        None => is_host_limited(&seen.minutes[seen.minutes.len().saturating_sub(LAST_MINUTES)..]),
+    };
+    [fresh, steady]
 }
 
 fn notes(seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
@@ -136,6 +153,7 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
     pages[0].exhibits.push(Exhibit::Facts(marks(context, seen, figures)));
+    pages[0].remarks.extend(limited(seen, figures).contains(&true).then(host_limit::legend));
     if context.profile.edition >= Edition::V2_0 {
         pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
         pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
@@ -175,7 +193,10 @@ fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
 }
 
 fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
-    let iops = |value: Option<f64>| value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", grouped(v, 0)));
+    let [fresh, steady] = limited(seen, figures);
+    let iops = |value: Option<f64>, limited| {
+        value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", marked(grouped(v, 0), limited)))
+    };
     let at = |minute: Option<usize>| {
         minute.map_or_else(
             || "not seen".into(),
@@ -187,8 +208,8 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
         )
     };
     let items = [
-        ("FOB IOPS", iops(figures.fresh)),
-        ("Steady State IOPS", iops(figures.steady)),
+        ("FOB IOPS", iops(figures.fresh, fresh)),
+        ("Steady State IOPS", iops(figures.steady, steady)),
         ("Peak drop", at(figures.drop_minute)),
         ("Time to steady state", at(figures.steady_minute)),
         ("Duration and amount", at(Some(seen.minutes.len()))),
@@ -199,8 +220,18 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
     }
 }
 
-fn key_figures(figures: &Figures) -> Vec<KeyFigure> {
-    let figure =
-        |name: &str, value| KeyFigure { name: name.into(), value, unit: "IOPS", absent: "n/a", decimals: 0 };
-    vec![figure("RND 4KiB W, FOB", figures.fresh), figure("RND 4KiB W, steady state", figures.steady)]
+fn key_figures(seen: &Seen, figures: &Figures) -> Vec<KeyFigure> {
+    let figure = |name: &str, value, host_limited| KeyFigure {
+        name: name.into(),
+        value,
+        unit: "IOPS",
+        absent: "n/a",
+        decimals: 0,
+        host_limited,
+    };
+    let [fresh, steady] = limited(seen, figures);
+    vec![
+        figure("RND 4KiB W, FOB", figures.fresh, fresh),
+        figure("RND 4KiB W, steady state", figures.steady, steady),
+    ]
 }

@@ -5,9 +5,10 @@ use stdx::units::block_size;
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use super::{DEMAND, GROUPS, Group, Seen, TEST};
 use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
+use crate::host_limit::{self, marked};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
-use crate::timeline::Sample;
+use crate::timeline::{Sample, is_host_limited};
 use crate::{Context, KeyFigure, Outcome, Stop, response};
 
 /// Minutes that are shown on either side of a change.
@@ -126,6 +127,8 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     });
     let mut last = Page::of("Average Latency v Time", all("ms", average));
     last.exhibits.push(Exhibit::Facts(recovery(seen)));
+    last.remarks
+        .extend((recoveries(seen).is_some() && recovery_is_host_limited(seen)).then(host_limit::legend));
     pages.push(last);
     pages
 }
@@ -138,8 +141,8 @@ fn percentiles(seen: &Seen) -> Table {
 
 fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
     let cell = |index: usize, value: &dyn Fn(&[Sample]) -> Option<f64>| {
-        let value = seen.groups.get(index).and_then(|samples| value(samples));
-        value.map_or_else(|| Cell::Absent("not measured".into()), Cell::Value)
+        let samples = seen.groups.get(index).map_or(&[][..], Vec::as_slice);
+        Cell::of(value(samples), is_host_limited(samples), || "not measured".into())
     };
     let row = |name: &str, value: &dyn Fn(&[Sample]) -> Option<f64>| Row {
         name: name.into(),
@@ -175,11 +178,16 @@ fn recoveries(seen: &Seen) -> Option<[Option<usize>; 2]> {
     Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
 }
 
+/// Whether the host may have limited a group that the recovery is taken from.
+fn recovery_is_host_limited(seen: &Seen) -> bool {
+    [0, 2].into_iter().filter_map(|index| seen.groups.get(index)).any(|samples| is_host_limited(samples))
+}
+
 fn recovery(seen: &Seen) -> Facts {
     let text = |index: usize| match recoveries(seen).map(|all| all[index]) {
         None => "not measured".to_owned(),
         Some(None) => "not yet".to_owned(),
-        Some(Some(minute)) => format!("minute {minute}"),
+        Some(Some(minute)) => marked(format!("minute {minute}"), recovery_is_host_limited(seen)),
     };
     Facts {
         heading: "BW Recovery Time".into(),
@@ -192,8 +200,15 @@ fn recovery(seen: &Seen) -> Facts {
 
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
     let minute = |index: usize| recoveries(seen).and_then(|all| all[index]).map(|minute| minute as f64);
-    let figure =
-        |name: &str, value| KeyFigure { name: name.into(), value, unit: "min", absent: "n/a", decimals: 0 };
+    let host_limited = recovery_is_host_limited(seen);
+    let figure = |name: &str, value| KeyFigure {
+        name: name.into(),
+        value,
+        unit: "min",
+        absent: "n/a",
+        decimals: 0,
+        host_limited,
+    };
     vec![
         figure("Recovery to the mean of AG1", minute(0)),
         figure("Recovery to 90 % of the last hour of AG1", minute(1)),
