@@ -3,7 +3,7 @@
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::spent::Spent;
-use pts::{Outcome, Profile, Replayed};
+use pts::{Outcome, Profile, Replayed, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped};
@@ -97,6 +97,10 @@ impl Summary {
             self.replayed.outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
         if !figures.is_empty() {
             out.push_str(&format!("\n{}\n", figures.join("\n")));
+        }
+        let marked = |figure: &pts::KeyFigure| figure.value.is_some() && figure.host_limited;
+        if self.replayed.outcomes.iter().flat_map(|outcome| &outcome.key_figures).any(marked) {
+            out.push_str(&format!("{}\n", host_limit::legend()));
         }
         out
     }
@@ -284,6 +288,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "name": figure.name,
             "value": figure.value,
             "unit": figure.unit,
+            "host_limited": figure.host_limited,
         })).collect::<Vec<_>>(),
         "notes": outcome.notes,
         "stopped": outcome.stop.as_ref().map(ToString::to_string),
@@ -333,7 +338,10 @@ fn table_json(table: &Table) -> Value {
 /// Key figures in a line: `RND 4KiB W 19,561 IOPS`.
 fn key_figures(outcome: &Outcome) -> String {
     let figure = |f: &pts::KeyFigure| match f.value {
-        Some(value) => format!("{} {} {}", f.name, grouped(value, f.decimals), f.unit),
+        Some(value) => {
+            let value = host_limit::marked(grouped(value, f.decimals), f.host_limited);
+            format!("{} {value} {}", f.name, f.unit)
+        }
         None => format!("{} {}", f.name, f.absent),
     };
     outcome.key_figures.iter().map(figure).collect::<Vec<_>>().join("   ")

@@ -2,6 +2,8 @@
 
 mod header;
 
+use pts::exhibit::{Exhibit, Page};
+use pts::host_limit::{legend, marked};
 use pts::{KeyFigure, Outcome};
 use stdx::units::{amount_base2, amount_base10, grouped};
 
@@ -9,6 +11,7 @@ use crate::Document;
 use crate::conformance::Verdict;
 use crate::document::{Mark, MarkKind, date};
 use crate::markup::shortened;
+use crate::text::has_marks;
 
 pub(crate) use header::{Column, header};
 
@@ -327,7 +330,33 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
 /// A key figure as printed.
 pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     let value = figure.value.filter(|v| v.is_finite());
-    value.map_or_else(|| figure.absent.to_owned(), |value| grouped(value, figure.decimals))
+    value.map_or_else(
+        || figure.absent.to_owned(),
+        |value| marked(grouped(value, figure.decimals), figure.host_limited),
+    )
+}
+
+/// What the mark of key figures means, where one has it.
+pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
+    outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited).then(legend)
+}
+
+/// Remarks below a page: its own, what its marks mean, and whose charts may show the host.
+pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
+    let mut remarks = page.remarks.clone();
+    if has_marks(page) && !remarks.contains(&legend()) {
+        remarks.push(legend());
+    }
+    remarks.extend(host_limited_chart(outcome, page).map(|count| {
+        format!("HOST-LIMITED: {count} of this test; what a chart shows of them may be the host and not the drive.")
+    }));
+    remarks
+}
+
+/// Of a page with a chart: how many cells of its test the host may have limited, if any.
+pub(crate) fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
+    let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
+    outcome.host_limited.as_deref().filter(|_| page.exhibits.iter().any(is_chart))
 }
 
 /// Headings of the table of tracking variables.

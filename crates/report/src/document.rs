@@ -309,6 +309,17 @@ impl Document {
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
+    /// The same word with what was simulated or imported, for what leaves the report: pictures, data, other pages.
+    pub(crate) fn label(&self) -> Option<String> {
+        let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
+        simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
+    }
+
+    /// Of a simulated drive what no number of it should be without; empty for a real one.
+    pub(crate) fn simulated(&self) -> String {
+        self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
+    }
+
     /// Begin and end of a test as printed, or of the whole run.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());

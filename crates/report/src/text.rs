@@ -1,6 +1,7 @@
 //! Tables as plain text, for terminals.
 
-use pts::exhibit::{Cell, Table};
+use pts::exhibit::{Cell, Exhibit, Page, Table};
+use pts::host_limit::{LEGEND, MARK, legend, marked};
 use stdx::units::grouped;
 
 /// `table` as aligned lines: numbers to the right, names to the left unless they are numbers too.
@@ -47,26 +48,26 @@ pub fn text_table(table: &Table) -> String {
         out.push(line(name, names_are_numbers, &|i| cells.get(i).cloned().unwrap_or_default()));
     }
     if has_host_limited(table) {
-        out.push(format!("{HOST_LIMITED} {HOST_LIMITED_LEGEND}"));
+        out.push(format!("{MARK} {LEGEND}"));
     }
     out.join("\n") + "\n"
 }
-
-/// Stands behind a number that the host may have set, and what it means.
-const HOST_LIMITED: &str = "*";
-pub(crate) const HOST_LIMITED_LEGEND: &str =
-    "host-limited: more than 70 % of what this host can do; it may have set this number, not the drive";
 
 pub(crate) fn has_host_limited(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
+/// Whether something on `page` has the mark of what the host may have set.
+pub(crate) fn has_marks(page: &Page) -> bool {
+    page.remarks.contains(&legend())
+        || page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)))
+}
+
 /// A cell as every rendering prints it.
 pub(crate) fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
-        Cell::Value(value) if value.is_finite() => grouped(*value, decimals),
-        Cell::HostLimited(value) if value.is_finite() => {
-            format!("{}{HOST_LIMITED}", grouped(*value, decimals))
+        Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {
+            marked(grouped(*value, decimals), matches!(cell, Cell::HostLimited(_)))
         }
         Cell::Value(_) | Cell::HostLimited(_) => "n/a".into(),
         Cell::Absent(why) if why.is_empty() => "-".into(),

@@ -1,15 +1,19 @@
 //! What a comparison shows, in the order of its pages: the same for HTML and PDF.
 
 use pts::exhibit::{Columns3d, Exhibit, Lines, Page};
+use pts::host_limit::legend;
 
 use super::Candidate;
 use super::export::letter;
 use crate::chart::{self, Size};
+use crate::text::has_marks;
 
 /// A page that several runs have.
 pub(super) struct Section<'a> {
     pub title: String,
     pub rows: Vec<Row<'a>>,
+    /// What no number of it should be read without: marks, hosts that were the limit, simulated drives.
+    pub notes: Vec<String>,
 }
 
 /// The same exhibit of each run, by the name of the run.
@@ -17,6 +21,12 @@ pub(super) struct Row<'a> {
     pub each: Vec<(String, &'a Exhibit)>,
     /// Whose axes were stretched to those of another.
     pub rescaled: Option<String>,
+}
+
+/// What runs that are no measurements of a drive by Plateau are: `A SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+pub(super) fn labels(runs: &[Candidate]) -> impl Iterator<Item = String> {
+    let labels = runs.iter().map(|run| run.document.label());
+    labels.enumerate().filter_map(|(i, label)| Some(format!("{} {}", letter(i), label?)))
 }
 
 /// What was compared: a fact and its value for each run.
@@ -57,10 +67,23 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
             sections.push(Section {
                 title: format!("Comparing {} - {}", outcome.title, page.title),
                 rows: rows(runs, &shown),
+                notes: notes(runs, &shown, key.0),
             });
         }
     }
     sections
+}
+
+/// What stands below the pages of several runs.
+fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String> {
+    let legend = shown.iter().any(|(_, page)| has_marks(page)).then(legend);
+    let limited = shown.iter().filter_map(|(i, page)| {
+        let outcome = runs[*i].document.outcomes.iter().find(|outcome| outcome.test == test)?;
+        let count = crate::content::host_limited_chart(outcome, page)?;
+        Some(format!("{}: HOST-LIMITED: {count} of this test.", letter(*i)))
+    });
+    let labels: Vec<String> = labels(runs).collect();
+    legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
 }
 
 fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page> {

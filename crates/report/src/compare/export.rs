@@ -1,13 +1,26 @@
 //! A comparison for terminals and for other programs.
 
+use pts::host_limit::{legend, marked};
+use record::SimulatedFacts;
 use serde_json::{Value, json};
 use stdx::units::grouped;
 
-use super::{Comparison, Difference, Line};
+use super::{Comparison, Difference, Figure, Line};
 
 /// A value as people read it: milliseconds are small numbers, IOPS large ones.
 pub(super) fn value(value: f64) -> String {
     grouped(value, if value.abs() < 10.0 { 3 } else { 1 })
+}
+
+/// The mean of a figure, marked where it is host-limited; none where it was not measured.
+pub(super) fn mean(figure: &Figure) -> Option<String> {
+    Some(marked(value(figure.mean()?), figure.host_limited))
+}
+
+/// What the mark means, where one of `lines` has it.
+pub(super) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
+    let has_mark = |figure: &Figure| figure.host_limited && !figure.values.is_empty();
+    lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
 }
 
 /// `-12.3 % (-15.0 to -9.6): worse`.
@@ -61,6 +74,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     out.push_str(&line(&head));
     rows.iter().for_each(|row| out.push_str(&line(row)));
     out.push_str("\nIn brackets: 95 % confidence interval from the rounds of the measurement windows.\n");
+    out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
     out
 }
 
@@ -70,10 +84,8 @@ pub(super) fn letter(index: usize) -> String {
 }
 
 fn row(line: &Line) -> Vec<String> {
-    let figures = line
-        .figures
-        .iter()
-        .map(|figure| figure.as_ref().and_then(super::Figure::mean).map_or_else(|| "n/a".to_owned(), value));
+    let figures =
+        line.figures.iter().map(|figure| figure.as_ref().and_then(mean).unwrap_or_else(|| "n/a".to_owned()));
     let differences =
         line.differences.iter().skip(1).map(|d| d.as_ref().map_or_else(|| "n/a".into(), difference));
     [line.name.clone(), line.unit.to_owned()].into_iter().chain(figures).chain(differences).collect()
@@ -84,7 +96,7 @@ fn row(line: &Line) -> Vec<String> {
 pub fn csv(comparison: &Comparison) -> String {
     let mut out = String::from(
         "key,name,unit,selected,run,run_name,values,mean,spread_percent,difference_percent,low_percent,\
-         high_percent,finding\n",
+         high_percent,finding,host_limited,simulated\n",
     );
     for line in &comparison.lines {
         for ((run, figure), difference) in comparison.runs.iter().zip(&line.figures).zip(&line.differences) {
@@ -105,6 +117,8 @@ pub fn csv(comparison: &Comparison) -> String {
                 number(interval.map(|(low, _)| low)),
                 number(interval.map(|(_, high)| high)),
                 difference.as_ref().map_or("", |d| d.finding.word()).to_owned(),
+                figure.is_some_and(|figure| figure.host_limited).to_string(),
+                quoted(&run.document.simulated()),
             ];
             out.push_str(&fields.join(","));
             out.push('\n');
@@ -127,7 +141,14 @@ pub fn json(comparison: &Comparison) -> Value {
     let runs: Vec<Value> = comparison
         .runs
         .iter()
-        .map(|run| json!({ "run": run.document.run.id, "name": run.name, "journal_sha256": run.document.digest }))
+        .map(|run| {
+            json!({
+                "run": run.document.run.id,
+                "name": run.name,
+                "journal_sha256": run.document.digest,
+                "simulated": run.document.run.target.simulated.as_ref().map(SimulatedFacts::label),
+            })
+        })
         .collect();
     let lines: Vec<Value> = comparison.lines.iter().map(line_json).collect();
     json!({ "runs": runs, "warnings": comparison.warnings, "figures": lines })
@@ -149,6 +170,7 @@ fn line_json(line: &Line) -> Value {
             });
             json!({
                 "mean": figure.as_ref().and_then(super::Figure::mean),
+                "host_limited": figure.as_ref().map(|figure| figure.host_limited),
                 "values": figure.as_ref().map(|figure| figure.values.clone()),
                 "difference": difference,
             })

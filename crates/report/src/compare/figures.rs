@@ -21,6 +21,8 @@ pub struct Figure {
     pub values: Vec<f64>,
     /// Whether it is on a summary page.
     pub selected: bool,
+    /// Whether the host may have set it and not the drive.
+    pub host_limited: bool,
     pub(super) better: Better,
 }
 
@@ -76,7 +78,8 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Fig
         // The figure of a summary page is that of a workload of the loop where one has its value.
         let same = all.iter().position(|figure| is_same(figure, selected));
         let figure = same.map_or_else(|| single(family, outcome, selected), |at| all.remove(at));
-        first.push(Figure { selected: true, ..figure });
+        let host_limited = figure.host_limited || selected.host_limited;
+        first.push(Figure { selected: true, host_limited, ..figure });
     }
     first.append(&mut all);
     first
@@ -95,6 +98,7 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
         unit: selected.unit,
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
         selected: true,
+        host_limited: selected.host_limited,
         better: if matches!(selected.unit, "ms" | "min") { Better::Less } else { Better::More },
     }
 }
@@ -124,13 +128,17 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
             let Some(value) = (measure.of)(segment) else { continue };
             let key = format!("{family}.{}{}", code(&segment.workload, one_depth), measure.suffix);
             match figures.iter_mut().find(|figure| figure.key == key) {
-                Some(figure) => figure.values.push(value),
+                Some(figure) => {
+                    figure.values.push(value);
+                    figure.host_limited |= segment.is_host_limited();
+                }
                 None => figures.push(Figure {
                     key,
                     name: name(outcome, &segment.workload, one_depth, measure),
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
+                    host_limited: segment.is_host_limited(),
                     better: measure.better,
                 }),
             }
@@ -180,6 +188,8 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: wanted,
                     values: vec![value],
                     selected: false,
+                    // Nothing is known of the host that another tool ran on.
+                    host_limited: false,
                     better: *better,
                 }),
             }

@@ -2,7 +2,7 @@
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
-use super::export::{difference, letter, value};
+use super::export::{difference, letter, marks, mean};
 use super::{Candidate, Comparison, Difference, Figure, Line, content};
 use crate::chart::Size;
 use crate::markup::escape;
@@ -69,7 +69,8 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
         .map(|i| format!("<th class=\"n\">{}</th>", letter(i)))
         .chain((1..runs).map(|i| format!("<th>{} against A</th>", letter(i))))
         .collect();
-    let body: String = comparison.lines.iter().filter(|line| shown(line)).map(figure_row).collect();
+    let lines = || comparison.lines.iter().filter(|line| shown(line));
+    let body: String = lines().map(figure_row).collect();
     if body.is_empty() {
         return "<p>None.</p>\n".into();
     }
@@ -77,7 +78,12 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
         "<table class=\"cards\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n\
          <p class=\"remark\">Mean over the rounds of the measurement window, with the standard deviation over them. \
          Differences are against A; in brackets the 95 % confidence interval. Where it holds zero, the difference is \
-         within noise.</p>\n"
+         within noise.</p>\n{}",
+        marks(lines())
+            .into_iter()
+            .chain(content::labels(&comparison.runs))
+            .map(|text| remark(&text))
+            .collect::<String>()
     )
 }
 
@@ -86,7 +92,7 @@ fn figure_row(line: &Line) -> String {
         let text = figure.as_ref().and_then(|figure| {
             let spread =
                 figure.spread_share().map(|share| format!("<small>&plusmn; {:.1} %</small>", share * 100.0));
-            Some(format!("{}{}", value(figure.mean()?), spread.unwrap_or_default()))
+            Some(format!("{}{}", mean(figure)?, spread.unwrap_or_default()))
         });
         cell(&letter(i), "n", &text.unwrap_or_else(|| "n/a".into()))
     };
@@ -128,13 +134,16 @@ fn pages(runs: &[Candidate]) -> String {
                 ));
             }
             out.push_str("</div>\n");
-            if let Some(note) = &row.rescaled {
-                out.push_str(&format!("<p class=\"remark\">{}</p>\n", escape(note)));
-            }
+            out.extend(row.rescaled.as_deref().map(remark));
         }
+        out.extend(section.notes.iter().map(|note| remark(note)));
         out.push_str("</section>\n");
     }
     out
+}
+
+fn remark(text: &str) -> String {
+    format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
 /// Two such tables have no room beside each other.

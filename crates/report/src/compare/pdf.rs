@@ -2,7 +2,7 @@
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
-use super::export::{difference, letter, value};
+use super::export::{difference, letter, marks, mean};
 use super::{Comparison, Figure, Line, content};
 use crate::chart::Size;
 use crate::pdf::{Block, of_blocks};
@@ -41,20 +41,18 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
             }
             blocks.extend(row.rescaled.clone().map(Block::Text));
         }
+        blocks.extend(section.notes.into_iter().map(Block::Text));
     }
     blocks.push(Block::Title("Every figure".into()));
     blocks.extend(figures(comparison, |line| !line.selected));
     let runs: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
-    let footer = format!("Plateau · comparison of runs {}{}", runs.join(", "), marked(comparison));
+    let footer = format!("Plateau · comparison of runs {}{}", runs.join(", "), labelled(comparison));
     of_blocks(&title, &footer, blocks)
 }
 
-/// Runs that are no measurements of a drive by Plateau, on every page: ` · A IMPORTED`.
-fn marked(comparison: &Comparison) -> String {
-    let of = |(i, run): (usize, &super::Candidate)| {
-        run.document.watermark().map(|word| format!(" · {} {word}", letter(i)))
-    };
-    comparison.runs.iter().enumerate().filter_map(of).collect()
+/// Runs that are no measurements of a drive by Plateau, on every page: ` · A SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+fn labelled(comparison: &Comparison) -> String {
+    content::labels(&comparison.runs).map(|label| format!(" · {label}")).collect()
 }
 
 fn devices(comparison: &Comparison) -> Block {
@@ -70,7 +68,8 @@ fn devices(comparison: &Comparison) -> Block {
 }
 
 fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> Vec<Block> {
-    let rows: Vec<Vec<String>> = comparison.lines.iter().filter(|line| shown(line)).map(figure_row).collect();
+    let lines = || comparison.lines.iter().filter(|line| shown(line));
+    let rows: Vec<Vec<String>> = lines().map(figure_row).collect();
     if rows.is_empty() {
         return vec![Block::Text("None.".into())];
     }
@@ -80,21 +79,23 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> Vec<Block>
         .chain((0..runs).map(letter))
         .chain((1..runs).map(|i| format!("{} against A", letter(i))));
     let shares = [3.2, 0.8].into_iter().chain((0..runs).map(|_| 1.6)).chain((1..runs).map(|_| 2.6));
-    vec![
+    let mut blocks = vec![
         Block::Table { caption: String::new(), shares: shares.collect(), head: head.collect(), rows },
         Block::Text(
             "Mean over the rounds of the measurement window, with the standard deviation over them. Differences are against A; in \
              brackets the 95 % confidence interval. Where it holds zero, the difference is within noise."
                 .into(),
         ),
-    ]
+    ];
+    blocks.extend(marks(lines()).map(Block::Text));
+    blocks
 }
 
 fn figure_row(line: &Line) -> Vec<String> {
     let figure = |figure: &Option<Figure>| {
         let text = figure.as_ref().and_then(|figure| {
             let spread = figure.spread_share().map(|share| format!(" ± {:.1} %", share * 100.0));
-            Some(format!("{}{}", value(figure.mean()?), spread.unwrap_or_default()))
+            Some(format!("{}{}", mean(figure)?, spread.unwrap_or_default()))
         });
         text.unwrap_or_else(|| "n/a".into())
     };

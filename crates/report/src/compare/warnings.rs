@@ -34,6 +34,7 @@ const PROPERTIES: &[Property] = &[
 /// What differs, and what no result should be compared without.
 pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
     let mut warnings: Vec<String> = runs.iter().flat_map(states).collect();
+    warnings.extend(host_limited(runs));
     for property in PROPERTIES {
         let values: Vec<String> = runs.iter().map(property.of).collect();
         if values.iter().any(|value| *value != values[0]) {
@@ -60,6 +61,31 @@ fn states(run: &Candidate) -> Vec<String> {
         format!("{} {state}{}", run.name, first.unwrap_or_default())
     });
     marks.collect()
+}
+
+/// More figures than this are counted instead of listed.
+const LISTED: usize = 4;
+
+/// Which figures the host may have set: a difference of them may be one of hosts, and two equal ones the same limit.
+fn host_limited(runs: &[Candidate]) -> Option<String> {
+    let each: Vec<Vec<&str>> = runs
+        .iter()
+        .map(|run| {
+            let limited =
+                run.figures.iter().filter(|figure| figure.host_limited && !figure.values.is_empty());
+            limited.map(|figure| figure.name.as_str()).collect()
+        })
+        .collect();
+    let told = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
+        0 => format!("{}: none", run.name),
+        count if count > LISTED => {
+            format!("{}: {count} of {}, such as {}", run.name, run.figures.len(), names[..LISTED].join(", "))
+        }
+        _ => format!("{}: {}", run.name, names.join(", ")),
+    };
+    let told: Vec<String> = runs.iter().zip(&each).map(told).collect();
+    let text = "figures marked * are host-limited, so the host may have set them and their differences, not the drive";
+    each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", told.join("; ")))
 }
 
 fn known(fact: Option<&String>) -> String {

@@ -2,7 +2,7 @@
 
 use pts::exhibit::{Cell, Exhibit};
 use pts::response;
-use record::{Access, Event};
+use record::{Access, Effort, Event};
 
 use super::{Export, Files, Make, Source};
 use crate::answers::{Answer, answers, percentile_ns};
@@ -40,12 +40,18 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
     .collect()
 }
 
-fn written(rows: impl IntoIterator<Item = Vec<String>>, heading: &[&str]) -> Result<Vec<u8>, String> {
+/// Every row says last what was simulated; a table may leave its report, and a row its table.
+fn written(
+    source: Source<'_>,
+    rows: impl IntoIterator<Item = Vec<String>>,
+    heading: &[&str],
+) -> Result<Vec<u8>, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| error.to_string();
-    writer.write_record(heading).map_err(failed)?;
+    writer.write_record(heading.iter().copied().chain(["simulated"])).map_err(failed)?;
+    let simulated = source.document.simulated();
     for row in rows {
-        writer.write_record(row.iter().map(|field| harmless(field))).map_err(failed)?;
+        writer.write_record(row.iter().chain([&simulated]).map(|field| harmless(field))).map_err(failed)?;
     }
     writer.into_inner().map_err(|error| error.to_string())
 }
@@ -90,11 +96,17 @@ const CELLS: &[&str] = &[
     "errors",
     "gap_before_ns",
     "engine",
+    "host_share",
+    "user_ns",
+    "system_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "host_limited",
 ];
 
 fn cells(source: Source<'_>) -> Result<Vec<u8>, String> {
     let run = &source.document.run.id;
-    written(answers(source.entries).iter().map(|answer| cell(run, answer, source)), CELLS)
+    written(source, answers(source.entries).iter().map(|answer| cell(run, answer, source)), CELLS)
 }
 
 fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
@@ -102,6 +114,7 @@ fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
     let workload = &segment.workload;
     let times = response::merged([*segment]);
     let percentile = |beyond_ppm: u32| optional(percentile_ns(&times, beyond_ppm));
+    let effort = |of: fn(&Effort) -> u64| optional(segment.host.as_ref().map(|host| of(&host.effort)));
     vec![
         run.to_owned(),
         (*test).to_owned(),
@@ -132,6 +145,12 @@ fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
         segment.error_count().to_string(),
         optional(segment.gap_before.map(|gap| gap.length_ns)),
         segment.engine.clone(),
+        optional(segment.host_share()),
+        effort(|effort| effort.user_ns),
+        effort(|effort| effort.system_ns),
+        effort(|effort| effort.voluntary_switches),
+        effort(|effort| effort.involuntary_switches),
+        segment.is_host_limited().to_string(),
     ]
 }
 
@@ -184,7 +203,7 @@ fn readings(source: Source<'_>) -> Result<Vec<u8>, String> {
             ]
         })
     });
-    written(rows, READINGS)
+    written(source, rows, READINGS)
 }
 
 fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -216,7 +235,7 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
             ]
         })
     });
-    written(rows, &heading)
+    written(source, rows, &heading)
 }
 
 fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -246,7 +265,7 @@ fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
             row
         })
     });
-    written(rows, &heading)
+    written(source, rows, &heading)
 }
 
 fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -273,16 +292,22 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
             }
         }
     }
-    written(rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
+    written(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
 fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.key_figures.iter().map(|figure| {
-            vec![outcome.test.clone(), figure.name.clone(), figure.unit.to_owned(), optional(figure.value)]
+            vec![
+                outcome.test.clone(),
+                figure.name.clone(),
+                figure.unit.to_owned(),
+                optional(figure.value),
+                figure.host_limited.to_string(),
+            ]
         })
     });
-    written(rows, &["test", "figure", "unit", "value"])
+    written(source, rows, &["test", "figure", "unit", "value", "host_limited"])
 }
 
 fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -303,7 +328,7 @@ fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
             }
         }
     }
-    written(rows, &["test", "page", "from_ms", "to_ms", "ios"])
+    written(source, rows, &["test", "page", "from_ms", "to_ms", "ios"])
 }
 
 #[cfg(test)]

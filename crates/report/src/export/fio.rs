@@ -1,9 +1,9 @@
 //! Every workload as a job of fio's JSON output, for scripts that read that.
 //!
-//! Sequence and names follow `fio --output-format=json`. Keys that fio has and a journal has not (CPU shares, disk
-//! utilisation, I/O depths) are left out rather than filled with zeros.
+//! Sequence and names follow `fio --output-format=json`. Keys that fio has and a journal has not (disk utilisation,
+//! I/O depths, page faults) are left out rather than filled with zeros. What fio has no key for is below `plateau`.
 
-use record::{Access, Direction, Segment, Until};
+use record::{Access, Direction, Segment, SimulatedFacts, Until};
 use serde_json::{Map, Value, json};
 use stdx::Histogram;
 
@@ -45,8 +45,10 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     let has_maxima = run.scale_divisor() == 1;
     let jobs: Vec<Value> =
         answers(source.entries).iter().enumerate().map(|(i, answer)| job(i, answer, has_maxima)).collect();
+    let simulated = run.target.simulated.as_ref().map(SimulatedFacts::label);
     let document = json!({
         "fio version": format!("plateau-{}", run.plateau_version),
+        "plateau": { "run": run.id, "simulated": simulated },
         "global options": { "filename": run.target.path, "direct": "1", "randrepeat": "1" },
         "jobs": jobs,
     });
@@ -56,7 +58,7 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
 fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
     let Answer { test, phase, round, segment, .. } = answer;
     let round = round.map_or_else(String::new, |round| format!(" round {round}"));
-    json!({
+    let mut job = json!({
         "jobname": format!("{test} {}{round}: {}", phase.name(), segment.workload),
         "groupid": index,
         "error": 0,
@@ -64,7 +66,18 @@ fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
         "job options": options(segment),
         "read": direction(&segment.read, segment, has_maxima),
         "write": direction(&segment.write, segment, has_maxima),
-    })
+        "plateau": { "host_share": segment.host_share(), "host_limited": segment.is_host_limited() },
+    });
+    if let Some(host) = &segment.host {
+        // As fio: of the time of all threads together.
+        let had_ns = (segment.seconds() * 1e9 * f64::from(segment.workload.threads)).max(1.0);
+        let percent = |ns: u64| ns as f64 / had_ns * 100.0;
+        let effort = &host.effort;
+        job["usr_cpu"] = percent(effort.user_ns).into();
+        job["sys_cpu"] = percent(effort.system_ns).into();
+        job["ctx"] = (effort.voluntary_switches + effort.involuntary_switches).into();
+    }
+    job
 }
 
 fn options(segment: &Segment) -> Value {

@@ -1,15 +1,18 @@
 //! The whole report as one JSON document with a published schema (docs/report-schema.json).
 
+mod layout;
+
 use pts::exhibit::{self, Exhibit};
 use pts::steady::Steadiness;
 use pts::{Outcome, response};
-use record::{Direction, Settings};
-use schemars::JsonSchema;
-use serde::Serialize;
+use record::{Direction, Effort, Settings};
 
 use super::{Export, Make, Source, csv};
-use crate::Conformance;
 use crate::answers::{Answer, answers, percentile_ns};
+use layout::{
+    Cell, Chart, Device, Figure, Host, MarkTold, OriginTold, Report, Row, Series, SettingsTold, Simulated,
+    Table, Test, Way, Window,
+};
 
 /// The format.
 pub(super) const EXPORT: Export = Export {
@@ -20,258 +23,6 @@ pub(super) const EXPORT: Export = Export {
 
 /// Version of the schema. A key that is added leaves it; one that goes or changes its meaning raises it.
 pub const SCHEMA_VERSION: u32 = 1;
-
-/// A run and everything that Plateau says of it. Times in ns, amounts in bytes, unless the key says otherwise.
-#[derive(Serialize, JsonSchema)]
-struct Report {
-    /// Version of this layout.
-    schema_version: u32,
-    /// Id of the run.
-    run: String,
-    /// Version of Plateau that ran it.
-    plateau_version: String,
-    /// Version of Plateau that judged it and wrote this document.
-    judged_by_version: String,
-    /// SHA-256 of the journal's chain of records, hexadecimal.
-    journal_sha256: String,
-    /// When the run began (RFC 3339).
-    created: String,
-    /// Command line as given.
-    command: Vec<String>,
-    /// Where an imported run comes from; absent for what Plateau measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<OriginTold>,
-    /// Version of the specification, as printed: `PTS-E 1.0`; `NOT PTS` for an imported run.
-    profile: String,
-    device: Device,
-    host: Host,
-    settings: SettingsTold,
-    /// Everything that departs from the profile.
-    modified: Vec<String>,
-    /// What every page is marked with, strongest first.
-    marks: Vec<MarkTold>,
-    /// What the specification wants, what was done, and which records show it, for each test.
-    conformance: Vec<Conformance>,
-    tests: Vec<Test>,
-    /// Tests that were asked for and not begun, by title.
-    not_begun: Vec<String>,
-}
-
-/// What an imported run was made from. Plateau measured nothing of it.
-#[derive(Serialize, JsonSchema)]
-struct OriginTold {
-    /// Format of the file.
-    format: String,
-    /// What measured, with its version.
-    tool: String,
-    /// Name of the file.
-    file: String,
-    /// SHA-256 of the file, hexadecimal.
-    file_sha256: String,
-    /// When it was measured, as the file says.
-    date: Option<String>,
-    /// The figures were printed and typed off.
-    transcribed: bool,
-    /// What must be known of the figures.
-    remarks: Vec<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Device {
-    path: String,
-    identity: String,
-    vendor: Option<String>,
-    model: Option<String>,
-    serial: Option<String>,
-    firmware: Option<String>,
-    interface: Option<String>,
-    capacity_bytes: u64,
-    logical_block_bytes: u32,
-    physical_block_bytes: u32,
-    /// Set when the drive is a simulation and no result is that of a real one.
-    simulated: Option<Simulated>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Simulated {
-    model: String,
-    model_version: u32,
-    /// Capacity and test minutes are divided by this.
-    scale_divisor: u32,
-    seed: u64,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Host {
-    cpu: Option<String>,
-    cpus: Option<u32>,
-    board: Option<String>,
-    memory_bytes: Option<u64>,
-    os: Option<String>,
-    kernel: Option<String>,
-    governor: Option<String>,
-    scheduler: Option<String>,
-    pcie_link: Option<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct SettingsTold {
-    threads: u16,
-    queue_depth: u16,
-    cell_ns: u64,
-    max_rounds: u32,
-    precondition_capacities: u32,
-    precondition_range_percent: u8,
-    test_range_percent: u8,
-    /// All of the range when null.
-    active_range_amount_bytes: Option<u64>,
-    active_range_segments: u32,
-    seed: u64,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct MarkTold {
-    /// `SIMULATED`, `SS NOT ACHIEVED`, `NOT COMPLETE`, `INTERRUPTED` or `MODIFIED`.
-    title: String,
-    details: Vec<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Test {
-    /// Name of the test: `iops`.
-    test: String,
-    title: String,
-    clause: String,
-    /// `REQUIRED`, `OPTIONAL` or that the profile has no such test.
-    requirement: String,
-    purge: String,
-    threads: u16,
-    queue_depth: u16,
-    /// Finished rounds.
-    rounds: u32,
-    /// Whether steady state was reached; null while not complete and for a test without one.
-    converged: Option<bool>,
-    /// Why the test is not complete, if it is not.
-    stopped: Option<String>,
-    steady_state: Vec<Window>,
-    figures: Vec<Figure>,
-    tables: Vec<Table>,
-    charts: Vec<Chart>,
-    notes: Vec<String>,
-    modified: Vec<String>,
-    /// Every workload in the order of the journal.
-    cells: Vec<Cell>,
-}
-
-/// The five rounds that decided, for one tracking variable, in the unit of the test.
-#[derive(Serialize, JsonSchema)]
-struct Window {
-    variable: String,
-    first_round: u32,
-    last_round: u32,
-    mean: f64,
-    data_excursion: f64,
-    data_excursion_allowed: f64,
-    slope_per_round: f64,
-    intercept: f64,
-    slope_excursion: f64,
-    slope_excursion_allowed: f64,
-    correlation: Option<f64>,
-    steady: bool,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Figure {
-    name: String,
-    /// Null where not measured.
-    value: Option<f64>,
-    /// `IOPS`, `MB/s`, `ms` and so on, as printed.
-    unit: String,
-}
-
-/// A table of the report; its values are unrounded.
-#[derive(Serialize, JsonSchema)]
-struct Table {
-    page: String,
-    heading: String,
-    row_heading: String,
-    column_heading: String,
-    columns: Vec<String>,
-    rows: Vec<Row>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Row {
-    name: String,
-    /// One per column; null where there is no number.
-    values: Vec<Option<f64>>,
-    /// Why there is no number, one per column; empty where there is one.
-    absent: Vec<String>,
-    /// Whether the host may have set the number and not the drive, one per column.
-    host_limited: Vec<bool>,
-}
-
-/// A chart of points: what the report draws.
-#[derive(Serialize, JsonSchema)]
-struct Chart {
-    page: String,
-    x: String,
-    y: String,
-    series: Vec<Series>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Series {
-    name: String,
-    /// As pairs of x and y.
-    points: Vec<(f64, f64)>,
-}
-
-/// One workload as it was answered.
-#[derive(Serialize, JsonSchema)]
-struct Cell {
-    /// Record of the journal.
-    record: u64,
-    /// `precondition` or `measure`.
-    phase: String,
-    round: Option<u32>,
-    /// Whether results are taken from this round.
-    in_window: bool,
-    /// In the notation of the PTS: `RND 4KiB W`.
-    workload: String,
-    /// `random` or `sequential`.
-    access: String,
-    block_bytes: u32,
-    read_percent: u8,
-    threads: u16,
-    queue_depth: u16,
-    start_ns: u64,
-    duration_ns: u64,
-    iops: f64,
-    bytes_per_second: f64,
-    read: Way,
-    write: Way,
-    errors: u64,
-    engine: String,
-    /// Length of an interruption right before, if there was one.
-    gap_before_ns: Option<u64>,
-}
-
-/// Reads or writes of a workload. A percentile is null when fewer than ten I/Os lie beyond it; maxima are null on a
-/// scaled simulated drive.
-#[derive(Serialize, JsonSchema)]
-struct Way {
-    ios: u64,
-    bytes: u64,
-    latency_min_ns: Option<u64>,
-    latency_mean_ns: Option<f64>,
-    latency_p50_ns: Option<u64>,
-    latency_p99_ns: Option<u64>,
-    latency_p99_9_ns: Option<u64>,
-    latency_p99_99_ns: Option<u64>,
-    latency_p99_999_ns: Option<u64>,
-    latency_max_ns: Option<u64>,
-}
 
 /// The JSON schema of the export, as published in docs/report-schema.json.
 #[must_use]
@@ -333,6 +84,7 @@ fn device(target: &record::TargetFacts) -> Device {
         logical_block_bytes: target.logical_block_bytes,
         physical_block_bytes: target.physical_block_bytes,
         simulated: target.simulated.as_ref().map(|sim| Simulated {
+            label: sim.label(),
             model: sim.model.clone(),
             model_version: sim.model_version,
             scale_divisor: sim.scale_divisor,
@@ -372,7 +124,12 @@ fn settings(settings: &Settings) -> SettingsTold {
 
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
     let exhibits = || outcome.pages.iter().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
-    let figure = |f: &pts::KeyFigure| Figure { name: f.name.clone(), value: f.value, unit: f.unit.into() };
+    let figure = |f: &pts::KeyFigure| Figure {
+        name: f.name.clone(),
+        value: f.value,
+        unit: f.unit.into(),
+        host_limited: f.host_limited,
+    };
     Test {
         test: outcome.test.clone(),
         title: outcome.title.clone(),
@@ -460,6 +217,7 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
     let segment = answer.segment;
     let workload = &segment.workload;
     let has_maxima = source.document.run.scale_divisor() == 1;
+    let effort = |of: fn(&Effort) -> u64| segment.host.as_ref().map(|host| of(&host.effort));
     Cell {
         record: answer.record,
         phase: answer.phase.name().into(),
@@ -480,6 +238,12 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
         errors: segment.error_count(),
         engine: segment.engine.clone(),
         gap_before_ns: segment.gap_before.map(|gap| gap.length_ns),
+        host_share: segment.host_share(),
+        user_ns: effort(|effort| effort.user_ns),
+        system_ns: effort(|effort| effort.system_ns),
+        voluntary_switches: effort(|effort| effort.voluntary_switches),
+        involuntary_switches: effort(|effort| effort.involuntary_switches),
+        host_limited: segment.is_host_limited(),
     }
 }
 

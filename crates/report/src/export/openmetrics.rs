@@ -33,6 +33,7 @@ const UNITS: &[(&str, &str, f64)] = &[
 fn text(source: Source<'_>) -> String {
     let mut out = String::new();
     figures(source).iter().for_each(|family| write_family(&mut out, source, family));
+    host_limited(source).iter().for_each(|family| write_family(&mut out, source, family));
     steady(source).iter().for_each(|family| write_family(&mut out, source, family));
     let totals = totals(source);
     totals.iter().for_each(|family| write_family(&mut out, source, family));
@@ -63,6 +64,28 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
         }
     }
     families
+}
+
+/// Nothing where no host drove the load: simulated and imported runs.
+fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
+    if source.document.label().is_some() {
+        return None;
+    }
+    let outcomes = source.document.outcomes.iter();
+    let samples = outcomes.flat_map(|outcome| {
+        let measured = outcome.key_figures.iter().filter(|figure| figure.value.is_some_and(f64::is_finite));
+        measured.map(|figure| {
+            let labels = vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())];
+            (labels, f64::from(figure.host_limited))
+        })
+    });
+    Some(Family {
+        name: "plateau_host_limited",
+        unit: "",
+        help: "1 when more than 70 % of what the host can do was used, so that it may have set the figure and not the \
+               drive; 0 when not.",
+        samples: samples.collect(),
+    })
 }
 
 fn steady(source: Source<'_>) -> Vec<Family<'_>> {
@@ -122,8 +145,10 @@ fn write_family(out: &mut String, source: Source<'_>, family: &Family<'_>) {
     }
     let _ = writeln!(out, "# HELP {name} {}", family.help);
     let run = &source.document.run;
-    let common =
-        [("run", run.id.as_str()), ("model", run.target.model.as_deref().unwrap_or(&run.target.path))];
+    let model = run.target.model.as_deref().unwrap_or(&run.target.path);
+    let simulated = source.document.simulated();
+    let mut common = vec![("run", run.id.as_str()), ("model", model)];
+    common.extend((!simulated.is_empty()).then_some(("simulated", simulated.as_str())));
     for (labels, value) in &family.samples {
         let labels: Vec<String> =
             common.iter().chain(labels).map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();

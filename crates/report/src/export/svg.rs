@@ -2,6 +2,7 @@
 
 use super::{Export, Files, Make, Source, slug};
 use crate::chart::{self, Size};
+use crate::markup::escape;
 
 /// The format.
 pub(super) const EXPORT: Export = Export {
@@ -17,32 +18,44 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 /// Every chart of the report with the name of its file, without an extension: `iops-3-steady-state`.
 pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let simulated = source.document.watermark().is_some();
     for outcome in &source.document.outcomes {
+        let label = label(source, Some(outcome));
         for (number, page) in outcome.pages.iter().enumerate() {
             let drawn: Vec<String> =
                 page.exhibits.iter().filter_map(|e| chart::picture(e, &page.title, Size::DEFAULT)).collect();
             for (index, svg) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 let name = format!("{}-{:02}-{}{part}", outcome.test, number + 1, slug(&page.title));
-                all.push((name, if simulated { labelled(svg, Size::DEFAULT) } else { svg.clone() }));
+                all.push((name, labelled(svg, Size::DEFAULT, &label)));
             }
         }
     }
     for test in &source.document.beyond {
         let svg = chart::timeline(&test.timeline, &format!("{}: the whole test", test.title));
         let name = format!("{}-whole-test", test.test);
-        all.push((name, if simulated { labelled(&svg, test.timeline.size()) } else { svg }));
+        let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
+        all.push((name, labelled(&svg, test.timeline.size(), &label(source, outcome))));
     }
     all
 }
 
-/// A picture may leave its report; what is simulated must not look measured then.
-fn labelled(svg: &str, size: Size) -> String {
+/// A picture may leave its report: what is simulated or imported, or may be the host's, must not look like a
+/// measurement of the drive then.
+fn label(source: Source<'_>, outcome: Option<&pts::Outcome>) -> String {
+    let limited = outcome.and_then(|outcome| outcome.host_limited.as_deref());
+    let limited = limited.map(|count| format!("HOST-LIMITED: {count}"));
+    source.document.label().into_iter().chain(limited).collect::<Vec<_>>().join(" · ")
+}
+
+fn labelled(svg: &str, size: Size, label: &str) -> String {
+    if label.is_empty() {
+        return svg.to_owned();
+    }
     let (x, y) = (size.width - 10.0, size.height - 4.0);
     let label = format!(
         "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" font-size=\"13\" font-weight=\"600\" fill=\"#b26a00\">\
-         SIMULATED</text>\n</svg>\n"
+         {}</text>\n</svg>\n",
+        escape(label)
     );
     svg.strip_suffix("</svg>\n").map_or_else(|| svg.to_owned(), |open| format!("{open}{label}"))
 }

@@ -34,8 +34,15 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
+    // Free text there, and the only place that its readers leave alone: the format has no field for either.
+    let label =
+        source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
+    let limited = source.document.outcomes.iter().filter_map(|outcome| {
+        Some(format!("HOST-LIMITED: {} of {}\n", outcome.host_limited.as_ref()?, outcome.title))
+    });
+    let marks = label + &limited.collect::<String>();
     let device = format!(
-        "Model Number:\t{}\nSerial Number:\t{}\nFirmware Revision:\t{}\ndevice size with M = 1000*1000: {} MBytes\n",
+        "{marks}Model Number:\t{}\nSerial Number:\t{}\nFirmware Revision:\t{}\ndevice size with M = 1000*1000: {} MBytes\n",
         known(&target.model),
         known(&target.serial),
         known(&target.firmware),

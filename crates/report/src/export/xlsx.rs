@@ -1,10 +1,14 @@
 //! A spreadsheet: tables as numbers, charts as pictures.
 
 use pts::exhibit::{Cell, Exhibit, Table};
+use pts::host_limit::{MARK, legend};
+use record::Effort;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Image, Workbook, Worksheet, XlsxError};
 
 use super::{Export, Make, Source, pixels, svg};
 use crate::answers::{Answer, answers, percentile_ns};
+use crate::content::figures_legend;
+use crate::text::has_host_limited;
 
 /// The format.
 pub(super) const EXPORT: Export = Export {
@@ -36,11 +40,15 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
         let name = if is_taken { sheet_name(&outcome.test) } else { title };
         names.push(name.to_lowercase());
         sheet.set_name(name)?;
-        let mut row = 0;
+        let mut row = labelled(sheet, source, &bold)?;
         for page in &outcome.pages {
             for exhibit in &page.exhibits {
                 if let Exhibit::Table(table) = exhibit {
                     row = numbers(sheet, row, &page.title, table, &bold)? + 1;
+                    if has_host_limited(table) {
+                        sheet.write_string(row - 1, 0, legend())?;
+                        row += 1;
+                    }
                 }
             }
         }
@@ -57,6 +65,18 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     }
     cells(book.add_worksheet(), source, &bold)?;
     book.save_to_buffer()
+}
+
+/// Says on a sheet of results what was simulated or imported; gives the first free row.
+fn labelled(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<u32, XlsxError> {
+    let Some(label) = source.document.label() else { return Ok(0) };
+    sheet.write_with_format(0, 0, label, bold)?;
+    Ok(2)
+}
+
+/// A number that the host may have set: it stays a number, and is shown with the mark.
+fn marked() -> Format {
+    Format::new().set_num_format(format!("General\"{MARK}\""))
 }
 
 /// What a sheet may be called: no brackets, slashes, colons, stars, question marks.
@@ -100,12 +120,16 @@ fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<
             sheet.write_string(row, 0, &figure.name)?;
             sheet.write_string(row, 1, &outcome.title)?;
             match figure.value.filter(|v| v.is_finite()) {
+                Some(value) if figure.host_limited => sheet.write_with_format(row, 2, value, &marked())?,
                 Some(value) => sheet.write_number(row, 2, value)?,
                 None => sheet.write_string(row, 2, figure.absent)?,
             };
             sheet.write_string(row, 3, figure.unit)?;
             sheet.write_string(row, 4, &outcome.header.convergence)?;
         }
+    }
+    if let Some(legend) = document.outcomes.iter().find_map(figures_legend) {
+        sheet.write_string(row + 2, 0, legend)?;
     }
     Ok(())
 }
@@ -136,8 +160,9 @@ fn numbers(
         for (column, cell) in line.cells.iter().enumerate() {
             let column = column as u16 + 1;
             match cell {
-                Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {
-                    sheet.write_number(row, column, *value)?
+                Cell::Value(value) if value.is_finite() => sheet.write_number(row, column, *value)?,
+                Cell::HostLimited(value) if value.is_finite() => {
+                    sheet.write_with_format(row, column, *value, &marked())?
                 }
                 Cell::Value(_) | Cell::HostLimited(_) => sheet.write_string(row, column, "n/a")?,
                 Cell::Absent(why) => sheet.write_string(row, column, why)?,
@@ -148,7 +173,7 @@ fn numbers(
 }
 
 fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(), XlsxError> {
-    const HEADINGS: [&str; 13] = [
+    const HEADINGS: [&str; 20] = [
         "test",
         "phase",
         "round",
@@ -162,7 +187,15 @@ fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(),
         "latency_mean_ns",
         "latency_p99_ns",
         "errors",
+        "host_share",
+        "user_ns",
+        "system_ns",
+        "voluntary_switches",
+        "involuntary_switches",
+        "host_limited",
+        "simulated",
     ];
+    let simulated = source.document.simulated();
     sheet.set_name("Cells")?;
     for (column, heading) in HEADINGS.iter().enumerate() {
         sheet.write_with_format(0, column as u16, *heading, bold)?;
@@ -174,6 +207,9 @@ fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(),
         sheet.write_string(row, 0, *test)?;
         sheet.write_string(row, 1, phase.name())?;
         sheet.write_string(row, 4, segment.workload.to_string())?;
+        sheet.write_boolean(row, 18, segment.is_host_limited())?;
+        sheet.write_string(row, 19, &simulated)?;
+        let effort = |of: fn(&Effort) -> u64| segment.host.as_ref().map(|host| of(&host.effort) as f64);
         let numbers = [
             (2, round.map(f64::from)),
             (3, Some(*record as f64)),
@@ -185,6 +221,11 @@ fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<(),
             (10, times.mean()),
             (11, percentile_ns(&times, 10_000).map(|ns| ns as f64)),
             (12, Some(segment.error_count() as f64)),
+            (13, segment.host_share()),
+            (14, effort(|effort| effort.user_ns)),
+            (15, effort(|effort| effort.system_ns)),
+            (16, effort(|effort| effort.voluntary_switches)),
+            (17, effort(|effort| effort.involuntary_switches)),
         ];
         for (column, value) in numbers {
             if let Some(value) = value.filter(|v| v.is_finite()) {

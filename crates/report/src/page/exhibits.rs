@@ -10,7 +10,7 @@ use crate::chart::{self, Size};
 use crate::content::{self, or_na};
 use crate::markup::escape;
 use crate::pages::Place;
-use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
+use crate::text::cell_text;
 
 /// A table with more columns than this has less room around its numbers.
 const WIDE_COLUMNS: usize = 10;
@@ -20,10 +20,9 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: 
     let page = &outcome.pages[index];
     let size = room(document, outcome, page);
     let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, &page.title, size)).collect();
-    let marked = page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)));
-    let legend = marked.then(|| format!("* {HOST_LIMITED_LEGEND}."));
-    let remarks = page.remarks.iter().chain(&legend);
-    let remarks: String = remarks.map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
+    let remarks = content::remarks(outcome, page);
+    let remarks: String =
+        remarks.iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
         "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
@@ -49,7 +48,7 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
         Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => 0.0,
     });
     let marks = document.marks(Some(outcome)).len() as f64 * 27.0;
-    let remarks = page.remarks.len() as f64 * 26.0;
+    let remarks = content::remarks(outcome, page).len() as f64 * 26.0;
     let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
     let charts = page.exhibits.iter().filter(is_chart).count().max(1);
     Size { height: (left_over / charts as f64).max(220.0), ..Size::DEFAULT }

@@ -18,14 +18,14 @@ pub(super) fn page(document: &Document, outcome: &Outcome, place: Place) -> Stri
         summary_top(document, place, &content::title_line(document, outcome, "Summary Page")),
         facts("description", &content::description(outcome)),
         set_up_table(document, std::slice::from_ref(outcome), &[]),
-        figures(&outcome.key_figures),
+        figures(outcome),
         steady_state(outcome),
         notes::table(&of_test(document, outcome))
     );
     sheet(document, place, "summary", &banners(document, Some(outcome)), &body)
 }
 
-fn figures(figures: &[KeyFigure]) -> String {
+fn figures(outcome: &Outcome) -> String {
     let figure = |figure: &KeyFigure| {
         format!(
             "<div><span>{}</span><strong>{}</strong><span>{}</span></div>\n",
@@ -34,7 +34,10 @@ fn figures(figures: &[KeyFigure]) -> String {
             escape(&content::or_na(Some(figure.unit)))
         )
     };
-    format!("<div class=\"figures\">{}</div>\n", figures.iter().map(figure).collect::<String>())
+    let legend = content::figures_legend(outcome);
+    let legend = legend.map(|text| format!("<p class=\"remark\">{}</p>\n", escape(&text)));
+    let figures: String = outcome.key_figures.iter().map(figure).collect();
+    format!("<div class=\"figures\">{figures}</div>\n{}", legend.unwrap_or_default())
 }
 
 /// How the window was judged, one row per tracking variable.

@@ -15,7 +15,7 @@ use crate::Document;
 use crate::chart::{self, Size};
 use crate::content::{self, Column};
 use crate::pages::Place;
-use crate::text::{HOST_LIMITED_LEGEND, cell_text, has_host_limited};
+use crate::text::cell_text;
 
 /// Least height of a chart: below, nobody reads it.
 const LEAST_CHART: f64 = 170.0;
@@ -43,9 +43,7 @@ pub(super) fn page(
         sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
     });
     let mut bottom = BOTTOM - 4.0;
-    let marked = page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)));
-    let legend = marked.then(|| format!("* {HOST_LIMITED_LEGEND}."));
-    for remark in page.remarks.iter().chain(&legend).rev() {
+    for remark in content::remarks(outcome, page).iter().rev() {
         bottom -= 17.0;
         sheet.text((SIDE, bottom + 12.0), ROOM, remark, soft(11.0), Align::Middle);
     }

@@ -267,7 +267,10 @@ fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
         line(sheet, 53.0, &content::figure_value(figure), ink(31.0).bold());
         line(sheet, 72.0, &content::or_na(Some(figure.unit)), soft(12.0));
     }
-    y + 92.0 * count.div_ceil(columns) as f64
+    let below = y + 92.0 * count.div_ceil(columns) as f64;
+    let Some(legend) = content::figures_legend(outcome) else { return below };
+    sheet.text((SIDE, below + 5.0), ROOM, &legend, soft(11.0), Align::Middle);
+    below + 12.0
 }
 
 fn steady(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
