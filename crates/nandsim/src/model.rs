@@ -310,6 +310,18 @@ pub enum ModelError {
     },
 }
 
+/// What is wrong, in a line, and where: a missing key is nowhere, but its table is.
+fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return error.message().to_owned();
+    };
+    let line = before.matches('\n').count();
+    let is_table = |line: &&str| line.starts_with('[');
+    let table = text.lines().take(line + 1).filter(is_table).last();
+    let table = table.map_or_else(String::new, |name| format!(", in {}", name.trim_end()));
+    format!("line {}{table}: {}", line + 1, error.message())
+}
+
 impl Model {
     /// The model of [`MODELS`] with this name.
     ///
@@ -329,7 +341,7 @@ impl Model {
     /// # Errors
     /// Names the key and what it allows.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(e.to_string()))?;
+        let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(place_and_problem(text, &e)))?;
         model.check()?;
         Ok(model)
     }

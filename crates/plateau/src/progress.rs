@@ -14,7 +14,7 @@ use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use pts::{Context, Task};
 use record::{Event, Judgement, Note, RunFile, Segment, Workload};
-use stdx::units::{SECOND_NS, amount_base10, grouped, span};
+use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
 use crate::printer;
 pub use board::Board;
@@ -41,6 +41,8 @@ pub struct Progress {
     pace: Pace,
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
+    /// Finished cells of this round that the host may have limited, and all finished ones.
+    limited: (u32, u32),
 }
 
 /// Where the test is, and how long its cells take on the wall clock.
@@ -96,6 +98,7 @@ impl Progress {
             real_cell: real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
             pace: Pace { max_rounds: run.settings.max_rounds, lengths, ..Pace::default() },
             tracked: BTreeMap::new(),
+            limited: (0, 0),
         }
     }
 
@@ -129,12 +132,16 @@ impl Progress {
 
     /// A load goes on.
     pub fn tick(&mut self, tick: &Tick) {
+        self.show(tick, "");
+    }
+
+    fn show(&mut self, tick: &Tick, mark: &str) {
         let every = if self.live { LIVE_EVERY } else { PLAIN_EVERY };
         if self.shown.elapsed() < every {
             return;
         }
         let Some(workload) = &self.workload else { return };
-        let line = self.pace.line(workload, tick, self.part_began.elapsed());
+        let line = self.pace.line(workload, tick, self.part_began.elapsed()) + mark;
         self.shown = Instant::now();
         match (&self.row, self.live) {
             (Some((board, row, name)), true) => board.set(*row, format!("{name}  {line}")),
@@ -175,7 +182,9 @@ impl Progress {
             }
             Event::Measured(segment) => {
                 // Cells that are over before their first tick would show nothing.
-                self.tick(&whole(segment));
+                let limited = segment.is_host_limited();
+                self.show(&whole(segment), if limited { "  host-limited" } else { "" });
+                self.limited = (self.limited.0 + u32::from(limited), self.limited.1 + 1);
                 self.pace.measured_one(self.part_began.elapsed());
             }
             Event::Noted(note) => self.note(note),
@@ -185,14 +194,22 @@ impl Progress {
 
     fn note(&mut self, note: &Note) {
         match note {
-            Note::RoundStarted { round, cells } => self.pace.round_started(*round, *cells),
+            Note::RoundStarted { round, cells } => {
+                self.pace.round_started(*round, *cells);
+                self.limited = (0, 0);
+            }
             Note::RoundsEnded => {
                 self.pace.rounds_ended();
                 self.tracked.clear();
             }
             Note::Judged(judgement) => {
                 self.pace.rounds_since_gap += 1;
-                judgement_lines(judgement, &mut self.tracked).iter().for_each(|line| self.say(line));
+                let mark = match self.limited {
+                    (0, _) => String::new(),
+                    (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
+                };
+                let lines = judgement_lines(judgement, &mut self.tracked);
+                lines.iter().for_each(|line| self.say(&format!("{line}{mark}")));
             }
             Note::Skipped { what, why } => self.say(&format!("skipped {what}: {why}")),
             Note::WindowRestarted { first_round } => {

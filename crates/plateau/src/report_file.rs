@@ -46,9 +46,11 @@ pub fn write_all(
     Ok(written)
 }
 
-/// Writes a file; the reader of a failure learns which.
+/// Writes a file, and makes the folders that it lies in; the reader of a failure learns which.
 pub fn put(path: &Path, bytes: &[u8]) -> Done {
-    write_whole(path, bytes).map_err(|error| refused(error, path))
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| write_whole(path, bytes)).map_err(|error| refused(error, path))
 }
 
 fn refused(error: std::io::Error, path: &Path) -> Failure {

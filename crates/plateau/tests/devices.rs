@@ -123,6 +123,37 @@ fn every_kind_of_test_on_a_zram_device() {
 }
 
 #[test]
+fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return eprintln!("left out: there is no /dev/shm");
+    };
+    let bench = Bench { dir: memory };
+    let scratch = bench.path("scratch.bin");
+    let args = ["run", "lat", scratch.to_str().unwrap(), "--size", "32MiB", "--json"];
+    let output = bench.run(&[&args[..], &SHORT[..]].concat());
+    let (out, err) = texts(&output);
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let test = &document["tests"][0];
+    let figures = test["key_figures"].as_array().unwrap();
+    let limited: Vec<&str> = figures
+        .iter()
+        .filter(|figure| figure["host_limited"] == true)
+        .map(|figure| figure["name"].as_str().unwrap())
+        .collect();
+    // Memory answers as fast as one thread asks: unless others take its processor, that is all the thread does.
+    if limited.is_empty() {
+        return eprintln!("left out: the machine is too busy for a thread of its own");
+    }
+    assert!(test["notes"].to_string().contains("HOST-LIMITED: "), "{test}");
+    let shown = bench.ok(&["show", document["run"].as_str().unwrap()]);
+    let last = shown.trim_end().lines().rev().take(2).collect::<Vec<_>>();
+    assert_eq!(last[1].matches("* ms").count(), limited.len(), "{shown}");
+    assert!(last[0].starts_with("* host-limited: more than 70 %"), "{shown}");
+    let told = |line: &&str| line.starts_with("round ") && line.contains("  host-limited: ");
+    assert!(err.lines().filter(told).count() > 0, "{err}");
+}
+
+#[test]
 fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
     let bench = Bench::beside_the_build();
     let scratch = bench.path("scratch.bin");

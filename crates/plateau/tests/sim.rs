@@ -13,6 +13,11 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
     let names: Vec<&str> = list.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"sata-mlc-hybrid-2011") && names.len() >= 8, "{names:?}");
 
+    let listed = bench.ok(&["sim", "list"]);
+    for (line, model) in listed.lines().zip(list.as_array().unwrap()) {
+        assert!(line.contains(&format!(" version {} ", model["version"])), "{line}");
+    }
+
     let shown = bench.ok(&["sim", "show", "sata-mlc-hybrid-2011"]);
     for part in [
         "aim: median error",
@@ -28,6 +33,10 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
     }
     let shown = bench.json(&["sim", "show", "sata-mlc-hybrid-2011"]);
     assert_eq!(shown["calibration"]["scores"][0]["cells"], 56);
+    for (table, key) in [("geometry", "channels"), ("timing", "read_us"), ("firmware", "write_buffer_bytes")]
+    {
+        assert!(shown[table][key].is_number(), "{table}.{key}: {shown}");
+    }
     assert!(bench.ok(&["sim", "show", "nvme-qlc-2024"]).contains("Not calibrated"));
     for part in ["granules of 32KiB", "rated for 3,000 erases", "faults        none"] {
         assert!(bench.ok(&["sim", "show", "sata-mlc-hybrid-2011"]).contains(part), "{part}");
@@ -46,7 +55,7 @@ fn a_model_of_ones_own_starts_from_a_built_in_one_and_errors_name_the_key() {
         ("read_us = ", "reed_us = ", "reed_us"),
         ("channels = 8", "channels = 0", "geometry.channels = 0 is not allowed: 1 to 256"),
         ("program_us = 320.0", "program_us = -1.0", "timing.program_us = -1"),
-        ("program_us = 320.0\n", "", "program_us"),
+        ("program_us = 320.0\n", "", "in [timing]: missing field `program_us`"),
         ("class = \"enterprise\"", "class = \"toaster\"", "toaster"),
         ("version = ", "faults = [\"removal\"]\nversion = ", "after is missing"),
     ] {

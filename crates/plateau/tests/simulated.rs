@@ -28,6 +28,25 @@ fn demo_ends_in_steady_state_with_a_report() {
     let html = bench.path("out.html");
     bench.ok(&["report", run, "--html", html.to_str().unwrap()]);
     assert_eq!(text(&html), report, "the same journal gives the same report");
+    let deep = bench.path("exported/today/out.html");
+    bench.ok(&["report", run, "--html", deep.to_str().unwrap()]);
+    assert_eq!(text(&deep), report, "folders are made");
+}
+
+#[test]
+fn both_clocks_of_a_scaled_run_are_named() {
+    let bench = Bench::new();
+    let args = ["run", "wsat", "sim:sata-mlc-2011", "--scale", "1/512", "--profile", "pts-e-1.0"];
+    let run = bench.json(&args)["run"].as_str().expect("an id").to_owned();
+    let shown = bench.ok(&["show", &run]);
+    let line =
+        |start: &str| shown.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{shown}"));
+    assert!(line("took").ends_with("; simulated time, at scale 1/512"), "{shown}");
+    let note = shown.lines().find(|line| line.contains("ended after")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(
+        note.contains(" min of the whole drive (") && note.contains(" of simulated time at scale 1/512)"),
+        "{note}"
+    );
 }
 
 #[test]

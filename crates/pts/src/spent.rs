@@ -20,6 +20,8 @@ pub struct Spent {
     in_rounds: bool,
     /// Whether it came to its end.
     pub ended: bool,
+    /// Times are those of a simulated drive whose minutes are divided by this; 1 for everything real.
+    pub scale_divisor: u32,
 }
 
 impl From<Cost> for Expense {
@@ -57,7 +59,15 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
                 let of = estimates.and_then(|all| all.tests.iter().find(|known| known.test == *test));
                 let estimated = of.map(|known| (known.shortest, known.longest));
                 let (test, taken) = (test.clone(), Expense::default());
-                all.push(Spent { test, estimated, taken, cells_missing: 0, in_rounds: false, ended: false });
+                all.push(Spent {
+                    test,
+                    estimated,
+                    taken,
+                    cells_missing: 0,
+                    in_rounds: false,
+                    ended: false,
+                    scale_divisor: run.scale_divisor().max(1),
+                });
             }
             // Another tool spent it, and nobody told how much.
             Event::Imported(_) if inside => {
@@ -66,7 +76,7 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
             }
             event if inside => {
                 let Some(spent) = all.last_mut() else { continue };
-                spent.take(event, u64::from(run.scale_divisor().max(1)));
+                spent.take(event);
                 inside = !spent.ended;
             }
             _ => {}
@@ -76,7 +86,8 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
 }
 
 impl Spent {
-    fn take(&mut self, event: &Event, divisor: u64) {
+    fn take(&mut self, event: &Event) {
+        let divisor = u64::from(self.scale_divisor);
         let taken = &mut self.taken;
         if let (Event::Measured(_), true) = (event, self.in_rounds) {
             self.cells_missing = self.cells_missing.saturating_sub(1);
@@ -139,6 +150,10 @@ impl std::fmt::Display for Spent {
             (false, _, Some((shortest, _))) => write!(f, " so far; expected {}", cost(shortest)),
             (false, ..) => write!(f, " so far"),
             _ => Ok(()),
+        }?;
+        match self.scale_divisor {
+            1 => Ok(()),
+            divisor => write!(f, "; simulated time, at scale 1/{divisor}"),
         }
     }
 }
@@ -156,7 +171,15 @@ mod tests {
     }
 
     fn of(estimated: Option<(Expense, Expense)>, taken: Expense, ended: bool) -> Spent {
-        Spent { test: "iops".into(), estimated, taken, cells_missing: 0, in_rounds: false, ended }
+        Spent {
+            test: "iops".into(),
+            estimated,
+            taken,
+            cells_missing: 0,
+            in_rounds: false,
+            ended,
+            scale_divisor: 1,
+        }
     }
 
     #[test]
@@ -164,6 +187,15 @@ mod tests {
         let within = |rounds| Spent { cells_missing: 10, ..of(None, expense(rounds, 1, 1), true) };
         assert_eq!(within(1).to_string(), "iops: 1 h 00 min and 1 GB written in a part of a round");
         assert_eq!(within(2).to_string(), "iops: 1 h 00 min and 1 GB written in 1 round and a part of one");
+    }
+
+    #[test]
+    fn the_time_of_a_scaled_drive_is_called_so() {
+        let scaled = Spent { scale_divisor: 64, ..of(None, expense(5, 1, 1), true) };
+        assert_eq!(
+            scaled.to_string(),
+            "iops: 1 h 00 min and 1 GB written in 5 rounds; simulated time, at scale 1/64"
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod histogram_wire;
 mod host;
 mod imported;
 mod journal;
+mod label;
 mod library;
 mod own;
 mod run_file;

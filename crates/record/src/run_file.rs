@@ -256,17 +256,6 @@ pub struct SimulatedFacts {
     pub faults: Vec<String>,
 }
 
-impl SimulatedFacts {
-    /// What stands beside every number that leaves a report: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!(
-            "SIMULATED {} v{} 1/{} seed {}",
-            self.model, self.model_version, self.scale_divisor, self.seed
-        )
-    }
-}
-
 /// The machine, where the kernel tells.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

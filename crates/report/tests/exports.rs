@@ -208,7 +208,9 @@ fn every_chart_is_a_picture_of_its_own() {
         assert!(svg.starts_with(b"<svg ") && png.starts_with(b"\x89PNG"), "{vector}");
     }
     let simulated = of(&Plan { simulated: true, ..Plan::default() }).export("svg").unwrap();
-    assert!(simulated.iter().all(|(_, svg)| String::from_utf8_lossy(svg).contains(">SIMULATED</text>")));
+    assert!(simulated.iter().all(|(_, svg)| {
+        String::from_utf8_lossy(svg).contains(">SIMULATED sas-slc-2011 v3 1/64 seed 7</text>")
+    }));
 }
 
 #[test]

@@ -42,8 +42,9 @@ fn list(cli: &Cli) -> Done {
         let error = model.calibration.scores.first();
         let error = error.map_or("not calibrated".to_owned(), |s| format!("error {} %", s.median_percent));
         format!(
-            "{:<26} {:>9}  {:<11} {error:<15} {}\n",
+            "{:<26} {:<10} {:>9}  {:<11} {error:<15} {}\n",
             model.name,
+            format!("version {}", model.version),
             capacity,
             class(model),
             model.description
@@ -55,7 +56,7 @@ fn list(cli: &Cli) -> Done {
 fn show(cli: &Cli, name: &str, toml: bool) -> Done {
     let model = named(name)?;
     if cli.json {
-        return printer::print_json(&document(&model));
+        return printer::print_json(&whole(&model));
     }
     if toml {
         return printer::print(&model.to_toml());
@@ -192,6 +193,17 @@ fn class(model: &Model) -> &'static str {
         Class::Enterprise => "enterprise",
         Class::Client => "client",
     }
+}
+
+/// The same with everything that the model is made of, under the names of its file.
+fn whole(model: &Model) -> Value {
+    let mut document = document(model);
+    if let (Some(told), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {
+        for (key, value) in all {
+            told.entry(key).or_insert(value);
+        }
+    }
+    document
 }
 
 fn document(model: &Model) -> Value {

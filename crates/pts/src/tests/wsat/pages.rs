@@ -1,6 +1,6 @@
 //! What the WSAT test shows: four pages, which PTS 1.x and 2.0 fill differently.
 
-use stdx::units::{amount_base10, block_size, grouped};
+use stdx::units::{amount_base10, block_size, grouped, span};
 
 use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
 use super::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
@@ -31,7 +31,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         converged: (judged && (complete || seen.converged)).then_some(seen.converged),
         pages: pages(context, seen, &figures),
         key_figures: key_figures(seen, &figures),
-        notes: notes(seen, judged, complete),
+        notes: notes(context, seen, judged, complete),
         window: seen.history.named_window(),
         explained: explain(&seen.history),
         ..begun
@@ -90,7 +90,7 @@ fn limited(seen: &Seen, figures: &Figures) -> [bool; 2] {
     [fresh, steady]
 }
 
-fn notes(seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
+fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
     let minutes = seen.minutes.len();
     let written = amount_base10(seen.written_bytes);
@@ -100,7 +100,14 @@ fn notes(seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
             End::Time => "time was up",
             End::Steady => "steady state was reached",
         };
-        notes.push(format!("ended after {minutes} min and {written}: {why}"));
+        let simulated = match context.scale_divisor() {
+            1 => String::new(),
+            divisor => {
+                let simulated = span(context.minutes_ns(minutes as u32));
+                format!(" of the whole drive ({simulated} of simulated time at scale 1/{divisor})")
+            }
+        };
+        notes.push(format!("ended after {minutes} min{simulated} and {written}: {why}"));
     }
     if judged && complete && !seen.converged {
         notes.push("SS NOT ACHIEVED: steady IOPS are the mean of the last 30 minutes".into());

@@ -1,0 +1,14 @@
+//! What stands beside every number of a simulated drive that leaves its report.
+
+use crate::SimulatedFacts;
+
+impl SimulatedFacts {
+    /// Model, version, scale and seed in short: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!(
+            "SIMULATED {} v{} 1/{} seed {}",
+            self.model, self.model_version, self.scale_divisor, self.seed
+        )
+    }
+}

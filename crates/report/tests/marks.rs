@@ -1,0 +1,264 @@
+//! What no number may be without, wherever it is printed: that the host may have set it, and that a drive was simulated.
+
+mod fixture;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::process::Command;
+
+use fixture::Plan;
+use pts::host_limit::LEGEND;
+use record::{Loaded, Run};
+use report::compare::{self, Candidate, Comparison};
+use report::export::{EXPORTS, Files, Make, Source};
+use serde_json::Value;
+
+const LABEL: &str = "SIMULATED sas-slc-2011 v3 1/64 seed 7";
+
+fn busy(id: &'static str) -> Plan {
+    Plan { id, profile: "pts-e-2.0", busy: true, ..Plan::default() }
+}
+
+fn simulated() -> Plan {
+    Plan { id: "simulated", simulated: true, ..Plan::default() }
+}
+
+fn recorded(plan: &Plan) -> (Run, Loaded) {
+    let root = fixture::folder();
+    fixture::record(root.path(), plan)
+}
+
+fn export((run, loaded): &(Run, Loaded), name: &str) -> Files {
+    let document = report::fold(&run.file, loaded).unwrap();
+    let source = Source { document: &document, entries: &loaded.entries };
+    match EXPORTS.iter().find(|export| export.name == name).unwrap().make {
+        Make::File(make) => vec![(String::new(), make(source).unwrap())],
+        Make::Folder(make) => make(source).unwrap(),
+    }
+}
+
+fn file(run: &(Run, Loaded), name: &str) -> String {
+    String::from_utf8(export(run, name).swap_remove(0).1).unwrap()
+}
+
+fn json(run: &(Run, Loaded), name: &str) -> Value {
+    serde_json::from_str(&file(run, name)).unwrap()
+}
+
+type Table = Vec<BTreeMap<String, String>>;
+
+fn csv(run: &(Run, Loaded)) -> BTreeMap<String, Table> {
+    let rows =
+        |content: Vec<u8>| csv::Reader::from_reader(&content[..]).deserialize().map(Result::unwrap).collect();
+    export(run, "csv").into_iter().map(|(name, content)| (name, rows(content))).collect()
+}
+
+/// The texts of a spreadsheet, by the name of the part.
+fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
+    let mut parts = BTreeMap::new();
+    for index in 0..archive.len() {
+        let mut part = archive.by_index(index).unwrap();
+        let (name, mut text) = (part.name().unwrap().to_string(), String::new());
+        if name.ends_with(".xml") {
+            part.read_to_string(&mut text).unwrap();
+            parts.insert(name, text);
+        }
+    }
+    parts
+}
+
+/// The text of a PDF, each page by itself; none where Poppler is not installed.
+fn pages(pdf: &[u8]) -> Option<Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("it.pdf");
+    std::fs::write(&path, pdf).unwrap();
+    let Ok(output) = Command::new("pdftotext").arg(&path).arg("-").output() else {
+        eprintln!("left out: pdftotext is not installed");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // A form feed ends each page.
+    Some(text.split_terminator('\u{c}').map(|page| page.replace('\n', " ")).collect())
+}
+
+fn comparison(plans: &[Plan]) -> Comparison {
+    let candidate = |plan: &Plan| {
+        let (run, loaded) = recorded(plan);
+        Candidate::of(&run.file, &loaded).unwrap()
+    };
+    Comparison::of(plans.iter().map(candidate).collect()).unwrap()
+}
+
+#[test]
+fn host_limited_cells_are_told_in_every_table_for_programs() {
+    let run = recorded(&busy("busy"));
+    let tables = csv(&run);
+    for row in &tables["cells.csv"] {
+        let is_busy = (row["block_bytes"].as_str(), row["read_percent"].as_str()) == ("4096", "100");
+        assert_eq!(row["host_limited"], is_busy.to_string(), "{row:?}");
+        let share: f64 = row["host_share"].parse().unwrap();
+        assert!((share - if is_busy { 0.9 } else { 0.2 }).abs() < 1e-6, "{row:?}");
+        let ns = |key: &str| row[key].parse::<f64>().unwrap();
+        assert!((ns("user_ns") / ns("system_ns") - 1.0 / 3.0).abs() < 1e-6, "{row:?}");
+        assert_eq!((row["voluntary_switches"].as_str(), row["involuntary_switches"].as_str()), ("7", "3"));
+    }
+    let marked: Vec<&str> = tables["figures.csv"]
+        .iter()
+        .filter(|row| row["host_limited"] == "true")
+        .map(|row| row["figure"].as_str())
+        .collect();
+    assert_eq!(marked, ["RND 4KiB R"]);
+
+    let test = &json(&run, "json-file")["tests"][0];
+    let limited =
+        |of: &Value| of.as_array().unwrap().iter().filter(|one| one["host_limited"] == true).count();
+    assert_eq!(limited(&test["figures"]), 1);
+    assert_eq!(
+        limited(&test["cells"]),
+        tables["cells.csv"].iter().filter(|r| r["host_limited"] == "true").count()
+    );
+    assert!(test["cells"][0]["system_ns"].is_u64() && test["cells"][0]["host_share"].is_f64());
+
+    let jobs = json(&run, "fio-json")["jobs"].as_array().unwrap().clone();
+    let of_busy = jobs.iter().find(|job| job["plateau"]["host_limited"] == true).unwrap();
+    assert!(of_busy["jobname"].as_str().unwrap().ends_with("RND 4KiB R"), "{of_busy}");
+    assert_eq!(of_busy["ctx"], 10);
+    // Nine tenths of one processor, over the time of both threads.
+    let cpu = of_busy["usr_cpu"].as_f64().unwrap() + of_busy["sys_cpu"].as_f64().unwrap();
+    assert!(
+        (cpu * of_busy["job options"]["numjobs"].as_str().unwrap().parse::<f64>().unwrap() - 90.0).abs()
+            < 1e-6
+    );
+
+    let metrics = file(&run, "openmetrics");
+    let of =
+        |figure: &str| metrics.lines().find(|l| l.starts_with("plateau_host_limited{") && l.contains(figure));
+    assert!(
+        of("RND 4KiB R").unwrap().ends_with("} 1") && of("RND 4KiB W").unwrap().ends_with("} 0"),
+        "{metrics}"
+    );
+    assert!(file(&run, "tkperf-xml").contains("HOST-LIMITED: 7 of 392 cells of IOPS"));
+}
+
+#[test]
+fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
+    let run = recorded(&busy("busy"));
+    let document = report::fold(&run.0.file, &run.1).unwrap();
+    let html = report::html(&document);
+    let pdf = pages(&report::pdf(&document).unwrap());
+    let sheets: Vec<String> =
+        html.split("<section ").skip(1).map(|sheet| sheet.replace("&lt;", "<")).collect();
+    let mut marked = 0;
+    for sheet in sheets.iter().filter(|sheet| sheet.contains("*</td>") || sheet.contains("*</strong>")) {
+        assert!(sheet.contains(LEGEND), "a mark without its meaning: {sheet}");
+        marked += 1;
+    }
+    assert_eq!(marked, 2, "the key figures and the table");
+    let is_chart = |sheet: &&String| sheet.starts_with("class=\"sheet plot\"") && sheet.contains("<figure>");
+    let charts: Vec<&String> = sheets.iter().filter(is_chart).collect();
+    assert!(charts.len() > 3 && charts.iter().all(|sheet| sheet.contains("HOST-LIMITED: 7 of 392 cells")));
+    if let Some(pdf) = pdf {
+        // Page 1 is of the whole run, page 2 the summary of the test.
+        assert!(pdf[1].contains(LEGEND) && pdf[1].contains('*'), "{}", pdf[1]);
+        assert_eq!(pdf.iter().filter(|page| page.contains(LEGEND)).count(), 2);
+    }
+    for (name, svg) in export(&run, "svg") {
+        assert!(String::from_utf8_lossy(&svg).contains(">HOST-LIMITED: 7 of 392 cells</text>"), "{name}");
+    }
+
+    let parts = parts(export(&run, "xlsx").swap_remove(0).1);
+    assert!(parts["xl/styles.xml"].contains("General&quot;*&quot;"), "{}", parts["xl/styles.xml"]);
+    assert_eq!(parts["xl/sharedStrings.xml"].matches(LEGEND).count(), 1, "one string of both sheets");
+    let styled = |sheet: &str| parts[sheet].contains("s=\"2\"");
+    assert!(styled("xl/worksheets/sheet1.xml") && styled("xl/worksheets/sheet2.xml"));
+    assert!(parts["xl/sharedStrings.xml"].contains("involuntary_switches"));
+    assert_eq!(parts["xl/worksheets/sheet4.xml"].matches("t=\"b\"><v>1</v>").count(), 7, "one in each round");
+}
+
+#[test]
+fn a_comparison_warns_of_a_host_that_was_the_limit_of_one_run() {
+    let comparison = comparison(&[Plan { busy: false, ..busy("idle") }, busy("busy")]);
+    let warning = comparison.warnings.iter().find(|warning| warning.contains("host-limited")).unwrap();
+    assert!(warning.contains("(1): none; ") && warning.ends_with("(2): IOPS RND 4KiB R"), "{warning}");
+    let line = comparison.line("iops.rnd4k.r").unwrap();
+    let marks: Vec<bool> = line.figures.iter().flatten().map(|figure| figure.host_limited).collect();
+    assert!(line.selected && marks == [false, true], "{marks:?}");
+
+    let printed = compare::text(&comparison, true);
+    let line = printed.lines().find(|line| line.starts_with("IOPS RND 4KiB R ")).unwrap();
+    assert_eq!(line.matches('*').count(), 1, "{line}");
+    assert!(printed.trim_end().ends_with(&format!("* {LEGEND}.")), "{printed}");
+    assert_eq!(compare::json(&comparison)["figures"][1]["runs"][1]["host_limited"], true);
+    let table = compare::csv(&comparison);
+    assert_eq!(table.lines().filter(|line| line.ends_with(",true,")).count(), 1, "{table}");
+
+    let html = compare::html(&comparison);
+    let selected = html.split("<h2>").find(|part| part.starts_with("Selected performance")).unwrap();
+    assert!(selected.contains('*') && selected.contains(LEGEND), "{selected}");
+    for section in html.split("<section>").skip(1) {
+        assert_eq!(section.contains("*</td>"), section.contains(LEGEND), "{section}");
+        assert!(
+            !section.contains("<svg") || section.contains("B: HOST-LIMITED: 7 of 392 cells"),
+            "{section}"
+        );
+    }
+    if let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) {
+        let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
+        assert!(marked.len() >= 2, "{pages:?}");
+    }
+    // The same of two busy hosts, and nothing of idle ones.
+    let both = self::comparison(&[busy("a"), busy("b")]);
+    assert!(
+        both.warnings.iter().any(|warning| warning.matches("RND 4KiB R").count() == 2),
+        "{:?}",
+        both.warnings
+    );
+    let idle = self::comparison(&[Plan::default(), Plan { id: "b", ..Plan::default() }]);
+    assert!(!compare::text(&idle, true).contains('*') && !compare::html(&idle).contains("host-limited"));
+}
+
+#[test]
+fn what_was_simulated_is_told_in_every_file() {
+    let run = recorded(&simulated());
+    for (name, table) in csv(&run) {
+        assert!(table.iter().all(|row| row["simulated"] == LABEL), "{name}");
+    }
+    for (name, svg) in export(&run, "svg") {
+        assert!(String::from_utf8_lossy(&svg).contains(&format!(">{LABEL}</text>")), "{name}");
+    }
+    let samples = file(&run, "openmetrics");
+    let samples: Vec<&str> = samples.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(samples.iter().all(|line| line.contains(&format!("simulated=\"{LABEL}\""))), "{samples:?}");
+    assert_eq!(json(&run, "fio-json")["plateau"]["simulated"], LABEL);
+    assert_eq!(json(&run, "json-file")["device"]["simulated"]["label"], LABEL);
+    assert!(file(&run, "tkperf-xml").contains(&format!("{LABEL}: not a real device")));
+    let parts = parts(export(&run, "xlsx").swap_remove(0).1);
+    assert!(parts["xl/sharedStrings.xml"].contains(LABEL));
+    let text = parts.iter().filter(|(name, _)| name.starts_with("xl/worksheets/")).count();
+    assert_eq!(text, 4, "summary, test, charts, cells");
+
+    let real = recorded(&Plan::default());
+    for (name, table) in csv(&real) {
+        assert!(table.iter().all(|row| row["simulated"].is_empty()), "{name}");
+    }
+    assert!(json(&real, "fio-json")["plateau"]["simulated"].is_null());
+    assert!(
+        !file(&real, "openmetrics").contains("simulated") && !file(&real, "tkperf-xml").contains("SIMULATED")
+    );
+}
+
+#[test]
+fn a_comparison_says_on_every_page_what_was_simulated() {
+    let comparison = comparison(&[Plan::default(), simulated()]);
+    let label = format!("B {LABEL}");
+    let html = compare::html(&comparison);
+    let sections: Vec<&str> = html.split("<section>").skip(1).collect();
+    assert!(sections.len() > 2 && sections.iter().all(|section| section.contains(&label)), "{sections:?}");
+    assert_eq!(html.matches("<p class=\"remark\">Mean over").count(), 2);
+    assert!(compare::csv(&comparison).lines().skip(1).any(|line| line.ends_with(LABEL)));
+    assert_eq!(compare::json(&comparison)["runs"][1]["simulated"], LABEL);
+    assert!(compare::json(&comparison)["runs"][0]["simulated"].is_null());
+    let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) else { return };
+    assert!(pages.len() > 3 && pages.iter().all(|page| page.contains(&label)), "{pages:?}");
+}
