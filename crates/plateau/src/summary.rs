@@ -93,16 +93,20 @@ impl Summary {
             }
             out.push_str(&report::text_table(table));
         }
-        let figures: Vec<String> =
-            self.replayed.outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
-        if !figures.is_empty() {
-            out.push_str(&format!("\n{}\n", figures.join("\n")));
+        out + &self.figures()
+    }
+
+    /// The key figures of each test in a line, and what their mark means where one has it.
+    fn figures(&self) -> String {
+        let outcomes = &self.replayed.outcomes;
+        let lines: Vec<String> = outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
+        if lines.is_empty() {
+            return String::new();
         }
         let marked = |figure: &pts::KeyFigure| figure.value.is_some() && figure.host_limited;
-        if self.replayed.outcomes.iter().flat_map(|outcome| &outcome.key_figures).any(marked) {
-            out.push_str(&format!("{}\n", host_limit::legend()));
-        }
-        out
+        let is_marked = outcomes.iter().flat_map(|outcome| &outcome.key_figures).any(marked);
+        let legend = if is_marked { host_limit::legend() + "\n" } else { String::new() };
+        format!("\n{}\n{legend}", lines.join("\n"))
     }
 
     pub fn json(&self) -> Value {

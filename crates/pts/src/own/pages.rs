@@ -328,8 +328,8 @@ fn knee_page(means: &[Mean]) -> Page {
          more than 1.41 times the IOPS, behind it less. Proposed is the knee of the load that needs most."
             .into(),
     ];
-    let shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
-    remarks.extend(shown.map(|point| point.host_limited).any(|limited| limited).then(host_limit::legend));
+    let mut shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
+    remarks.extend(shown.any(|point| point.host_limited).then(host_limit::legend));
     Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
 }
 
