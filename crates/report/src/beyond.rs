@@ -51,7 +51,7 @@ pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
             test: outcome.test.clone(),
             title: outcome.title.clone(),
             spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
-            remark: remark(moments, &untold, document.run.scale_divisor()),
+            remark: remark(moments, &untold, document.run.scale_divisor(), outcome),
             timeline,
             cells: cells::cells(document, &mine),
         }
@@ -73,7 +73,7 @@ fn timeline(moments: &Moments<'_>) -> (TimeLine, Vec<&'static str>) {
     (TimeLine { to_minutes, interruptions: moments.interruptions.clone(), panels }, untold)
 }
 
-fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32) -> String {
+fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32, outcome: &pts::Outcome) -> String {
     let mut text = "The axis begins with the first I/O of the test.".to_owned();
     if !moments.interruptions.is_empty() {
         text += " A dashed red line is an interruption; its time is left out.";
@@ -81,6 +81,9 @@ fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32) -> String 
     if scale_divisor > 1 {
         text +=
             &format!(" Minutes are those of the whole drive, {scale_divisor} times those of the scaled one.");
+    }
+    if let Some(count) = &outcome.host_limited {
+        text += &format!(" {}", crate::content::chart_remark(count));
     }
     match untold {
         [] => {}

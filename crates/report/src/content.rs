@@ -347,10 +347,15 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     if has_marks(page) && !remarks.contains(&legend()) {
         remarks.push(legend());
     }
-    remarks.extend(host_limited_chart(outcome, page).map(|count| {
-        format!("HOST-LIMITED: {count} of this test; what a chart shows of them may be the host and not the drive.")
-    }));
+    remarks.extend(host_limited_chart(outcome, page).map(chart_remark));
     remarks
+}
+
+/// What stands below charts of so many host-limited cells.
+pub(crate) fn chart_remark(count: &str) -> String {
+    format!(
+        "HOST-LIMITED: {count} of this test; what a chart shows of them may be the host and not the drive."
+    )
 }
 
 /// Of a page with a chart: how many cells of its test the host may have limited, if any.

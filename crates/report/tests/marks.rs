@@ -158,6 +158,12 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     let is_chart = |sheet: &&String| sheet.starts_with("class=\"sheet plot\"") && sheet.contains("<figure>");
     let charts: Vec<&String> = sheets.iter().filter(is_chart).collect();
     assert!(charts.len() > 3 && charts.iter().all(|sheet| sheet.contains("HOST-LIMITED: 7 of 392 cells")));
+    let annex = charts.len() + 1;
+    assert_eq!(
+        html.matches("HOST-LIMITED: 7 of 392 cells of this test").count(),
+        annex,
+        "and the picture of Annex B"
+    );
     if let Some(pdf) = pdf {
         // Page 1 is of the whole run, page 2 the summary of the test.
         assert!(pdf[1].contains(LEGEND) && pdf[1].contains('*'), "{}", pdf[1]);
@@ -259,6 +265,8 @@ fn a_comparison_says_on_every_page_what_was_simulated() {
     assert!(compare::csv(&comparison).lines().skip(1).any(|line| line.ends_with(LABEL)));
     assert_eq!(compare::json(&comparison)["runs"][1]["simulated"], LABEL);
     assert!(compare::json(&comparison)["runs"][0]["simulated"].is_null());
+    let twins = self::comparison(&[simulated(), Plan { id: "again", ..simulated() }]);
+    assert!(compare::html(&twins).contains(&format!(">A, B {LABEL}<")), "each label once");
     let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) else { return };
     assert!(pages.len() > 3 && pages.iter().all(|page| page.contains(&label)), "{pages:?}");
 }

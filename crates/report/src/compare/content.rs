@@ -23,10 +23,17 @@ pub(super) struct Row<'a> {
     pub rescaled: Option<String>,
 }
 
-/// What runs that are no measurements of a drive by Plateau are: `A SIMULATED sas-slc-2011 v2 1/512 seed 1`.
-pub(super) fn labels(runs: &[Candidate]) -> impl Iterator<Item = String> {
-    let labels = runs.iter().map(|run| run.document.label());
-    labels.enumerate().filter_map(|(i, label)| Some(format!("{} {}", letter(i), label?)))
+/// What runs that are no measurements of a drive by Plateau are, each label once: `A, C SIMULATED sas-slc-2011 v2 1/512
+/// seed 1`.
+pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
+        match all.iter_mut().find(|(_, known)| *known == label) {
+            Some((letters, _)) => letters.push_str(&format!(", {}", letter(i))),
+            None => all.push((letter(i), label)),
+        }
+    }
+    all.into_iter().map(|(letters, label)| format!("{letters} {label}")).collect()
 }
 
 /// What was compared: a fact and its value for each run.
@@ -82,7 +89,7 @@ fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String
         let count = crate::content::host_limited_chart(outcome, page)?;
         Some(format!("{}: HOST-LIMITED: {count} of this test.", letter(*i)))
     });
-    let labels: Vec<String> = labels(runs).collect();
+    let labels = labels(runs);
     legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
 }
 

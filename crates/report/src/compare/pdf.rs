@@ -46,13 +46,14 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     blocks.push(Block::Title("Every figure".into()));
     blocks.extend(figures(comparison, |line| !line.selected));
     let runs: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
-    let footer = format!("Plateau · comparison of runs {}{}", runs.join(", "), labelled(comparison));
+    let footer = format!("{}Plateau · comparison of runs {}", labelled(comparison), runs.join(", "));
     of_blocks(&title, &footer, blocks)
 }
 
-/// Runs that are no measurements of a drive by Plateau, on every page: ` · A SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+/// Runs that are no measurements of a drive by Plateau, on every page: `A SIMULATED sas-slc-2011 v2 1/512 seed 1 · `. In
+/// front of the rest of the footer, whose end is cut where there are too many.
 fn labelled(comparison: &Comparison) -> String {
-    content::labels(&comparison.runs).map(|label| format!(" · {label}")).collect()
+    content::labels(&comparison.runs).iter().map(|label| format!("{label} · ")).collect()
 }
 
 fn devices(comparison: &Comparison) -> Block {
