@@ -138,17 +138,18 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>
         return page;
     };
     let histogram = merged([segment]);
-    let mut page = told(title, caption(segment, &histogram, context), &histogram);
+    let caption = caption(segment, &histogram, context);
+    let mut page = told(title, caption, &histogram, segment.is_host_limited());
     page.remarks.splice(0..0, context.maxima_note());
     page
 }
 
 /// The page of a histogram by itself.
-pub(crate) fn told(title: &str, caption: String, histogram: &Histogram) -> Page {
+pub(crate) fn told(title: &str, caption: String, histogram: &Histogram, host_limited: bool) -> Page {
     let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
     let heading = "Response Time by Confidence Level";
     let row = [("ms".to_owned(), histogram)];
-    page.exhibits.push(Exhibit::Table(table(heading, "Response time", &PERCENTILES, &row)));
+    page.exhibits.push(Exhibit::Table(table(heading, "Response time", &PERCENTILES, &row, host_limited)));
     if FIVE_NINES.of(histogram).is_none() {
         page.remarks.push(format!(
             "n/a: fewer than {IOS_BEYOND} of the {} I/Os lie beyond this percentile.",
@@ -208,7 +209,8 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
 
 /// The upper half of the percentiles in ms, a row for each of several histograms.
 pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
-    table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms)
+    // Of simulated drives, which no host drives.
+    table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms, false)
 }
 
 fn table(
@@ -216,8 +218,9 @@ fn table(
     rows_are: &str,
     percentiles: &[Percentile],
     histograms: &[(String, &Histogram)],
+    host_limited: bool,
 ) -> Table {
-    let cell = |value: Option<f64>| value.map_or_else(|| Cell::Absent("n/a".into()), Cell::Value);
+    let cell = |value: Option<f64>| Cell::of(value, host_limited, || "n/a".into());
     let row = |(name, histogram): &(String, &Histogram)| Row {
         name: name.clone(),
         cells: percentiles.iter().map(|percentile| cell(percentile.of(histogram))).collect(),

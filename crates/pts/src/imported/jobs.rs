@@ -84,7 +84,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         let caption =
             format!("{}: {} IOPS, {} MB/s", name(reading), number(reading.iops), number(megabytes(reading)));
         let title = format!("Response Time Histogram - {}", reading.name.as_deref().unwrap_or("job"));
-        pages.push(response::told(&title, caption, histogram));
+        pages.push(response::told(&title, caption, histogram, false));
     }
     pages
 }
