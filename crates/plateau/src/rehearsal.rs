@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
 use nandsim::{Model, Scale};
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
-use record::{Note, OwnFigure, Purged, RunFile, Segment, Until, Workload};
+use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
@@ -20,6 +20,8 @@ const OTHER_CAPACITY: f64 = 0.1;
 #[derive(Debug)]
 pub struct Rehearsal {
     pub model: String,
+    /// Model, version, scale and seed, as they stand beside every simulated number.
+    pub label: String,
     pub scale_divisor: u32,
     /// Of the model at full size.
     pub capacity_bytes: u64,
@@ -68,9 +70,10 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let context = Context::of(&stage).map_err(usage)?;
     let interrupted = crate::conduct::watch_interrupts()?;
     let target_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
+    let label = stage.target.simulated.as_ref().map(SimulatedFacts::label).unwrap_or_default();
     let mut tests = Vec::new();
     for name in &file.tests {
-        printer::tell_line(&format!("rehearsing {name} on SIMULATED {model}, scale 1/{divisor}"));
+        printer::tell_line(&format!("rehearsing {name} on {label}"));
         let task = Task::named(&stage, name).map_err(usage)?;
         let fills = target_bytes as f64 / stage.target.capacity_bytes.max(1) as f64;
         let mut bench = Stage::of(&mut armed, &interrupted, fills);
@@ -79,6 +82,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     }
     Ok(Rehearsal {
         model: model.into(),
+        label,
         scale_divisor: divisor,
         capacity_bytes: model_bytes,
         target_bytes,
@@ -269,6 +273,7 @@ mod tests {
     fn a_model_of_another_size_is_told() {
         let of = |capacity_bytes, target_bytes| Rehearsal {
             model: "m".into(),
+            label: String::new(),
             scale_divisor: 1,
             capacity_bytes,
             target_bytes,

@@ -202,7 +202,8 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     assert!(bench.runs().is_empty(), "a rehearsal is no run");
 
     let text = bench.ok(&["plan", "lat", "sim:sas-slc-2011", "--scale", "1/16", "--profile", "pts-e-1.0"]);
-    assert!(text.contains("rehearsed on SIMULATED sas-slc-2011, scale 1/128"), "{text}");
+    let line = text.lines().find(|line| line.starts_with("rehearsed on SIMULATED sas-slc-2011 v"));
+    assert!(line.is_some_and(|line| line.contains(" 1/128 seed 1; times")), "{text}");
     assert!(text.contains("RND 4KiB W average latency, ms by round") && text.contains("|███"), "{text}");
     let message = bench.fails(2, &["plan", "iops", "sim:sas-slc-2011", "--rehearse", "nothing"]);
     assert!(message.contains("--rehearse"), "{message}");

@@ -8,8 +8,8 @@ use crate::text_chart;
 
 pub fn text(rehearsal: &Rehearsal) -> String {
     let mut out = format!(
-        "\nrehearsed on SIMULATED {}, scale 1/{}; times and amounts are laid over the target, purges left out\n",
-        rehearsal.model, rehearsal.scale_divisor
+        "\nrehearsed on {}; times and amounts are laid over the target, purges left out\n",
+        rehearsal.label
     );
     rehearsal.note().into_iter().for_each(|note| out.push_str(&format!("note      {note}\n")));
     rehearsal.tests.iter().for_each(|test| out.push_str(&of_test(test)));
@@ -47,6 +47,7 @@ fn decimals(curve: &Curve) -> usize {
 pub fn document(rehearsal: &Rehearsal) -> Value {
     json!({
         "model": rehearsal.model,
+        "simulated": rehearsal.label,
         "scale_divisor": rehearsal.scale_divisor,
         "note": rehearsal.note(),
         "tests": rehearsal.tests.iter().map(|test| json!({
