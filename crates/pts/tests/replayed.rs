@@ -147,7 +147,7 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
 }
 
 #[test]
-fn key_figures_are_marked_where_a_cell_of_theirs_is() {
+fn numbers_and_key_figures_are_marked_where_a_cell_of_theirs_is() {
     for profile in ["pts-e-1.1", "pts-e-2.0"].map(|name| Profile::named(name).unwrap()) {
         for test in TESTS {
             let marks = |share: f64| {
@@ -157,6 +157,20 @@ fn key_figures_are_marked_where_a_cell_of_theirs_is() {
                 let (run, entries, _) = recorded_by(fake, test, file);
                 let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
                 assert_eq!(outcome.host_limited.is_some(), share > 0.7, "{} {}", test.name, profile.name);
+                // An access pattern is asked for and not measured.
+                let measured = outcome.pages.iter().filter(|page| !page.title.starts_with("Access Pattern"));
+                let tables = measured.flat_map(|page| &page.exhibits).filter_map(|e| match e {
+                    Exhibit::Table(table) => Some(table),
+                    _ => None,
+                });
+                for cell in tables.flat_map(|table| &table.rows).flat_map(|row| &row.cells) {
+                    let is_right = match cell {
+                        Cell::HostLimited(_) => share > 0.7,
+                        Cell::Value(_) => share < 0.7,
+                        Cell::Absent(_) => true,
+                    };
+                    assert!(is_right, "{} {}: {cell:?}", test.name, profile.name);
+                }
                 let figures = outcome.key_figures.into_iter().filter(|figure| figure.value.is_some());
                 figures.map(|figure| figure.host_limited).collect::<Vec<_>>()
             };
