@@ -456,11 +456,10 @@ fn new_worker<'a, Q: Queue, C: Content>(
     Worker {
         queue,
         clock: device.clock,
-        ahead: Ahead::of(Stream::new(workload.seed, thread, workload.threads, &pattern)),
+        ahead: Ahead::of(Stream::new(workload.seed, thread, workload.threads, &pattern), left_bytes),
         content: C::new(workload, thread),
         recorder,
         depth: workload.queue_depth,
-        left_bytes,
         deadline_ns: u64::MAX,
         stop,
         requests: vec![Request::default(); usize::from(workload.queue_depth)],

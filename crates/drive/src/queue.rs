@@ -12,12 +12,14 @@ mod mapping;
 pub(crate) mod null;
 pub(crate) mod passthrough;
 mod ring;
+pub(crate) mod stamps;
 pub(crate) mod threads;
 pub(crate) mod uring;
 
 use std::io;
 
 use record::Effort;
+use stamps::Stamps;
 use stdx::access::Access;
 
 /// Position of an I/O in the queue, below the queue depth.
@@ -34,7 +36,7 @@ pub(crate) struct Completion {
     pub(crate) slot: Slot,
     /// Bytes transferred, or a negative error number.
     pub(crate) result: i32,
-    /// Stamp before the system call that submitted it.
+    /// Stamp before the system call that submitted it; at depth 1 it may be the end of the one before.
     pub(crate) started_ns: u64,
     /// Stamp after the system call that brought it back.
     pub(crate) done_ns: u64,
@@ -46,6 +48,8 @@ pub(crate) trait Queue {
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
     /// Takes an I/O on an idle slot; it may wait for [`flush`](Self::flush) to be submitted.
     fn push(&mut self, slot: Slot, access: Access);
+    /// The stamps that it gives its I/Os.
+    fn stamps(&mut self) -> &mut Stamps;
     /// Submits what was pushed.
     fn flush(&mut self) -> io::Result<()>;
     /// Submits what was pushed and waits until at least one I/O is finished.

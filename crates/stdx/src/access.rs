@@ -148,6 +148,26 @@ impl Lane {
         let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }
+
+    /// Random accesses to a single segment. So little is in this loop that the generator stays in registers; in memory
+    /// each step would wait for the one before to get there and back.
+    #[inline(always)]
+    fn draw_random(
+        &self,
+        rng: &mut Rng,
+        count: usize,
+        read: impl Fn(&mut Rng) -> bool,
+        take: &mut impl FnMut(Access),
+    ) {
+        let (blocks, block_bytes, start_bytes) = (self.end_block, self.block_bytes, self.span.start_bytes);
+        let mut own = rng.clone();
+        for _ in 0..count {
+            let read = read(&mut own);
+            let offset_bytes = start_bytes + own.below(blocks) * u64::from(block_bytes);
+            take(Access { read, block_bytes, offset_bytes });
+        }
+        *rng = own;
+    }
 }
 
 impl Stream {
@@ -178,17 +198,20 @@ impl Stream {
     /// The next `count` accesses, as [`next_access`](Self::next_access) gives them one by one, but quicker.
     #[inline]
     pub fn draw(&mut self, count: usize, mut take: impl FnMut(Access)) {
-        // The generator stays in registers; in `self` every step would wait for the one before to reach memory.
-        let mut rng = self.rng.clone();
-        match &mut self.mix {
-            None if self.lane.order == Order::Random => {
-                let mut random = self.lane.clone();
-                (0..count).for_each(|_| take(random.next_access(&mut rng)));
+        let Self { rng, lane, mix } = self;
+        match mix {
+            None if lane.order == Order::Random && lane.span.segments == 1 => match lane.read_percent {
+                0 => lane.draw_random(rng, count, |_| false, &mut take),
+                100 => lane.draw_random(rng, count, |_| true, &mut take),
+                percent => lane.draw_random(rng, count, |rng| rng.percent(percent), &mut take),
+            },
+            None => {
+                let (mut own, mut copy) = (rng.clone(), lane.clone());
+                (0..count).for_each(|_| take(copy.next_access(&mut own)));
+                (*rng, *lane) = (own, copy);
             }
-            None => (0..count).for_each(|_| take(self.lane.next_access(&mut rng))),
-            Some(mix) => (0..count).for_each(|_| take(mix.next_access(&mut rng))),
+            Some(mix) => (0..count).for_each(|_| take(mix.next_access(rng))),
         }
-        self.rng = rng;
     }
 }
 
@@ -213,12 +236,17 @@ mod tests {
 
     #[test]
     fn what_is_drawn_at_once_is_what_comes_one_by_one() {
-        for (order, read_percent) in [(Order::Random, 65), (Order::Random, 0), (Order::Sequential, 100)] {
-            let pattern = Pattern::plain(order, read_percent, 4096, AR);
-            let (mut one_by_one, mut at_once) =
-                (Stream::new(1, 0, 2, &pattern), Stream::new(1, 0, 2, &pattern));
-            for count in [1, 64, 7] {
-                at_once.draw(count, |access| assert_eq!(access, one_by_one.next_access()));
+        let one_segment = Span::contiguous(1 << 20, 3 << 30);
+        for (order, read_percent) in
+            [(Order::Random, 65), (Order::Random, 0), (Order::Random, 100), (Order::Sequential, 100)]
+        {
+            for span in [AR, one_segment] {
+                let pattern = Pattern::plain(order, read_percent, 4096, span);
+                let (mut one_by_one, mut at_once) =
+                    (Stream::new(1, 0, 2, &pattern), Stream::new(1, 0, 2, &pattern));
+                for count in [1, 64, 7] {
+                    at_once.draw(count, |access| assert_eq!(access, one_by_one.next_access()));
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use stdx::access::Access;
 use super::fill::Fill;
 use super::findings::Findings;
 use super::stamp::{self, Stamp};
+use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
 
 /// Blocks whose writes can be remembered: a gigabyte of memory.
@@ -24,9 +25,9 @@ pub(crate) trait Content: Send {
     /// Whether an access can be done now.
     fn admits(&mut self, access: Access) -> bool;
     /// Makes ready for an access; fills the buffer of a write.
-    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q);
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// An access is back, with all of its bytes.
-    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q);
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// What was seen.
     fn checks(self) -> Option<Checks>;
 }
@@ -42,14 +43,18 @@ impl Content for Fill {
     }
 
     #[inline]
-    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
-        if !access.read {
-            self.fill(&mut queue.buffer(slot)[..access.block_bytes as usize]);
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
+        if access.read {
+            return Took::NoTime;
         }
+        self.fill(&mut queue.buffer(slot)[..access.block_bytes as usize]);
+        Took::Time
     }
 
     #[inline]
-    fn back<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) {}
+    fn back<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
+    }
 
     fn checks(self) -> Option<Checks> {
         None
@@ -146,13 +151,13 @@ impl Content for Stamped {
         self.checks.writes.is_empty() || self.checks.writes[numbers].iter().all(|writes| writes & BUSY == 0)
     }
 
-    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
         let numbers = self.checks.numbers(access);
         if access.read {
             if !self.checks.writes.is_empty() {
                 self.checks.writes[numbers].iter_mut().for_each(|writes| *writes |= BUSY);
             }
-            return;
+            return Took::Time;
         }
         let (block_bytes, run) = (self.checks.block_bytes, self.checks.run);
         let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
@@ -166,9 +171,10 @@ impl Content for Stamped {
             stamp::put(block, offset_bytes, run, *writes & !BUSY);
             offset_bytes += u64::from(block_bytes);
         }
+        Took::Time
     }
 
-    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) {
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
         if access.read {
             self.checks.check(access.offset_bytes, &queue.buffer(slot)[..access.block_bytes as usize]);
         }
@@ -176,6 +182,7 @@ impl Content for Stamped {
             let numbers = self.checks.numbers(access);
             self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= !BUSY);
         }
+        Took::Time
     }
 
     fn checks(self) -> Option<Checks> {

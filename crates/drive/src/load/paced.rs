@@ -18,16 +18,17 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
     pub(crate) fn run_paced(&mut self, mut schedule: Schedule) -> io::Result<()> {
         let mut free: Vec<Slot> = (0..self.depth).rev().collect();
+        let mut requests = std::mem::take(&mut self.requests);
         let mut due_ns = vec![0; usize::from(self.depth)];
         loop {
             let now_ns = self.clock.now_ns();
             let mut open =
-                self.left_bytes > 0 && now_ns < self.deadline_ns && !self.stop.load(Ordering::Relaxed);
+                !self.ahead.is_over() && now_ns < self.deadline_ns && !self.stop.load(Ordering::Relaxed);
             while open && schedule.due_ns() <= now_ns {
                 let Some(slot) = free.pop() else { break };
                 due_ns[usize::from(slot)] = schedule.take();
-                self.issue(slot);
-                open = self.left_bytes > 0;
+                self.issue(slot, &mut requests);
+                open = !self.ahead.is_over();
             }
             if !open && free.len() == due_ns.len() {
                 return Ok(());
@@ -37,9 +38,10 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             self.queue.wait_until(if wakes { next_ns } else { u64::MAX })?;
             while let Some(mut done) = self.queue.reap() {
                 done.started_ns = due_ns[usize::from(done.slot)];
-                if self.is_whole(&done) {
-                    self.count(&done);
-                } else if self.not_done(&done) {
+                let request = requests[usize::from(done.slot)];
+                if done.result == request.block_bytes().cast_signed() {
+                    self.count(request, done);
+                } else if self.not_done(request, done.slot, done.result, done.done_ns) {
                     continue;
                 }
                 free.push(done.slot);

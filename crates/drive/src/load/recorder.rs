@@ -9,6 +9,7 @@ use stdx::histogram::coarse::{Columns, Ledger, ROWS, Rows, add_slots};
 use stdx::histogram::{SLOTS, slot_of};
 
 use super::Message;
+use crate::queue::stamps::Took;
 
 /// Seconds for which room is reserved in runs without a known end; address space only until it is used.
 const RESERVED_INTERVALS: u64 = 100_000;
@@ -48,7 +49,7 @@ struct Lane {
     /// I/Os that began and ended together, of one length, and are not entered yet.
     alike: u64,
     alike_start_ns: u64,
-    alike_ns: u64,
+    alike_done_ns: u64,
     alike_bytes: u32,
     slots: Box<[u64; SLOTS]>,
     /// End of the latest.
@@ -78,7 +79,7 @@ impl Lane {
         Self {
             alike: 0,
             alike_start_ns: 0,
-            alike_ns: 0,
+            alike_done_ns: 0,
             alike_bytes: 0,
             slots: Box::new([0; SLOTS]),
             last_done_ns: 0,
@@ -94,12 +95,13 @@ impl Lane {
     }
 
     #[inline]
-    fn record(&mut self, block_bytes: u32, start_ns: u64, latency_ns: u64) {
+    fn record(&mut self, block_bytes: u32, start_ns: u64, done_ns: u64) {
         // The start alone tells most of them apart, and a processor foresees that; response times it does not.
-        if start_ns != self.alike_start_ns || latency_ns != self.alike_ns || block_bytes != self.alike_bytes {
+        if start_ns != self.alike_start_ns || done_ns != self.alike_done_ns || block_bytes != self.alike_bytes
+        {
             self.enter();
-            self.alike_start_ns = start_ns;
-            (self.alike_ns, self.alike_bytes) = (latency_ns, block_bytes);
+            (self.alike_start_ns, self.alike_done_ns) = (start_ns, done_ns);
+            self.alike_bytes = block_bytes;
         }
         self.alike += 1;
     }
@@ -110,13 +112,14 @@ impl Lane {
         if self.alike == 0 {
             return;
         }
-        self.slots[slot_of(self.alike_ns)] += self.alike;
+        let latency_ns = self.alike_done_ns.saturating_sub(self.alike_start_ns);
+        self.slots[slot_of(latency_ns)] += self.alike;
         self.ios += self.alike;
         self.interval_bytes += self.alike * u64::from(self.alike_bytes);
-        self.interval_sum_ns += self.alike * self.alike_ns;
-        self.interval_max_ns = self.interval_max_ns.max(self.alike_ns);
-        self.last_done_ns = self.last_done_ns.max(self.alike_start_ns + self.alike_ns);
-        self.min_ns = self.min_ns.min(self.alike_ns);
+        self.interval_sum_ns += self.alike * latency_ns;
+        self.interval_max_ns = self.interval_max_ns.max(latency_ns);
+        self.last_done_ns = self.last_done_ns.max(self.alike_done_ns);
+        self.min_ns = self.min_ns.min(latency_ns);
         self.alike = 0;
     }
 
@@ -221,12 +224,14 @@ impl Recorder {
     /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
     /// noted after its interval was closed counts in the next one.
     #[inline(always)]
-    pub(crate) fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) {
+    pub(crate) fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
+        let mut took = Took::NoTime;
         if done_ns >= self.current_end_ns {
             self.advance(done_ns);
+            took = Took::Time;
         }
-        let latency_ns = done_ns.saturating_sub(started_ns);
-        self.lanes[usize::from(access.read)].record(access.block_bytes, started_ns, latency_ns);
+        self.lanes[usize::from(access.read)].record(access.block_bytes, started_ns, done_ns);
+        took
     }
 
     #[cold]
@@ -365,7 +370,9 @@ mod tests {
             let mut recorder = Recorder::new(1000, None, sender);
             recorder.start(50, 2500);
             let access = Access { read: true, block_bytes: 512, offset_bytes: 0 };
-            times.iter().for_each(|&done| recorder.record(access, done - 10 - done % 7, done));
+            for &done in times {
+                recorder.record(access, done - 10 - done % 7, done);
+            }
             recorder.finish()
         };
         let notes = notes_of(&[60, 900, 1500, 2549, 2550, 2551, 3549, 3550, 9000]);

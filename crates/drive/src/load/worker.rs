@@ -10,6 +10,7 @@ use stdx::access::{Access, Stream};
 use super::content::Content;
 use super::recorder::Recorder;
 use crate::clock::Clock;
+use crate::queue::stamps::Took;
 use crate::queue::{Completion, Queue, REFILL_BATCH, Slot};
 
 /// Times that an I/O which the kernel asks to repeat is repeated, over the whole run of a worker.
@@ -45,7 +46,7 @@ impl Request {
     }
 
     #[inline]
-    fn block_bytes(self) -> u32 {
+    pub(crate) fn block_bytes(self) -> u32 {
         (self.length_and_read >> 1) as u32
     }
 
@@ -59,39 +60,79 @@ impl Request {
 /// Accesses drawn at a time.
 const DRAWN_AHEAD: usize = 64;
 
-/// Requests of a stream, drawn before they are needed: many at once are drawn in registers, where one at a time
-/// takes the generator from memory and puts it back.
+/// What is still to be asked for. Requests are drawn before they are needed: many at once are drawn in registers, where
+/// one at a time takes the generator from memory and puts it back.
 pub(crate) struct Ahead {
     stream: Stream,
+    /// Bytes beyond those of the requests that are drawn; `u64::MAX` when only the deadline ends the run.
+    left_bytes: u64,
+    /// What is left stands in front, the next one last.
     drawn: Box<[Request; DRAWN_AHEAD]>,
-    next: usize,
+    left: usize,
 }
 
 impl Ahead {
-    pub(crate) fn of(stream: Stream) -> Self {
-        Self { stream, drawn: Box::new([Request::default(); DRAWN_AHEAD]), next: DRAWN_AHEAD }
+    /// All of the stream up to so many bytes.
+    pub(crate) fn of(stream: Stream, left_bytes: u64) -> Self {
+        Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0 }
+    }
+
+    /// Whether there is nothing left.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0 && self.left_bytes == 0
+    }
+
+    /// Nothing is left from here on.
+    pub(crate) fn end(&mut self) {
+        (self.left, self.left_bytes) = (0, 0);
     }
 
     #[inline]
-    fn next(&mut self) -> Request {
-        if self.next == DRAWN_AHEAD {
+    fn next(&mut self) -> Option<(Request, Took)> {
+        let mut took = Took::NoTime;
+        if self.left == 0 {
             self.draw();
+            took = Took::Time;
         }
-        let request = self.drawn[self.next];
-        self.next += 1;
-        request
+        self.left = self.left.checked_sub(1)?;
+        // The remainder is the same, and the compiler sees that it is inside.
+        Some((self.drawn[self.left % DRAWN_AHEAD], took))
+    }
+
+    /// The latest one is not asked for.
+    #[cold]
+    fn give_back(&mut self, request: Request) {
+        self.left_bytes = self.left_bytes.saturating_add(request.block_bytes().into());
     }
 
     #[inline(never)]
     fn draw(&mut self) {
-        let Self { stream, drawn, next } = self;
-        let mut slots = drawn.iter_mut();
+        let Self { stream, left_bytes, drawn, left } = self;
+        if *left_bytes == 0 {
+            return;
+        }
+        let (mut places, mut bytes) = (drawn.iter_mut().rev(), 0);
         stream.draw(DRAWN_AHEAD, |access| {
-            if let Some(slot) = slots.next() {
-                *slot = Request::of(access);
+            if let Some(place) = places.next() {
+                *place = Request::of(access);
+                bytes += u64::from(access.block_bytes);
             }
         });
-        *next = 0;
+        *left = DRAWN_AHEAD;
+        if bytes <= *left_bytes {
+            *left_bytes -= bytes;
+            return;
+        }
+        // The amount ends among them.
+        let asked = drawn.iter().rev().take_while(|request| {
+            let before = *left_bytes;
+            *left_bytes = before.saturating_sub(request.block_bytes().into());
+            before > 0
+        });
+        let asked = asked.count();
+        drawn.rotate_left(DRAWN_AHEAD - asked);
+        *left = asked;
     }
 }
 
@@ -103,8 +144,6 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
-    /// Bytes still to ask for; `u64::MAX` when only the deadline ends the run.
-    pub(crate) left_bytes: u64,
     /// `u64::MAX` when only the amount ends the run.
     pub(crate) deadline_ns: u64,
     /// Set by anyone who wants all workers to end.
@@ -119,12 +158,42 @@ pub(crate) struct Worker<'a, Q, C> {
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
+        if self.depth == 1 { self.run_single() } else { self.run_deep() }
+    }
+
+    /// One I/O after the other. Where nothing that takes time lies between two of them, the end of one is the start of
+    /// the next.
+    fn run_single(&mut self) -> std::io::Result<()> {
+        let mut requests = std::mem::take(&mut self.requests);
+        let mut again = self.issue(0, &mut requests).is_some();
+        while again {
+            self.queue.wait()?;
+            let Some(done) = self.queue.reap() else { continue };
+            self.look_at_stop();
+            let request = requests[0];
+            if done.result != request.block_bytes().cast_signed() {
+                again = self.not_done(request, done.slot, done.result, done.done_ns);
+                continue;
+            }
+            let noted = self.count(request, done);
+            let issued = self.issue(0, &mut requests);
+            again = issued.is_some();
+            if issued.is_some_and(|issued| noted.and(issued) == Took::NoTime) {
+                self.queue.stamps().carry(done.done_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps so many I/Os in flight. The work for all that came back together lies between two on one slot, so each
+    /// starts with a stamp of its own.
+    fn run_deep(&mut self) -> std::io::Result<()> {
+        let mut requests = std::mem::take(&mut self.requests);
         let mut in_flight = 0u32;
         for slot in 0..self.depth {
-            if self.left_bytes == 0 {
+            if self.issue(slot, &mut requests).is_none() {
                 break;
             }
-            self.issue(slot);
             in_flight += 1;
             if in_flight.is_multiple_of(REFILL_BATCH) {
                 self.queue.flush()?;
@@ -132,82 +201,85 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
         while in_flight > 0 {
             self.queue.wait()?;
+            self.look_at_stop();
             let refill_batch = self.queue.refill_batch();
-            let mut refilled = 0;
+            let mut to_refill = refill_batch;
             while let Some(done) = self.queue.reap() {
-                in_flight -= 1;
-                let again = if self.is_whole(&done) { self.note(&done) } else { self.not_done(&done) };
-                if again {
-                    in_flight += 1;
-                    refilled += 1;
-                    if refilled == refill_batch {
-                        self.queue.refill()?;
-                        refilled = 0;
-                    }
+                let request = requests[usize::from(done.slot)];
+                let again = if done.result == request.block_bytes().cast_signed() {
+                    self.count(request, done);
+                    self.issue(done.slot, &mut requests).is_some()
+                } else {
+                    self.not_done(request, done.slot, done.result, done.done_ns)
+                };
+                if !again {
+                    in_flight -= 1;
+                    continue;
+                }
+                to_refill -= 1;
+                if to_refill == 0 {
+                    self.queue.refill()?;
+                    to_refill = refill_batch;
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether all bytes were transferred.
+    /// Where somebody wants an end there is nothing left to ask for.
     #[inline]
-    pub(crate) fn is_whole(&self, done: &Completion) -> bool {
-        done.result == self.requests[usize::from(done.slot)].block_bytes().cast_signed()
-    }
-
-    /// Notes a completed I/O and starts the next one on its slot; whether there is one.
-    #[inline]
-    fn note(&mut self, done: &Completion) -> bool {
-        if !self.count(done) || self.left_bytes == 0 || self.stop.load(Ordering::Relaxed) {
-            return false;
+    fn look_at_stop(&mut self) {
+        if self.stop.load(Ordering::Relaxed) {
+            self.ahead.end();
         }
-        self.issue(done.slot);
-        true
     }
 
-    /// Notes a completed I/O; whether it came in time.
+    /// Notes a completed I/O; the first one that is late is the end.
     #[inline]
-    pub(crate) fn count(&mut self, done: &Completion) -> bool {
-        let access = self.requests[usize::from(done.slot)].access();
-        self.content.back(access, done.slot, &mut self.queue);
+    pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
+        let access = request.access();
+        let took = self.content.back(access, done.slot, &mut self.queue);
         if done.done_ns >= self.deadline_ns {
             self.late = true;
-            return false;
+            self.ahead.end();
+            return took;
         }
-        self.recorder.record(access, done.started_ns, done.done_ns);
-        true
+        took.and(self.recorder.record(access, done.started_ns, done.done_ns))
     }
 
+    /// Starts the next I/O on this slot, if there is one left.
     #[inline(always)]
-    pub(crate) fn issue(&mut self, slot: Slot) {
-        let mut request = self.ahead.next();
+    pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
+        let (mut request, mut took) = self.ahead.next()?;
         while !self.content.admits(request.access()) {
-            request = self.ahead.next();
+            self.ahead.give_back(request);
+            (request, _) = self.ahead.next()?;
+            took = Took::Time;
         }
         let access = request.access();
-        self.left_bytes = self.left_bytes.saturating_sub(access.block_bytes.into());
-        self.requests[usize::from(slot)] = request;
-        self.content.prepare(access, slot, &mut self.queue);
+        requests[usize::from(slot)] = request;
+        took = took.and(self.content.prepare(access, slot, &mut self.queue));
         self.queue.push(slot, access);
+        Some(took)
     }
 
     /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it.
     #[cold]
-    pub(crate) fn not_done(&mut self, done: &Completion) -> bool {
-        let access = self.requests[usize::from(done.slot)].access();
-        let errno = done.result.min(0).unsigned_abs().cast_signed();
+    pub(crate) fn not_done(&mut self, request: Request, slot: Slot, result: i32, done_ns: u64) -> bool {
+        let access = request.access();
+        let errno = result.min(0).unsigned_abs().cast_signed();
         if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats < REPEAT_LIMIT {
             self.repeats += 1;
-            self.queue.push(done.slot, access);
+            self.queue.push(slot, access);
             return true;
         }
         self.stop.store(true, Ordering::Relaxed);
+        self.ahead.end();
         let failure = self.failure.get_or_insert_with(|| Failure {
             access,
-            at_ns: done.done_ns,
+            at_ns: done_ns,
             errno,
-            transferred_bytes: done.result.max(0).unsigned_abs(),
+            transferred_bytes: result.max(0).unsigned_abs(),
             counts: Vec::new(),
         });
         match failure.counts.iter_mut().find(|(kind, _)| *kind == errno) {
@@ -217,6 +289,9 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         false
     }
 }
+
+#[cfg(test)]
+mod starts;
 
 #[cfg(test)]
 mod tests {
@@ -230,13 +305,14 @@ mod tests {
     use super::*;
     use crate::load::fill::Fill;
     use crate::load::schedule::Schedule;
+    use crate::queue::stamps::Stamps;
 
     /// A kernel that answers by a script, and with success when that is over.
     struct Scripted {
         answers: VecDeque<i32>,
         pushed: Vec<(Slot, Access)>,
         finished: VecDeque<Completion>,
-        clock: Clock,
+        stamps: Stamps,
         memory: Vec<u8>,
     }
 
@@ -250,12 +326,16 @@ mod tests {
             self.pushed.push((slot, access));
         }
 
+        fn stamps(&mut self) -> &mut Stamps {
+            &mut self.stamps
+        }
+
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
 
         fn wait(&mut self) -> io::Result<()> {
-            let now_ns = self.clock.now_ns();
+            let now_ns = self.stamps.now_ns();
             for (slot, access) in self.pushed.drain(..) {
                 let result = self.answers.pop_front().unwrap_or(access.block_bytes.cast_signed());
                 self.finished.push_back(Completion { slot, result, started_ns: now_ns, done_ns: now_ns });
@@ -278,16 +358,20 @@ mod tests {
         let (clock, stop) = (Clock::start(), AtomicBool::new(false));
         let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
         let answers = answers.into();
-        let queue =
-            Scripted { answers, pushed: Vec::new(), finished: VecDeque::new(), clock, memory: vec![0; 512] };
+        let queue = Scripted {
+            answers,
+            pushed: Vec::new(),
+            finished: VecDeque::new(),
+            stamps: Stamps::of(clock),
+            memory: vec![0; 512],
+        };
         let mut worker = Worker {
             queue,
             clock,
-            ahead: Ahead::of(Stream::new(1, 0, 1, &pattern)),
+            ahead: Ahead::of(Stream::new(1, 0, 1, &pattern), 1000 * 512),
             content: Fill::new(DataPattern::Zero, 1, 0),
             recorder: Recorder::new(1_000_000_000, None, sender),
             depth: 4,
-            left_bytes: 1000 * 512,
             deadline_ns: u64::MAX,
             stop: &stop,
             requests: vec![Request::default(); 4],

@@ -8,6 +8,7 @@ use std::mem::ManuallyDrop;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::stamps::Stamps;
 use super::{Completion, Queue, Shape, Slot};
 
 const READ: u16 = 0;
@@ -46,6 +47,7 @@ pub(crate) struct Aio {
     context: libc::c_ulong,
     buffers: ManuallyDrop<Buffers>,
     shape: Shape,
+    stamps: Stamps,
     requests: Vec<Request>,
     busy: Vec<bool>,
     started_ns: Vec<u64>,
@@ -74,6 +76,7 @@ impl Aio {
             context,
             buffers: ManuallyDrop::new(buffers),
             shape,
+            stamps: Stamps::of(shape.clock),
             requests: vec![Request::default(); depth],
             busy: vec![false; depth],
             started_ns: vec![0; depth],
@@ -92,7 +95,7 @@ impl Aio {
         if self.pushed.is_empty() {
             return Ok(());
         }
-        let now_ns = self.shape.clock.now_ns();
+        let now_ns = self.stamps.start_ns();
         self.addresses.clear();
         for &slot in &self.pushed {
             self.started_ns[usize::from(slot)] = now_ns;
@@ -131,7 +134,7 @@ impl Aio {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        self.seen_ns = self.shape.clock.now_ns();
+        self.seen_ns = self.stamps.now_ns();
         Ok(())
     }
 
@@ -178,6 +181,10 @@ impl Queue for Aio {
         self.in_flight += 1;
     }
 
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.submit()
     }
@@ -203,7 +210,7 @@ impl Queue for Aio {
             if self.taken < self.seen {
                 return Ok(());
             }
-            let now_ns = self.shape.clock.now_ns();
+            let now_ns = self.stamps.now_ns();
             match super::sleep_before(until_ns, now_ns) {
                 Some(time) => self.take_events(1, Some(time))?,
                 None => self.take_events(0, Some(std::time::Duration::ZERO))?,

@@ -5,39 +5,42 @@ use std::io;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::stamps::Stamps;
 use super::{Completion, Queue, Shape, Slot};
 
 /// The queue of one worker.
 pub(crate) struct Null {
-    shape: Shape,
+    depth: u16,
+    stamps: Stamps,
     buffers: Buffers,
-    slots: Vec<InFlight>,
-    /// Slots in the order in which they were pushed; those before `flushed` are stamped.
-    pushed: Vec<Slot>,
-    flushed: usize,
-    /// What the last `wait` saw, and how much of it was taken.
-    finished: Vec<Slot>,
+    /// In the order in which they were pushed, over and over; a power of two.
+    in_flight: Box<[InFlight]>,
+    /// Counts of those that were pushed, that the last `wait` saw, and that were taken.
+    pushed: usize,
+    seen: usize,
     taken: usize,
+    started_ns: u64,
     done_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    started_ns: u64,
     length_bytes: u32,
+    slot: Slot,
 }
 
 impl Null {
     pub(crate) fn new(shape: Shape) -> io::Result<Self> {
         let depth = usize::from(shape.depth);
         Ok(Self {
-            shape,
+            depth: shape.depth,
+            stamps: Stamps::of(shape.clock),
             buffers: Buffers::new(shape.depth, shape.block_bytes)?,
-            slots: vec![InFlight::default(); depth],
-            pushed: Vec::with_capacity(depth),
-            flushed: 0,
-            finished: Vec::with_capacity(depth),
+            in_flight: vec![InFlight::default(); depth.next_power_of_two()].into(),
+            pushed: 0,
+            seen: 0,
             taken: 0,
+            started_ns: 0,
             done_ns: 0,
         })
     }
@@ -52,38 +55,36 @@ impl Queue for Null {
 
     #[inline]
     fn push(&mut self, slot: Slot, access: Access) {
-        self.slots[usize::from(slot)].length_bytes = access.block_bytes;
-        self.pushed.push(slot);
+        let place = self.pushed & (self.in_flight.len() - 1);
+        self.in_flight[place] = InFlight { length_bytes: access.block_bytes, slot };
+        self.pushed += 1;
     }
 
     #[inline]
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    /// The wait submits everything.
+    #[inline]
     fn flush(&mut self) -> io::Result<()> {
-        let now_ns = self.shape.clock.now_ns();
-        for &slot in &self.pushed[self.flushed..] {
-            self.slots[usize::from(slot)].started_ns = now_ns;
-        }
-        self.flushed = self.pushed.len();
         Ok(())
     }
 
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
-        if self.flushed < self.pushed.len() {
-            self.flush()?;
-        }
-        self.finished.clear();
-        std::mem::swap(&mut self.finished, &mut self.pushed);
-        (self.flushed, self.taken) = (0, 0);
-        self.done_ns = self.shape.clock.now_ns();
+        self.started_ns = self.stamps.start_ns();
+        self.seen = self.pushed;
+        self.done_ns = self.stamps.now_ns();
         Ok(())
     }
 
     fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
-        if !self.pushed.is_empty() {
+        if self.seen < self.pushed {
             return self.wait();
         }
         loop {
-            let now_ns = self.shape.clock.now_ns();
+            let now_ns = self.stamps.now_ns();
             if now_ns >= until_ns {
                 return Ok(());
             }
@@ -93,15 +94,18 @@ impl Queue for Null {
 
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
-        let slot = *self.finished.get(self.taken)?;
+        if self.taken == self.seen {
+            return None;
+        }
+        let InFlight { length_bytes, slot } = self.in_flight[self.taken & (self.in_flight.len() - 1)];
         self.taken += 1;
-        let InFlight { started_ns, length_bytes } = self.slots[usize::from(slot)];
-        Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns: self.done_ns })
+        let (started_ns, done_ns) = (self.started_ns, self.done_ns);
+        Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns })
     }
 
     /// It has no device whose depth could sag.
     #[inline]
     fn refill_batch(&self) -> u32 {
-        self.shape.depth.into()
+        self.depth.into()
     }
 }

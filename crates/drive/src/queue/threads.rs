@@ -12,6 +12,7 @@ use record::Effort;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
+use super::stamps::Stamps;
 use super::{Completion, Queue, Shape, Slot};
 use crate::load::effort;
 
@@ -25,6 +26,8 @@ struct Request {
 /// The queue of one worker.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
+    /// Those of the worker; each helper has its own.
+    stamps: Stamps,
     helpers: Vec<JoinHandle<Effort>>,
     busy: Vec<bool>,
     pushed: Vec<Request>,
@@ -53,7 +56,7 @@ impl Shared {
     }
 
     /// Does one I/O. The caller owns the slot.
-    fn perform(&self, request: Request) -> Completion {
+    fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and held by this request
         // alone: `Threads::push` and `Threads::buffer` check that, and a request is popped once.
@@ -62,19 +65,20 @@ impl Shared {
         let buffer = &mut buffer[..block_bytes as usize];
         // SAFETY: the target keeps its file open until after the run, and the queue is joined before that.
         let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
-        let started_ns = self.shape.clock.now_ns();
+        let started_ns = stamps.start_ns();
         let answer = if read {
             rustix::io::pread(file, buffer, offset_bytes)
         } else {
             rustix::io::pwrite(file, buffer, offset_bytes)
         };
-        let done_ns = self.shape.clock.now_ns();
+        let done_ns = stamps.now_ns();
         let result = answer.map_or_else(|errno| -errno.raw_os_error(), |n| n as i32);
         Completion { slot, result, started_ns, done_ns }
     }
 
     /// Does I/Os until there are no more; what that cost.
     fn help(&self) -> Effort {
+        let mut stamps = Stamps::of(self.shape.clock);
         loop {
             let mut lists = self.lists();
             let request = loop {
@@ -87,7 +91,7 @@ impl Shared {
                 lists = self.requested.wait(lists).unwrap_or_else(PoisonError::into_inner);
             };
             drop(lists);
-            let completion = self.perform(request);
+            let completion = self.perform(request, &mut stamps);
             self.lists().completions.push_back(completion);
             self.completed.notify_one();
         }
@@ -112,6 +116,7 @@ impl Threads {
         });
         let mut queue = Self {
             shared,
+            stamps: Stamps::of(shape.clock),
             helpers: Vec::with_capacity(depth),
             busy: vec![false; depth],
             pushed: Vec::with_capacity(depth),
@@ -145,6 +150,10 @@ impl Queue for Threads {
         self.pushed.push(Request { slot, access });
     }
 
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         if self.helpers.is_empty() {
             return Ok(());
@@ -159,7 +168,8 @@ impl Queue for Threads {
 
     fn wait(&mut self) -> io::Result<()> {
         if self.helpers.is_empty() {
-            self.finished.extend(self.pushed.drain(..).map(|request| self.shared.perform(request)));
+            let Self { shared, stamps, pushed, finished, .. } = self;
+            finished.extend(pushed.drain(..).map(|request| shared.perform(request, stamps)));
             return Ok(());
         }
         self.flush()?;
@@ -176,10 +186,9 @@ impl Queue for Threads {
             return self.wait();
         }
         self.flush()?;
-        let clock = self.shared.shape.clock;
         loop {
             let mut lists = self.shared.lists();
-            let now_ns = clock.now_ns();
+            let now_ns = self.stamps.now_ns();
             if let Some(time) = super::sleep_before(until_ns, now_ns).filter(|_| lists.completions.is_empty())
             {
                 lists =

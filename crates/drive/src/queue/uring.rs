@@ -8,6 +8,7 @@ use stdx::access::Access;
 use super::buffers::Buffers;
 use super::errand::Errand;
 use super::ring::Ring;
+use super::stamps::Stamps;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
 use crate::Polling;
 
@@ -20,6 +21,7 @@ pub(crate) struct Uring<E: Errand> {
     errand: E,
     buffers: ManuallyDrop<Buffers>,
     shape: Shape,
+    stamps: Stamps,
     slots: Vec<InFlight>,
     /// When the last `wait` looked for completions.
     seen_ns: u64,
@@ -86,6 +88,7 @@ impl<E: Errand> Uring<E> {
             errand,
             buffers: ManuallyDrop::new(buffers),
             shape,
+            stamps: Stamps::of(shape.clock),
             slots: vec![InFlight::default(); depth],
             seen_ns: 0,
             at_once_waits: 0,
@@ -100,7 +103,7 @@ impl<E: Errand> Uring<E> {
         if unseen.peek().is_none() {
             return;
         }
-        let now_ns = self.shape.clock.now_ns();
+        let now_ns = self.stamps.start_ns();
         for slot in unseen {
             self.slots[slot as usize].started_ns = now_ns;
         }
@@ -135,6 +138,11 @@ impl<E: Errand> Queue for Uring<E> {
     }
 
     #[inline]
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    #[inline]
     fn flush(&mut self) -> io::Result<()> {
         self.stamp();
         self.ring.enter(0)
@@ -156,7 +164,7 @@ impl<E: Errand> Queue for Uring<E> {
                 self.ring.enter(1)?;
             }
             // Only what is there now belongs to this stamp: later ones may start after it.
-            self.seen_ns = self.shape.clock.now_ns();
+            self.seen_ns = self.stamps.now_ns();
             self.ring.look();
             if self.ring.to_take() > 0 || self.ring.on_their_way() == 0 {
                 self.learn();
@@ -171,7 +179,7 @@ impl<E: Errand> Queue for Uring<E> {
         }
         self.stamp();
         loop {
-            self.seen_ns = self.shape.clock.now_ns();
+            self.seen_ns = self.stamps.now_ns();
             self.ring.look();
             if self.ring.to_take() > 0 || (self.seen_ns >= until_ns && !self.ring.has_unsubmitted()) {
                 return Ok(());
