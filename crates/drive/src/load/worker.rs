@@ -64,38 +64,43 @@ const DRAWN_AHEAD: usize = 64;
 /// one at a time takes the generator from memory and puts it back.
 pub(crate) struct Ahead {
     stream: Stream,
-    /// Bytes beyond those of the requests that are drawn; `u64::MAX` when only the deadline ends the run.
+    /// Bytes that come on top of those of the requests that are drawn; `u64::MAX` when only the deadline ends the run.
     left_bytes: u64,
     /// What is left stands in front, the next one last.
     drawn: Box<[Request; DRAWN_AHEAD]>,
     left: usize,
+    /// So many of these are beyond the amount.
+    beyond: usize,
 }
 
 impl Ahead {
     /// All of the stream up to so many bytes.
     pub(crate) fn of(stream: Stream, left_bytes: u64) -> Self {
-        Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0 }
+        Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
     }
 
     /// Whether there is nothing left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.left == 0 && self.left_bytes == 0
+        self.left == self.beyond && self.left_bytes == 0
     }
 
     /// Nothing is left from here on.
     pub(crate) fn end(&mut self) {
-        (self.left, self.left_bytes) = (0, 0);
+        (self.beyond, self.left_bytes) = (self.left, 0);
     }
 
     #[inline]
     fn next(&mut self) -> Option<(Request, Took)> {
         let mut took = Took::NoTime;
-        if self.left == 0 {
-            self.draw();
+        if self.left == self.beyond {
+            self.more();
+            if self.left == self.beyond {
+                return None;
+            }
             took = Took::Time;
         }
-        self.left = self.left.checked_sub(1)?;
+        self.left -= 1;
         // The remainder is the same, and the compiler sees that it is inside.
         Some((self.drawn[self.left % DRAWN_AHEAD], took))
     }
@@ -106,12 +111,30 @@ impl Ahead {
         self.left_bytes = self.left_bytes.saturating_add(request.block_bytes().into());
     }
 
+    /// Looks for requests within the amount.
     #[inline(never)]
-    fn draw(&mut self) {
-        let Self { stream, left_bytes, drawn, left } = self;
-        if *left_bytes == 0 {
+    fn more(&mut self) {
+        if self.left_bytes == 0 {
             return;
         }
+        let bytes = if self.left == 0 { self.draw() } else { u64::MAX };
+        self.beyond = 0;
+        if bytes <= self.left_bytes {
+            self.left_bytes -= bytes;
+            return;
+        }
+        self.beyond = self.left;
+        while self.beyond > 0 && self.left_bytes > 0 {
+            self.beyond -= 1;
+            let bytes = self.drawn[self.beyond].block_bytes();
+            self.left_bytes = self.left_bytes.saturating_sub(bytes.into());
+        }
+    }
+
+    /// Draws requests; their bytes.
+    #[inline]
+    fn draw(&mut self) -> u64 {
+        let Self { stream, drawn, left, .. } = self;
         let (mut places, mut bytes) = (drawn.iter_mut().rev(), 0);
         stream.draw(DRAWN_AHEAD, |access| {
             if let Some(place) = places.next() {
@@ -120,19 +143,7 @@ impl Ahead {
             }
         });
         *left = DRAWN_AHEAD;
-        if bytes <= *left_bytes {
-            *left_bytes -= bytes;
-            return;
-        }
-        // The amount ends among them.
-        let asked = drawn.iter().rev().take_while(|request| {
-            let before = *left_bytes;
-            *left_bytes = before.saturating_sub(request.block_bytes().into());
-            before > 0
-        });
-        let asked = asked.count();
-        drawn.rotate_left(DRAWN_AHEAD - asked);
-        *left = asked;
+        bytes
     }
 }
 
@@ -300,7 +311,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use record::{Arrivals, DataPattern, Process};
-    use stdx::access::{Order, Pattern, Span};
+    use stdx::access::{Kind, Order, Pattern, Span};
 
     use super::*;
     use crate::load::fill::Fill;
@@ -349,6 +360,37 @@ mod tests {
 
         fn reap(&mut self) -> Option<Completion> {
             self.finished.pop_front()
+        }
+    }
+
+    #[test]
+    fn as_many_bytes_of_the_stream_are_asked_for_as_are_wanted() {
+        let kind =
+            |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 50, block_bytes };
+        let span = Span::contiguous(0, 1 << 20);
+        let pattern = Pattern { span, kinds: vec![kind(512), kind(4096)], zones: Vec::new() };
+        for (wanted_bytes, back_every) in
+            [0, 1, 512, 100_000, 1 << 20].into_iter().flat_map(|bytes| [(bytes, 2), (bytes, u32::MAX)])
+        {
+            let mut stream = Stream::new(1, 0, 1, &pattern);
+            let mut ahead = Ahead::of(stream.clone(), wanted_bytes);
+            let (mut left_bytes, mut number) = (wanted_bytes, 0);
+            while left_bytes > 0 {
+                assert!(!ahead.is_over());
+                let (request, _) = ahead.next().expect("more to ask for");
+                assert_eq!(
+                    request.access(),
+                    stream.next_access(),
+                    "one after the other, and none is left out"
+                );
+                number += 1;
+                if number % back_every == 0 {
+                    ahead.give_back(request);
+                } else {
+                    left_bytes = left_bytes.saturating_sub(request.block_bytes().into());
+                }
+            }
+            assert!(ahead.next().is_none() && ahead.is_over(), "{wanted_bytes} B");
         }
     }
 
