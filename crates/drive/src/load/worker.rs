@@ -117,11 +117,12 @@ impl Ahead {
         if self.left_bytes == 0 {
             return;
         }
-        let bytes = if self.left == 0 { self.draw() } else { u64::MAX };
-        self.beyond = 0;
-        if bytes <= self.left_bytes {
-            self.left_bytes -= bytes;
-            return;
+        if self.left == 0 {
+            let bytes = self.draw();
+            if bytes <= self.left_bytes {
+                (self.left_bytes, self.beyond) = (self.left_bytes - bytes, 0);
+                return;
+            }
         }
         self.beyond = self.left;
         while self.beyond > 0 && self.left_bytes > 0 {
