@@ -64,8 +64,9 @@ const DRAWN_AHEAD: usize = 64;
 /// one at a time takes the generator from memory and puts it back.
 pub(crate) struct Ahead {
     stream: Stream,
-    /// Bytes that come on top of those of the requests that are drawn; `u64::MAX` when only the deadline ends the run.
-    left_bytes: u64,
+    /// Bytes of the amount that come on top of those of the requests that are drawn. The last request may be longer than
+    /// what was left; then this is negative.
+    left_bytes: i64,
     /// What is left stands in front, the next one last.
     drawn: Box<[Request; DRAWN_AHEAD]>,
     left: usize,
@@ -74,15 +75,16 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// All of the stream up to so many bytes.
-    pub(crate) fn of(stream: Stream, left_bytes: u64) -> Self {
+    /// As much of the stream as so many bytes; `u64::MAX` when only the deadline ends the run.
+    pub(crate) fn of(stream: Stream, amount_bytes: u64) -> Self {
+        let left_bytes = i64::try_from(amount_bytes).unwrap_or(i64::MAX);
         Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
     }
 
     /// Whether there is nothing left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.left == self.beyond && self.left_bytes == 0
+        self.left == self.beyond && self.left_bytes <= 0
     }
 
     /// Nothing is left from here on.
@@ -108,13 +110,13 @@ impl Ahead {
     /// The latest one is not asked for.
     #[cold]
     fn give_back(&mut self, request: Request) {
-        self.left_bytes = self.left_bytes.saturating_add(request.block_bytes().into());
+        self.left_bytes += i64::from(request.block_bytes());
     }
 
     /// Looks for requests within the amount.
     #[inline(never)]
     fn more(&mut self) {
-        if self.left_bytes == 0 {
+        if self.left_bytes <= 0 {
             return;
         }
         if self.left == 0 {
@@ -127,20 +129,19 @@ impl Ahead {
         self.beyond = self.left;
         while self.beyond > 0 && self.left_bytes > 0 {
             self.beyond -= 1;
-            let bytes = self.drawn[self.beyond].block_bytes();
-            self.left_bytes = self.left_bytes.saturating_sub(bytes.into());
+            self.left_bytes -= i64::from(self.drawn[self.beyond].block_bytes());
         }
     }
 
     /// Draws requests; their bytes.
     #[inline]
-    fn draw(&mut self) -> u64 {
+    fn draw(&mut self) -> i64 {
         let Self { stream, drawn, left, .. } = self;
         let (mut places, mut bytes) = (drawn.iter_mut().rev(), 0);
         stream.draw(DRAWN_AHEAD, |access| {
             if let Some(place) = places.next() {
                 *place = Request::of(access);
-                bytes += u64::from(access.block_bytes);
+                bytes += i64::from(access.block_bytes);
             }
         });
         *left = DRAWN_AHEAD;
