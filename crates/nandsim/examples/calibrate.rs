@@ -1,6 +1,6 @@
 //! Holds a built-in model against what it was fitted to, cell by cell, or fits it anew.
 //!
-//! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--out TOML]`
+//! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep KEY]... [--out TOML]`
 //!
 //! MODEL names the reference; `--file` holds another model against it. With `--climb` the best model found is
 //! written to `--out`; without, the `[calibration]` table is printed. `--also` names another scale to fit at.
@@ -28,6 +28,7 @@ fn calibrate() -> Result<(), String> {
     let mut text = (*text).to_owned();
     let mut scale = Scale::one_over(64).expect("a scale");
     let (mut also, mut rounds, mut steps, mut seed) = (None, 6, 0, 1);
+    let mut keep = Vec::new();
     let mut out = None;
     while let Some(option) = words.next() {
         let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -39,6 +40,7 @@ fn calibrate() -> Result<(), String> {
             "--rounds" => rounds = number()?,
             "--climb" => steps = number()?,
             "--seed" => seed = number()?.into(),
+            "--keep" => keep.push(value),
             "--out" => out = Some(value),
             _ => return Err(format!("unknown option {option}")),
         }
@@ -46,7 +48,7 @@ fn calibrate() -> Result<(), String> {
     let mut model = Model::from_toml(&text).map_err(|e| e.to_string())?;
     if steps > 0 {
         let scales: Vec<Scale> = std::iter::once(scale).chain(also).collect();
-        let how = Fit { scales: &scales, rounds, steps, seed };
+        let how = Fit { scales: &scales, rounds, steps, seed, keep: &keep };
         model = fit(model, &measured, &how, &mut |step, score| {
             eprintln!("trial {step}: {score:?}");
             true

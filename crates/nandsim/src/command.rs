@@ -114,7 +114,7 @@ impl Ssd {
                 unit += 1;
             }
             let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
-            let end = self.flash.read_first(self.plan.die_of(slot), start, part, &mut self.events);
+            let end = self.flash.read_first(self.plan.die_of(slot), start, part);
             first_ns = first_ns.min(end);
             last_ns = last_ns.max(end);
         }

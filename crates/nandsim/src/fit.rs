@@ -9,7 +9,7 @@ mod protocol;
 
 use serde::{Deserialize, Serialize};
 
-pub use climb::{Fit, fit};
+pub use climb::{Fit, fit, movable_keys};
 pub use protocol::{Simulated, saturation_curve, simulate};
 
 /// Shares of reads in percent that are fitted.

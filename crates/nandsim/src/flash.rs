@@ -149,15 +149,17 @@ impl Flash {
 
     /// Reads for the host: as [`read`](Self::read), but a running program may be suspended.
     #[inline]
-    pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part, events: &mut Events) -> u64 {
+    pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
         let state = &self.dies[die];
         if state.suspends == 0 || state.end_ns == NEVER || at_ns >= state.end_ns {
             return self.read(die, at_ns, part);
         }
-        self.suspend(die, at_ns, part, events)
+        self.suspend(die, at_ns, part)
     }
 
-    fn suspend(&mut self, leaf: usize, at_ns: u64, part: Part, events: &mut Events) -> u64 {
+    /// The end of the program is put off, but not its event: many reads may suspend one program, and
+    /// [`finish`](Self::finish) asks again.
+    fn suspend(&mut self, leaf: usize, at_ns: u64, part: Part) -> u64 {
         let die = &mut self.dies[leaf];
         let start = at_ns.max(die.read_ns);
         let sensed = start + self.plan.suspend_ns + part.sense_ns;
@@ -171,7 +173,6 @@ impl Flash {
         die.read_ns = until;
         die.end_ns += until - start;
         die.free_ns += until - start;
-        events.set_die(leaf, die.end_ns);
         end
     }
 
@@ -247,9 +248,15 @@ impl Flash {
         events.set_die(leaf, end);
     }
 
-    /// The booked operation of `die` has ended: starts the next one and gives the buffer slots freed.
+    /// The booked operation of `die` has ended, unless it was put off: starts the next one and gives the buffer
+    /// slots freed.
     #[inline]
-    pub(crate) fn finish(&mut self, die: usize, events: &mut Events) -> u32 {
+    pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> u32 {
+        let end_ns = self.dies[die].end_ns;
+        if end_ns > now_ns {
+            events.set_die(die, end_ns);
+            return 0;
+        }
         self.outstanding -= 1;
         let freed = std::mem::take(&mut self.dies[die].frees);
         self.dies[die].end_ns = NEVER;

@@ -33,7 +33,7 @@ pub struct Completion {
     pub failed: Option<Failure>,
 }
 
-/// The commands in flight of a drive. Dropping it abandons them as the end of a timed run does.
+/// The commands in flight of a drive. Dropping it lets them end, as a timed run does.
 ///
 /// It goes the same way as [`Ssd::run`]: a closed loop of the same accesses gives the same times and
 /// leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`].
@@ -130,6 +130,6 @@ impl Queue<'_> {
 
 impl Drop for Queue<'_> {
     fn drop(&mut self) {
-        self.ssd.abandon();
+        self.ssd.let_end();
     }
 }

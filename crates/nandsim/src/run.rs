@@ -47,8 +47,8 @@ impl Ssd {
     /// Runs `load` and reports what completed. `on_tick` is called at the end of every tick and of the
     /// run; when it returns false the run ends there.
     ///
-    /// A timed run ends at its exact time: commands still in flight then are not counted, and of a write
-    /// that waits for the buffer the rest is never written. A run of bytes ends with its last completion.
+    /// A timed run ends at its exact time. Commands still in flight then are not counted; the host waits for
+    /// them, so the clock may stand behind the end of the tally. A run of bytes ends with its last completion.
     ///
     /// # Panics
     /// Panics when the span lies outside the drive, holds no block per thread, or is not aligned to the
@@ -125,8 +125,26 @@ impl Ssd {
         self.flash.announce(&mut self.events);
     }
 
-    /// Drops what is in flight: what was accepted stays accepted, what was not is never written.
-    pub(crate) fn abandon(&mut self) {
+    /// Lets end what is in flight; nobody counts it. A drive that vanishes takes it along.
+    pub(crate) fn let_end(&mut self) {
+        let dies = self.plan.dies as usize;
+        let gone_ns = self.removal_ns().unwrap_or(NEVER);
+        while self.in_flight > 0 {
+            let (time, leaf) = self.events.next();
+            assert!(time.min(gone_ns) != NEVER, "a command in flight that never ends");
+            if time >= gone_ns {
+                self.now_ns = self.now_ns.max(gone_ns);
+                break;
+            }
+            self.now_ns = time;
+            if leaf < dies {
+                self.die_event(leaf);
+            } else {
+                self.in_flight -= 1;
+                self.struck(leaf);
+                self.events.clear(leaf);
+            }
+        }
         self.blocked.clear();
         self.in_flight = 0;
         self.forget_failing();
@@ -148,11 +166,11 @@ impl Ssd {
 
     /// Closes the books.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
-        self.abandon();
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
             run.end_tick(self.now_ns, on_tick);
         }
+        self.let_end();
         self.health.host_read_bytes += run.tally.read.bytes;
         Tally { times: run.times.finish(), ..run.tally }
     }

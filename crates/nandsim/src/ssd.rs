@@ -204,7 +204,7 @@ impl Ssd {
     /// A program or erase has ended.
     #[inline]
     pub(crate) fn die_event(&mut self, die: usize) {
-        let freed = self.flash.finish(die, &mut self.events);
+        let freed = self.flash.finish(die, self.now_ns, &mut self.events);
         #[cfg(test)]
         let freed = if self.errs(crate::check::canary::Bug::LeaksBuffer, self.now_ns) { 0 } else { freed };
         self.buffer_used -= freed;

@@ -68,10 +68,9 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
         direction.latency.record(done.completed_ns - done.submitted_ns);
         closed.submit(&mut queue, done.tag);
     }
-    drop(queue);
     Tally {
         start_ns,
-        end_ns: ssd.now_ns(),
+        end_ns: queue.now_ns(),
         read,
         write,
         ticks: Vec::new(),

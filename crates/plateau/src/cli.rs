@@ -423,6 +423,9 @@ pub struct SimFit {
     /// Seed of the trials
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Key of the model that is known and stays as it is, such as geometry.effective_op_percent
+    #[arg(long, value_name = "KEY")]
+    pub keep: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -165,6 +165,20 @@ fn a_fit_writes_a_model_that_runs_and_says_what_it_is_worth() {
     assert!((document["held_out_ratio"].as_f64().unwrap() - held_out / fitted).abs() < 1e-9);
     assert!(bench.fails(2, &fit).contains("exists"), "a file is not written over");
 
+    let kept = bench.path("kept.toml");
+    let keep = |key| {
+        let from = ["sim", "fit", &run, "--from", "sas-slc-fast-2011", "--steps", "3", "--scale", "1/256"];
+        [&from[..], &["--keep", key, "--output", kept.to_str().unwrap()]].concat()
+    };
+    let err = bench.fails(2, &keep("geometry.channels"));
+    assert!(err.contains("geometry.channels") && err.contains("timing.read_us"), "{err}");
+    bench.ok(&keep("geometry.effective_op_percent"));
+    let spare = |path: &str| {
+        let toml = bench.ok(&["sim", "show", path, "--toml"]);
+        toml.lines().find(|line| line.starts_with("effective_op_percent")).map(str::to_owned)
+    };
+    assert_eq!(spare(kept.to_str().unwrap()), spare("sas-slc-fast-2011"));
+
     let shown = bench.ok(&["sim", "show", path]);
     assert!(shown.contains(&run) && shown.contains("hold-out:"), "{shown}");
     bench.ok(&["load", &format!("sim:{path}"), "--scale", "1/256", "--rw", "randread", "--runtime", "1"]);

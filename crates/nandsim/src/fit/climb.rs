@@ -23,6 +23,8 @@ pub struct Fit<'a> {
     pub steps: u32,
     /// Seed of the trials.
     pub seed: u64,
+    /// Keys that are known and stay as they are: see [`movable_keys`].
+    pub keep: &'a [String],
 }
 
 /// Moves the timing and the spare flash of `start` towards `measured`, fitting only
@@ -41,7 +43,7 @@ pub fn fit(
     let mut best = start;
     let mut least = f64::INFINITY;
     for step in 0..=how.steps {
-        let trial = if step == 0 { best.clone() } else { moved(&best, &mut rng, step) };
+        let trial = if step == 0 { best.clone() } else { moved(&best, &mut rng, step, how.keep) };
         if trial.check().is_err() {
             continue;
         }
@@ -99,46 +101,65 @@ fn counted(error: f64) -> f64 {
 /// How far keys are moved, in turn: far to find another place, little to find the best of this one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
-/// The model with about a third of its keys moved.
-fn moved(model: &Model, rng: &mut Rng, step: u32) -> Model {
+/// A key that a fit may move.
+enum Key<'a> {
+    Real(&'a mut f64),
+    Whole(&'a mut u64),
+}
+
+/// The keys of a model that a fit moves, as they are called in its file, such as `timing.program_us`.
+#[must_use]
+pub fn movable_keys(model: &Model) -> Vec<&'static str> {
+    movable(&mut model.clone()).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The same with their values.
+fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
+    let (geometry, timing, firmware) = (&mut model.geometry, &mut model.timing, &mut model.firmware);
+    let mut keys: Vec<(&'static str, Key<'_>)> = vec![
+        ("geometry.effective_op_percent", Key::Real(&mut geometry.effective_op_percent)),
+        ("timing.read_us", Key::Real(&mut timing.read_us)),
+        ("timing.program_us", Key::Real(&mut timing.program_us)),
+        ("timing.channel_mb_per_s", Key::Real(&mut timing.channel_mb_per_s)),
+        ("timing.link_mb_per_s", Key::Real(&mut timing.link_mb_per_s)),
+        ("timing.read_command_us", Key::Real(&mut timing.read_command_us)),
+        ("timing.write_command_us", Key::Real(&mut timing.write_command_us)),
+        ("timing.map_unit_us", Key::Real(&mut timing.map_unit_us)),
+        ("timing.read_latency_us", Key::Real(&mut timing.read_latency_us)),
+        ("timing.write_latency_us", Key::Real(&mut timing.write_latency_us)),
+        ("timing.modify_us", Key::Real(&mut timing.modify_us)),
+        ("timing.program_suspend_us", Key::Real(&mut timing.program_suspend_us)),
+        ("firmware.map_bytes_per_write", Key::Real(&mut firmware.map_bytes_per_write)),
+    ];
+    if let Some(cache) = &mut model.cache {
+        keys.push(("cache.program_us", Key::Real(&mut cache.program_us)));
+        keys.push(("cache.read_us", Key::Real(&mut cache.read_us)));
+        keys.push(("cache.fold_from_percent", Key::Real(&mut cache.fold_from_percent)));
+        keys.push(("cache.bytes", Key::Whole(&mut cache.bytes)));
+    }
+    if firmware.ring_skips_percent > 0.0 {
+        keys.push(("firmware.ring_skips_percent", Key::Real(&mut firmware.ring_skips_percent)));
+    }
+    if let Some(hybrid) = &mut model.hybrid {
+        keys.push(("hybrid.modify_us", Key::Real(&mut hybrid.modify_us)));
+        keys.push(("hybrid.merge_us", Key::Real(&mut hybrid.merge_us)));
+        keys.push(("hybrid.log_bytes", Key::Whole(&mut hybrid.log_bytes)));
+    }
+    keys
+}
+
+/// The model with about a third of its keys moved, but for those to keep.
+fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     let mut next = model.clone();
     let reach = REACH[step as usize % REACH.len()];
-    let mut whole: Vec<&mut u64> = Vec::new();
-    let (geometry, timing) = (&mut next.geometry, &mut next.timing);
-    let mut keys: Vec<&mut f64> = vec![
-        &mut geometry.effective_op_percent,
-        &mut timing.read_us,
-        &mut timing.program_us,
-        &mut timing.channel_mb_per_s,
-        &mut timing.link_mb_per_s,
-        &mut timing.read_command_us,
-        &mut timing.write_command_us,
-        &mut timing.map_unit_us,
-        &mut timing.read_latency_us,
-        &mut timing.write_latency_us,
-        &mut timing.modify_us,
-        &mut timing.program_suspend_us,
-        &mut next.firmware.map_bytes_per_write,
-    ];
-    if let Some(cache) = &mut next.cache {
-        keys.extend([&mut cache.program_us, &mut cache.read_us, &mut cache.fold_from_percent]);
-        whole.push(&mut cache.bytes);
-    }
-    if next.firmware.ring_skips_percent > 0.0 {
-        keys.push(&mut next.firmware.ring_skips_percent);
-    }
-    if let Some(hybrid) = &mut next.hybrid {
-        keys.extend([&mut hybrid.modify_us, &mut hybrid.merge_us]);
-        whole.push(&mut hybrid.log_bytes);
-    }
-    for key in keys {
-        if rng.percent(35) {
-            *key = (*key * factor(rng, reach) * 1000.0).round() / 1000.0;
+    for (name, key) in movable(&mut next) {
+        if keep.iter().any(|kept| kept == name) || !rng.percent(35) {
+            continue;
         }
-    }
-    for key in whole {
-        if rng.percent(35) {
-            *key = (*key as f64 * factor(rng, reach)) as u64;
+        let by = factor(rng, reach);
+        match key {
+            Key::Real(real) => *real = (*real * by * 1000.0).round() / 1000.0,
+            Key::Whole(whole) => *whole = (*whole as f64 * by) as u64,
         }
     }
     next
@@ -192,8 +213,26 @@ mod tests {
     #[test]
     fn a_moved_model_is_another_one_with_the_same_shape() {
         let model = Model::named("sas-slc-2011").unwrap();
-        let next = moved(&model, &mut Rng::from_seed(2), 1);
+        let next = moved(&model, &mut Rng::from_seed(2), 1, &[]);
         assert_ne!(next, model);
         assert_eq!(next.geometry.channels, model.geometry.channels);
+    }
+
+    /// What is kept stays, and every key is a key of the model's file.
+    #[test]
+    fn what_is_kept_stays_as_it_is() {
+        for (name, text) in crate::MODELS {
+            let model = Model::named(name).unwrap();
+            let file: toml::Table = text.parse().unwrap();
+            let keys: Vec<String> = movable_keys(&model).into_iter().map(str::to_owned).collect();
+            for key in &keys {
+                let (section, key) = key.split_once('.').unwrap();
+                let written = file.get(section).and_then(|section| section.get(key));
+                let value = model.to_toml().parse::<toml::Table>().unwrap()[section][key].clone();
+                assert!(written.is_some() || value.as_float() == Some(0.0), "{name}: {section}.{key}");
+            }
+            let mut rng = Rng::from_seed(2);
+            assert!((0..20).all(|step| moved(&model, &mut rng, step, &keys) == model), "{name}");
+        }
     }
 }

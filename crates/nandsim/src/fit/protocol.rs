@@ -181,20 +181,12 @@ impl Bench<'_> {
                     ..self.load(Until::ForNs(self.measured.cell_ns / self.divisor))
                 };
                 let iops = self.run(&load).iops();
-                self.let_end(outstanding);
                 if round + 2 >= rounds {
                     sums[at] += iops;
                 }
             }
         }
         sums.iter().map(|sum| sum / f64::from(rounds.min(2))).collect()
-    }
-
-    /// Commands that a cell left in flight end before the next one starts; their time belongs to none. The
-    /// link carries them out in order, so they have ended when as many small reads behind them have.
-    fn let_end(&mut self, outstanding: u64) {
-        let until = Until::Bytes(4096 * outstanding);
-        self.run(&Load { read_percent: 100, ..self.load(until) });
     }
 
     fn respond(&mut self, measured: [f64; 3], figures: &mut Vec<Figure>) {

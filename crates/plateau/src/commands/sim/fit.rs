@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use nandsim::fit::{
-    ActiveRange, Cell, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Score, Simulated, fit, simulate,
+    ActiveRange, Cell, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Score, Simulated, fit, movable_keys,
+    simulate,
 };
 use nandsim::{Calibration, MODELS, Model, Scale};
 use record::{Event, Note, RunFile, Segment};
@@ -37,7 +38,14 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
         return Err(usage(format!("{} exists; name another file with --output", path.display())));
     }
     let start = start(options, file, capacity_bytes, &measured, scale)?;
-    let how = Fit { scales: &[scale], rounds: ROUNDS.0, steps: options.steps, seed: options.seed };
+    kept(&options.keep, &start).map_err(usage)?;
+    let how = Fit {
+        scales: &[scale],
+        rounds: ROUNDS.0,
+        steps: options.steps,
+        seed: options.seed,
+        keep: &options.keep,
+    };
     let from = start.name.clone();
     let mut model = fit(start, &measured, &how, &mut |step, score| {
         printer::tell_line(&format!(
@@ -77,6 +85,19 @@ fn scale(asked: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> {
             let n = (capacity_bytes / TRIAL_BYTES).clamp(1, Scale::MAX.into()) as u32;
             Ok(Scale::one_over(n).expect("within the limits"))
         }
+    }
+}
+
+/// Whether all keys to keep are keys that a fit would move.
+fn kept(keep: &[String], model: &Model) -> Result<(), String> {
+    let known = movable_keys(model);
+    match keep.iter().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(format!(
+            "--keep {key}: a fit of {} moves no such key; it moves {}",
+            model.name,
+            known.join(", ")
+        )),
     }
 }
 
