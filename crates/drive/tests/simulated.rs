@@ -3,14 +3,20 @@
 mod support;
 
 use drive::{ErrorKind, Flow, OpenOptions, Outcome};
-use record::{Access, TargetKind, Until, Workload};
+use record::{Access, Regime, TargetKind, Until, Workload};
 use support::{finish, workload};
 
 const TARGET: &str = "sim:sas-slc-2011";
 const SECOND_NS: u64 = 1_000_000_000;
 
 fn scaled(scale: &str) -> drive::Armed {
-    let options = OpenOptions { scale: Some(scale.into()), sim_seed: 3, ..OpenOptions::default() };
+    faulty(scale, &[])
+}
+
+fn faulty(scale: &str, faults: &[&str]) -> drive::Armed {
+    let sim_faults = Some(faults.iter().map(|fault| (*fault).to_owned()).collect());
+    let options =
+        OpenOptions { scale: Some(scale.into()), sim_seed: 3, sim_faults, ..OpenOptions::default() };
     let drive = drive::open(TARGET, &options).expect("a simulated drive");
     assert!(!drive.needs_erase_confirmation() && drive.refusals().is_empty());
     drive.arm(None).expect("nothing to lose")
@@ -65,6 +71,44 @@ fn short_cells_complete_enough_and_amounts_are_whole_blocks() {
         ..workload(capacity)
     };
     assert_eq!(finish(&mut target, &pass).write.bytes, capacity / (128 << 10) * (128 << 10));
+}
+
+/// A cell with a ramp goes command by command; it keeps the same rules.
+#[test]
+fn short_cells_with_a_ramp_complete_enough_too() {
+    let mut target = scaled("1/1024");
+    let cell = Workload {
+        until: Until::DurationNs(1000),
+        threads: 4,
+        queue_depth: 32,
+        regime: Regime { ramp_ns: 1000, ..Regime::default() },
+        ..workload(target.facts().capacity_bytes)
+    };
+    let segment = finish(&mut target, &cell);
+    assert!(segment.write.ios >= 20 * 128, "{}", segment.write.ios);
+    let sum_ns = segment.write.latency.sum() as f64;
+    let in_flight = sum_ns / (segment.end_ns - segment.start_ns) as f64;
+    assert!((in_flight / 128.0 - 1.0).abs() < 0.1, "{in_flight} of 128 in flight on average");
+}
+
+/// What the drive answers behind the end of a cell is an answer all the same.
+#[test]
+fn a_fault_that_shows_only_behind_the_end_of_a_cell_is_an_error() {
+    for fault in
+        ["media:at=10%,length=80%,retry=600s", "timeout:after=0s,commands=2", "removal:after=10ms"]
+    {
+        for ramp_ns in [0, SECOND_NS] {
+            let mut target = faulty("1/256", &[fault]);
+            let cell = Workload {
+                until: Until::DurationNs(10 * SECOND_NS),
+                queue_depth: 4,
+                regime: Regime { ramp_ns, ..Regime::default() },
+                ..workload(target.facts().capacity_bytes)
+            };
+            let error = target.run(&cell, &mut |_| Flow::Continue).expect_err("a fault");
+            assert_eq!(error.kind(), ErrorKind::Device, "{fault} with a ramp of {ramp_ns} ns: {error}");
+        }
+    }
 }
 
 #[test]

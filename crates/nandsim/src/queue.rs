@@ -121,6 +121,12 @@ impl Queue<'_> {
         self.ssd.in_flight
     }
 
+    /// Whether a command in flight will fail.
+    #[must_use]
+    pub fn will_fail(&self) -> bool {
+        self.ssd.has_failing()
+    }
+
     /// The virtual clock in ns.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
@@ -130,6 +136,9 @@ impl Queue<'_> {
 
 impl Drop for Queue<'_> {
     fn drop(&mut self) {
-        self.ssd.let_end();
+        // Whoever drops it in a panic has a broken drive, which must not panic again.
+        if !std::thread::panicking() {
+            self.ssd.let_end();
+        }
     }
 }

@@ -48,7 +48,9 @@ impl Ssd {
     /// run; when it returns false the run ends there.
     ///
     /// A timed run ends at its exact time. Commands still in flight then are not counted; the host waits for
-    /// them, so the clock may stand behind the end of the tally. A run of bytes ends with its last completion.
+    /// them, so the clock may stand behind the end of the tally. But of a write that waits for the buffer the
+    /// rest is never written: on a scaled drive that would be many times the share of a cell that it is at
+    /// scale 1. A run of bytes ends with its last completion.
     ///
     /// # Panics
     /// Panics when the span lies outside the drive, holds no block per thread, or is not aligned to the
@@ -125,9 +127,13 @@ impl Ssd {
         self.flash.announce(&mut self.events);
     }
 
-    /// Lets end what is in flight; nobody counts it. A drive that vanishes takes it along.
+    /// Lets end what is in flight, but for writes that wait for the buffer; nobody counts it. A drive that
+    /// vanishes takes it along.
     pub(crate) fn let_end(&mut self) {
         let dies = self.plan.dies as usize;
+        // Of a drive that is gone, what waits may have been given up already.
+        self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
+        self.blocked.clear();
         let gone_ns = self.removal_ns().unwrap_or(NEVER);
         while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
@@ -145,7 +151,6 @@ impl Ssd {
                 self.events.clear(leaf);
             }
         }
-        self.blocked.clear();
         self.in_flight = 0;
         self.forget_failing();
         self.warm_up();

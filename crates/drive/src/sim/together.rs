@@ -11,7 +11,7 @@ use record::{Segment, Until, Workload};
 use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
 
-use super::{Simulated, TICK_EVERY, device_error};
+use super::{COMPLETIONS_PER_OUTSTANDING, Simulated, TICK_EVERY, device_error};
 use crate::load::recorder::{Interval, Recorder, merge};
 use crate::load::schedule::Schedule;
 use crate::load::together::Answer;
@@ -34,6 +34,8 @@ struct Party {
     recorder: Recorder,
     counts_from_ns: u64,
     deadline_ns: u64,
+    /// I/Os to be counted before the deadline ends it.
+    still_wanted: u64,
     in_flight: u32,
     late: bool,
     /// Since the last tick that was shown.
@@ -77,11 +79,16 @@ impl Party {
         let mut recorder = Recorder::new(SECOND_NS / divisor, duration_ns, nobody);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
+        // A schedule has as many I/Os as it has; a closed loop must not end with a handful of them.
+        let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
+        let still_wanted =
+            if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
         Self {
             threads: (0..workload.threads).map(thread).collect(),
             recorder,
             counts_from_ns,
             deadline_ns: duration_ns.map_or(u64::MAX, |ns| counts_from_ns.saturating_add(ns)),
+            still_wanted,
             in_flight: 0,
             late: false,
             sums: Interval::default(),
@@ -89,12 +96,16 @@ impl Party {
         }
     }
 
+    fn is_timed_out(&self, now_ns: u64) -> bool {
+        now_ns >= self.deadline_ns && self.still_wanted == 0
+    }
+
     fn is_open(&self, now_ns: u64) -> bool {
-        now_ns < self.deadline_ns && self.threads.iter().any(|thread| thread.left_bytes > 0)
+        !self.is_timed_out(now_ns) && self.threads.iter().any(|thread| thread.left_bytes > 0)
     }
 
     fn is_over(&self, now_ns: u64) -> bool {
-        now_ns >= self.deadline_ns || (self.in_flight == 0 && !self.is_open(now_ns))
+        self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
     /// When it has something to do of its own.
@@ -112,7 +123,7 @@ impl Party {
     /// Submits what is due, or in a closed loop what there is room for.
     fn submit(&mut self, party: usize, tags: &mut [Option<Tag>], queue: &mut Queue<'_>) {
         let now_ns = queue.now_ns();
-        if now_ns >= self.deadline_ns {
+        if self.is_timed_out(now_ns) {
             return;
         }
         for (index, thread) in self.threads.iter_mut().enumerate() {
@@ -132,9 +143,15 @@ impl Party {
     fn complete(&mut self, number: usize, tag: Tag, completed_ns: u64) {
         self.in_flight -= 1;
         self.threads[tag.thread].free.push(number);
-        if completed_ns >= self.deadline_ns {
+        if self.is_timed_out(completed_ns) {
             self.late = true;
             return;
+        }
+        if completed_ns >= self.counts_from_ns && self.still_wanted > 0 {
+            self.still_wanted -= 1;
+            if self.still_wanted == 0 {
+                self.deadline_ns = self.deadline_ns.max(completed_ns);
+            }
         }
         let latency_ns = completed_ns - tag.due_ns;
         self.recorder.record(tag.access, tag.due_ns, completed_ns);
@@ -262,6 +279,13 @@ impl Simulated {
             if !display.show(queue.now_ns(), &mut parties, workloads, on_tick) {
                 let stopped = Answer { outcome: Outcome::Stopped, findings: None };
                 return Ok(vec![stopped; workloads.len()]);
+            }
+        }
+        // The host waits for what is in flight, and learns what failed of it.
+        while queue.will_fail() {
+            let Some(done) = queue.next_completion(u64::MAX) else { break };
+            if done.failed.is_some() {
+                return Err(all_failures(&done, &mut queue));
             }
         }
         drop(queue);
