@@ -12,7 +12,7 @@ const SPARE_PERCENT: [f64; 8] = [7.0, 10.0, 15.0, 20.0, 28.0, 40.0, 60.0, 100.0]
 const AMPLIFICATION_LIMIT_PERCENT: f64 = 2.5;
 const SCALE_MODEL: &str = "sas-slc-2011";
 const SCALES: [u32; 2] = [8, 32];
-const SCALE_ROUNDS: u32 = 5;
+const SCALE_ROUNDS: u32 = 8;
 /// Rounds that the printed calibrations were made with.
 const CALIBRATION_ROUNDS: u32 = 6;
 const SATURATION_LIMIT_PERCENT: f64 = 10.0;
