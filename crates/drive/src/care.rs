@@ -169,7 +169,10 @@ impl Armed {
         if self.array.is_some() {
             return Ok(None);
         }
-        let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(None) };
+        let (real, held, clock) = match &self.inner {
+            Inner::Simulated(sim) => return Ok(sim.write_cache()),
+            Inner::Real { real, held, clock, .. } => (real, held, clock),
+        };
         let Real::Block(block) = &**real else { return Ok(None) };
         let can = block.capabilities(held, *clock);
         write_cache::get(&mut Kernel::new(block, held, *clock), &can)
@@ -185,7 +188,10 @@ impl Armed {
         if self.array.is_some() {
             return Ok(false);
         }
-        let Inner::Real { real, held, clock, .. } = &self.inner else { return Ok(false) };
+        let (real, held, clock) = match &mut self.inner {
+            Inner::Simulated(sim) => return Ok(sim.set_write_cache(on)),
+            Inner::Real { real, held, clock, .. } => (real, held, clock),
+        };
         let Real::Block(block) = &**real else { return Ok(false) };
         let can = block.capabilities(held, *clock);
         let set = write_cache::set(&mut Kernel::new(block, held, *clock), &can, on)?;

@@ -85,6 +85,14 @@ impl Simulated {
         self.ssd.idle(ns / self.divisor);
     }
 
+    pub(crate) fn write_cache(&self) -> Option<bool> {
+        self.ssd.write_cache()
+    }
+
+    pub(crate) fn set_write_cache(&mut self, on: bool) -> bool {
+        self.ssd.set_write_cache(on)
+    }
+
     pub(crate) fn watch(&mut self) {
         self.ssd.watch(true);
     }

@@ -63,10 +63,7 @@ impl Ssd {
         if self.plug_in() {
             self.health.unsafe_shutdowns += 1;
         }
-        self.settle();
-        self.flush_host_unit();
-        self.flush_log_unit();
-        self.settle();
+        self.empty_buffer();
         self.now_ns += POWER_CYCLE_NS / u64::from(self.plan.divisor);
         self.warm_up();
     }
@@ -75,6 +72,14 @@ impl Ssd {
     #[must_use]
     pub fn is_removed(&self) -> bool {
         self.removal_ns().is_some_and(|at| at <= self.now_ns)
+    }
+
+    /// Waits until all that was accepted is on the flash.
+    pub(crate) fn empty_buffer(&mut self) {
+        self.settle();
+        self.flush_host_unit();
+        self.flush_log_unit();
+        self.settle();
     }
 
     /// Lets everything end that has begun.

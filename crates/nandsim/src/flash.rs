@@ -15,10 +15,11 @@ use crate::plan::{FlashPlan, Plan};
 
 #[derive(Debug, Clone, Copy)]
 enum Job {
-    /// A program that frees so many slots of the write buffer.
+    /// A program that frees so many slots of the write buffer, and that a command waits for.
     Program {
         frees: u32,
         cache: bool,
+        leaf: u32,
     },
     Erase,
 }
@@ -27,6 +28,18 @@ enum Job {
 struct Op {
     ready_ns: u64,
     job: Job,
+}
+
+/// Event leaf of nobody: no command waits for a program.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// What the end of a program or erase brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// Slots of the write buffer.
+    pub(crate) freed: u32,
+    /// Event leaf of the command that waits for it, or [`NOBODY`].
+    pub(crate) leaf: u32,
 }
 
 /// A unit that no read follows.
@@ -44,8 +57,9 @@ struct Die {
     free_ns: u64,
     /// End of the booked program or erase; [`NEVER`] when there is none.
     end_ns: u64,
-    /// Buffer slots that the booked operation frees.
+    /// Buffer slots that the booked operation frees, and the command that waits for it.
     frees: u32,
+    leaf: u32,
     waiting: VecDeque<Op>,
     /// How often the booked operation may still be suspended, and the end of the last read in it.
     suspends: u32,
@@ -71,6 +85,7 @@ impl Flash {
             free_ns: 0,
             end_ns: NEVER,
             frees: 0,
+            leaf: NOBODY,
             waiting: VecDeque::new(),
             suspends: 0,
             read_ns: 0,
@@ -194,12 +209,42 @@ impl Flash {
     /// Queues a program; the slots it frees come back from [`finish`](Self::finish).
     #[inline]
     pub(crate) fn program(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
-        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false } }, events);
+        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Queues a program in the cache.
-    pub(crate) fn program_cache(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
-        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: true } }, events);
+    /// The same for data of the host, with the command that waits for it.
+    #[inline]
+    pub(crate) fn program_for(
+        &mut self,
+        die: usize,
+        ready_ns: u64,
+        (frees, leaf): (u32, u32),
+        events: &mut Events,
+    ) {
+        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf } }, events);
+    }
+
+    /// The same in the cache.
+    pub(crate) fn program_cache(
+        &mut self,
+        die: usize,
+        ready_ns: u64,
+        (frees, leaf): (u32, u32),
+        events: &mut Events,
+    ) {
+        self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: true, leaf } }, events);
+    }
+
+    /// Nobody waits for programs any more.
+    pub(crate) fn forget_commands(&mut self) {
+        for die in &mut self.dies {
+            die.leaf = NOBODY;
+            for op in &mut die.waiting {
+                if let Job::Program { leaf, .. } = &mut op.job {
+                    *leaf = NOBODY;
+                }
+            }
+        }
     }
 
     /// Queues the erases of one superblock on `die`.
@@ -224,9 +269,9 @@ impl Flash {
         let die = &mut self.dies[leaf];
         let start = op.ready_ns.max(die.free_ns);
         (die.suspends, die.read_ns, die.last_unit) = (0, 0, NO_UNIT);
-        let (end, frees) = match op.job {
-            Job::Erase => (start + self.plan.erase_ns, 0),
-            Job::Program { frees, cache } => {
+        let (end, frees, command) = match op.job {
+            Job::Erase => (start + self.plan.erase_ns, 0, NOBODY),
+            Job::Program { frees, cache, leaf } => {
                 let transfer = self.plan.unit_transfer_ns;
                 let loaded = match die.channel {
                     None => start + transfer,
@@ -237,33 +282,34 @@ impl Flash {
                     die.suspends = self.plan.suspends;
                 }
                 if cache {
-                    (loaded + self.plan.cache_program_ns, frees)
+                    (loaded + self.plan.cache_program_ns, frees, leaf)
                 } else {
                     let spread = self.spread.below(self.plan.program_spread_ns + 1);
-                    (loaded + self.plan.program_least_ns + spread, frees)
+                    (loaded + self.plan.program_least_ns + spread, frees, leaf)
                 }
             }
         };
-        (die.free_ns, die.end_ns, die.frees) = (end, end, frees);
+        (die.free_ns, die.end_ns, die.frees, die.leaf) = (end, end, frees, command);
         events.set_die(leaf, end);
     }
 
-    /// The booked operation of `die` has ended, unless it was put off: starts the next one and gives the buffer
-    /// slots freed.
+    /// The booked operation of `die` has ended, unless it was put off: starts the next one and gives what the end
+    /// brings.
     #[inline]
-    pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> u32 {
+    pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> Finished {
         let end_ns = self.dies[die].end_ns;
         if end_ns > now_ns {
             events.set_die(die, end_ns);
-            return 0;
+            return Finished { freed: 0, leaf: NOBODY };
         }
         self.outstanding -= 1;
         let freed = std::mem::take(&mut self.dies[die].frees);
+        let leaf = std::mem::replace(&mut self.dies[die].leaf, NOBODY);
         self.dies[die].end_ns = NEVER;
         match self.dies[die].waiting.pop_front() {
             Some(op) => self.start(die, op, events),
             None => events.set_die(die, NEVER),
         }
-        freed
+        Finished { freed, leaf }
     }
 }

@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 
 use crate::collect::Victim;
-use crate::flash::Part;
+use crate::flash::{NOBODY, Part};
 use crate::map::NONE;
 use crate::plan::{Plan, RESERVE};
 use crate::ssd::{Ssd, Use};
+use crate::through::Through;
 use crate::write::{Open, Pending};
 
 /// The log; empty for a drive without granules.
@@ -205,7 +206,8 @@ impl Ssd {
         let open = &mut self.log.open;
         let frees = std::mem::take(&mut open.filled);
         let (last, ready_ns) = (open.next - 1, open.ready_ns.max(self.now_ns));
-        self.flash.program(self.plan.die_of(last), ready_ns, frees, &mut self.events);
+        let leaf = self.through.as_mut().map_or(NOBODY, Through::begin_program);
+        self.flash.program_for(self.plan.die_of(last), ready_ns, (frees, leaf), &mut self.events);
         self.health.nand_written_bytes += u64::from(frees) << self.plan.map_unit_shift;
     }
 

@@ -31,6 +31,7 @@ mod run;
 mod scale;
 mod ssd;
 mod thermal;
+mod through;
 mod witness;
 mod write;
 

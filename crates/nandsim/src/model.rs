@@ -183,6 +183,10 @@ fn program_suspends() -> u32 {
 pub struct Firmware {
     /// Write buffer in bytes; never less than two program units per die.
     pub write_buffer_bytes: u64,
+    /// Whether a loss of power would lose what is in the buffer: then it is a write cache that can be switched
+    /// off. A buffer that outlives it always answers.
+    #[serde(default)]
+    pub volatile_buffer: bool,
     /// Bytes of its mapping table that the drive writes to its flash for each write command, however long
     /// that is: a random write changes a page of the table. They take the time of dies, but no space. 0 is none.
     #[serde(default)]

@@ -52,6 +52,8 @@ pub(crate) struct Plan {
     /// Free superblocks below which the collector pays for the host's writes.
     pub(crate) collect_below: u32,
     pub(crate) buffer_slots: u32,
+    /// Whether a loss of power would lose what is in the buffer, so that it can be switched off.
+    pub(crate) volatile_buffer: bool,
     pub(crate) burst: u32,
     /// Bytes of the mapping table to be written for each write command, and in one program.
     pub(crate) map_bytes_per_write: u32,
@@ -176,6 +178,7 @@ impl Plan {
             ring_skips: (firmware.ring_skips_percent * 655.36).round() as u32,
             collect_below: if ring { RESERVE + spare / 2 } else { RESERVE },
             buffer_slots: buffer_slots(model, n, row, unit_slots),
+            volatile_buffer: firmware.volatile_buffer,
             burst: firmware.collect_burst_map_units,
             map_bytes_per_write: firmware.map_bytes_per_write.round() as u32,
             program_unit_bytes: geometry.program_unit_bytes,

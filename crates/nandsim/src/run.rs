@@ -125,6 +125,9 @@ impl Ssd {
     pub(crate) fn begin(&mut self, commands: usize) {
         self.events = Events::new(self.plan.dies as usize, commands);
         self.flash.announce(&mut self.events);
+        if let Some(through) = &mut self.through {
+            through.begin(commands);
+        }
     }
 
     /// Lets end what is in flight, but for writes that wait for the buffer; nobody counts it. A drive that
@@ -152,6 +155,9 @@ impl Ssd {
             }
         }
         self.in_flight = 0;
+        if self.through.is_some() {
+            self.flash.forget_commands();
+        }
         self.forget_failing();
         self.warm_up();
     }

@@ -7,13 +7,14 @@ use crate::cache::Cache;
 use crate::collect::Victim;
 use crate::events::{Events, NEVER};
 use crate::faults::Laid;
-use crate::flash::Flash;
+use crate::flash::{Finished, Flash, NOBODY};
 use crate::health::Health;
 use crate::hybrid::Log;
 use crate::lane::Lane;
 use crate::map::{Map, NONE};
 use crate::plan::{Plan, RESERVE};
 use crate::thermal::Thermal;
+use crate::through::Through;
 use crate::witness::Witness;
 use crate::write::{Open, Pending};
 use crate::{Model, Scale};
@@ -64,6 +65,8 @@ pub struct Ssd {
     pub(crate) link_down: Lane,
     pub(crate) buffer_used: u32,
     pub(crate) blocked: VecDeque<Pending>,
+    /// Writes that wait for the flash; none while the write cache is on.
+    pub(crate) through: Option<Through>,
     /// Commands taken and not yet completed.
     pub(crate) in_flight: u32,
     pub(crate) health: Health,
@@ -124,6 +127,7 @@ impl Ssd {
             link_down: link,
             buffer_used: 0,
             blocked: VecDeque::new(),
+            through: None,
             in_flight: 0,
             health: Health::default(),
             taken_read_bytes: 0,
@@ -204,10 +208,13 @@ impl Ssd {
     /// A program or erase has ended.
     #[inline]
     pub(crate) fn die_event(&mut self, die: usize) {
-        let freed = self.flash.finish(die, self.now_ns, &mut self.events);
+        let Finished { freed, leaf } = self.flash.finish(die, self.now_ns, &mut self.events);
         #[cfg(test)]
         let freed = if self.errs(crate::check::canary::Bug::LeaksBuffer, self.now_ns) { 0 } else { freed };
         self.buffer_used -= freed;
+        if leaf != NOBODY {
+            self.programmed(leaf);
+        }
         if freed > 0 && !self.blocked.is_empty() {
             self.admit_blocked();
         }

@@ -1,8 +1,9 @@
 //! The write path: buffer, read-modify-write and where a map unit goes.
 
-use crate::flash::Part;
+use crate::flash::{NOBODY, Part};
 use crate::map::NONE;
 use crate::ssd::{Ssd, Use};
+use crate::through::Through;
 
 /// A superblock that is being filled: slots up to `next` are taken.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +47,8 @@ impl Ssd {
             self.blocked.push_back(pending);
             return None;
         }
-        Some(self.accepted(&pending))
+        let end = self.accepted(&pending);
+        if self.through.is_some() { self.write_through(pending.leaf, end) } else { Some(end) }
     }
 
     fn accepted(&mut self, pending: &Pending) -> u64 {
@@ -68,12 +70,19 @@ impl Ssd {
             if self.errs(crate::check::canary::Bug::LosesCommands, self.now_ns) {
                 continue;
             }
-            self.events.join(pending.leaf as usize, end);
+            if self.through.is_none() {
+                self.events.join(pending.leaf as usize, end);
+            } else if let Some(end) = self.write_through(pending.leaf, end) {
+                self.events.set(pending.leaf as usize, end);
+            }
         }
     }
 
     #[inline]
     fn admit_by_kind(&mut self, pending: &mut Pending) -> bool {
+        if let Some(through) = &mut self.through {
+            through.take(pending.leaf);
+        }
         if self.plan.granules.shift == 0 { self.admit(pending) } else { self.admit_granules(pending) }
     }
 
@@ -138,10 +147,11 @@ impl Ssd {
         let die = self.plan.die_of(self.host.next - 1);
         // A unit that waited for its next slot is not sent in the past.
         let (ready_ns, frees) = (self.host.ready_ns.max(self.now_ns), self.host.filled);
+        let leaf = self.through.as_mut().map_or(NOBODY, Through::begin_program);
         if self.host.next <= self.plan.cache_start {
-            self.flash.program(die, ready_ns, frees, &mut self.events);
+            self.flash.program_for(die, ready_ns, (frees, leaf), &mut self.events);
         } else {
-            self.flash.program_cache(die, ready_ns, frees, &mut self.events);
+            self.flash.program_cache(die, ready_ns, (frees, leaf), &mut self.events);
         }
         self.health.nand_written_bytes += u64::from(frees) << self.plan.map_unit_shift;
         self.host.filled = 0;

@@ -327,3 +327,37 @@ fn read_ahead_hides_sensing_only_of_reads_in_order() {
     assert!(ahead > 1.1 * ordered, "{ahead} with, {ordered} B/s without");
     assert!((random_ahead / random - 1.0).abs() < 0.02, "{random_ahead} with, {random} B/s without");
 }
+
+/// Without its write cache a drive answers a write when the flash has it: not before a program has ended, and no
+/// longer at once when many are in flight. One whose buffer outlives a loss of power knows no such switch.
+#[test]
+fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
+    let mut model = common::small_model(64, 20.0, 256);
+    let mut drive = |volatile: bool| {
+        model.firmware.volatile_buffer = volatile;
+        Ssd::new(&model, nandsim::Scale::FULL, 1)
+    };
+    let mut protected = drive(false);
+    assert_eq!((protected.write_cache(), protected.set_write_cache(false)), (None, false));
+    let mut ssd = drive(true);
+    assert_eq!((ssd.write_cache(), ssd.set_write_cache(false)), (Some(true), true));
+    assert_eq!(ssd.write_cache(), Some(false));
+    fill(&mut ssd);
+    let one = Load { threads: 1, queue_depth: 1, ..load(&ssd, Order::Random, 0, 4096, Until::ForNs(SECOND)) };
+    let off = run(&mut ssd, &one);
+    // A program takes 190 us at least, 200 with its spread.
+    assert!(off.write.latency.min().unwrap() > 190_000, "{:?}", off.write.latency.min());
+    let before = ssd.health();
+    let many = run(&mut ssd, &Load { threads: 2, queue_depth: 16, ..one });
+    assert!(many.write.latency.min().unwrap() > 190_000, "{:?}", many.write.latency.min());
+    // Four dies, but the collector works on them as well by now.
+    assert!(many.iops() > 1.2 * off.iops(), "{} IOPS of 32 in flight, {} of one", many.iops(), off.iops());
+    // Every write of 4 KiB has a program unit of two map units for itself.
+    let units = (ssd.health().nand_written_bytes - before.nand_written_bytes) / 4096;
+    assert!(units >= many.write.ios, "{units} map units for {} writes", many.write.ios);
+    assert!(ssd.set_write_cache(true));
+    let on = run(&mut ssd, &one);
+    assert!(on.iops() > 1.2 * off.iops(), "{} IOPS with, {} without", on.iops(), off.iops());
+    assert!(on.write.latency.min().unwrap() < 50_000);
+    ssd.check().unwrap();
+}

@@ -104,6 +104,7 @@ fn varied(rng: &mut Rng) -> Model {
     firmware.victim_window = 8;
     firmware.ring_skips_percent = if rng.percent(50) { 0.0 } else { 60.0 };
     firmware.collect_burst_map_units = if rng.percent(70) { 1 } else { 50 };
+    firmware.volatile_buffer = rng.percent(50);
     firmware.map_bytes_per_write = if rng.percent(50) { 0.0 } else { 900.0 };
     timing.modify_behind = rng.percent(40);
     timing.read_ahead = rng.percent(40);
@@ -171,6 +172,10 @@ proptest! {
         let [mut fast, mut slow] = [1, 1].map(|seed| Ssd::new(&model, Scale::FULL, seed));
         for ssd in [&mut fast, &mut slow] {
             fill(ssd);
+        }
+        let switch = rng.percent(60);
+        for ssd in [&mut fast, &mut slow] {
+            ssd.set_write_cache(!switch);
         }
         for (read_percent, block, threads, queue_depth, ios, until, sequential) in loads {
             let order = if sequential { Order::Sequential } else { Order::Random };

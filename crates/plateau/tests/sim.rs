@@ -121,7 +121,7 @@ fn a_throttle_slows_its_time_and_faults_can_be_switched_off() {
         fault,
     ];
     let shown = bench.ok(&args);
-    for part in ["SIMULATED sas-slc-2011 (model version 2, scale 1/256, seed 1)", "max n/a", fault] {
+    for part in ["SIMULATED sas-slc-2011 (model version 3, scale 1/256, seed 1)", "max n/a", fault] {
         assert!(shown.contains(part), "{part} in\n{shown}");
     }
     assert!((throttled - 244.0).abs() < 25.0 && free > 4.0 * throttled, "{throttled} instead of {free}");

@@ -44,7 +44,8 @@ impl Watched {
         let driven = self.drive.run(workload, &mut |_| Flow::Continue);
         let Ok(Outcome::Finished(segment)) = driven else { return Err(Stop::Failed(format!("{driven:?}"))) };
         let witness = self.drive.witness().expect("a simulated drive").clone();
-        let ns = self.drive.now_ns() - before_ns;
+        // Behind its end the host waits for what is in flight.
+        let ns = segment.end_ns - before_ns;
         self.seen.push(Seen::Load { measured, witness: Box::new(witness), ns });
         Ok(segment)
     }

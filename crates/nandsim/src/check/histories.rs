@@ -34,6 +34,7 @@ fn drive(rng: &mut Rng) -> Ssd {
     firmware.victim_window = 8;
     firmware.ring_skips_percent = pick(rng, &[0.0, 30.0, 100.0]);
     model.timing.modify_behind = rng.percent(30);
+    firmware.volatile_buffer = rng.percent(40);
     let geometry_unit = geometry.map_unit_bytes;
     model.timing.die_held_through_transfer = rng.percent(50);
     model.timing.program_suspend_us = pick(rng, &[0.0, 20.0]);
@@ -158,7 +159,7 @@ fn check_queue(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
 }
 
 fn step(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
-    match rng.below(20) {
+    match rng.below(21) {
         0..=9 => {
             let load = some_load(rng, ssd);
             check_run(ssd, &load)?;
@@ -173,6 +174,14 @@ fn step(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
         }
         17 => ssd.set_faulty(rng.percent(50)),
         18 => ssd.watch(rng.percent(50)),
+        19 => {
+            let on = rng.percent(30);
+            if ssd.set_write_cache(on) != ssd.write_cache().is_some()
+                || ssd.write_cache().is_some_and(|is_on| is_on != on)
+            {
+                return Err("the write cache is not what it was set to".to_owned());
+            }
+        }
         _ => pick(rng, &[Ssd::purge, Ssd::format, Ssd::sanitize])(ssd),
     }
     if ssd.is_removed() {
