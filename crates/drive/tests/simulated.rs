@@ -94,9 +94,7 @@ fn short_cells_with_a_ramp_complete_enough_too() {
 /// What the drive answers behind the end of a cell is an answer all the same.
 #[test]
 fn a_fault_that_shows_only_behind_the_end_of_a_cell_is_an_error() {
-    for fault in
-        ["media:at=10%,length=80%,retry=600s", "timeout:after=0s,commands=2", "removal:after=10ms"]
-    {
+    for fault in ["media:at=10%,length=80%,retry=600s", "timeout:after=0s,commands=2", "removal:after=10ms"] {
         for ramp_ns in [0, SECOND_NS] {
             let mut target = faulty("1/256", &[fault]);
             let cell = Workload {

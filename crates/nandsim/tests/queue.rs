@@ -98,8 +98,7 @@ fn varied(rng: &mut Rng) -> Model {
     let mut model = model(rng.percent(40), rng.percent(50));
     let (firmware, timing) = (&mut model.firmware, &mut model.timing);
     model.geometry.map_unit_bytes = if rng.percent(30) { 8192 } else { 4096 };
-    let policies =
-        [VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::Windowed, VictimPolicy::Ring];
+    let policies = [VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::Windowed, VictimPolicy::Ring];
     firmware.victim_policy = policies[rng.below(4) as usize];
     firmware.victim_window = 8;
     firmware.ring_skips_percent = if rng.percent(50) { 0.0 } else { 60.0 };

@@ -231,8 +231,9 @@ fn range(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
-    // Enough random I/Os touch all of it; of sequential ones the drive may see less in a short cell.
-    let enough = witness.commands() >= 1_000 && !want.sequential;
+    // Enough random I/Os touch all of it, also where one in five goes to the last four fifths; of sequential ones the
+    // drive may see less in a short cell.
+    let enough = witness.commands() >= 2_000 && !want.sequential;
     let whole = matches!(want.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;
     ((enough || whole) && !far)
