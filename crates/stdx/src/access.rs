@@ -234,6 +234,62 @@ mod tests {
     }
     const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
 
+    /// All of a thousand accesses of one thread of three.
+    fn print(seed: u64, thread: u16, pattern: &Pattern) -> u64 {
+        let mut stream = Stream::new(seed, thread, 3, pattern);
+        (0..1000).fold(0xcbf2_9ce4_8422_2325, |print: u64, _| {
+            let Access { read, block_bytes, offset_bytes } = stream.next_access();
+            [offset_bytes, block_bytes.into(), read.into()]
+                .into_iter()
+                .fold(print, |print, part| (print ^ part).wrapping_mul(0x0100_0000_01b3))
+        })
+    }
+
+    #[test]
+    fn no_kind_of_stream_ever_changes() {
+        let one_segment = Span::contiguous(1 << 20, 3 << 30);
+        let kind = |share_percent, order, read_percent, block_bytes| Kind {
+            share_percent,
+            order,
+            read_percent,
+            block_bytes,
+        };
+        let zone = |access_percent, span_percent| Zone { access_percent, span_percent };
+        let sizes = vec![
+            kind(50, Order::Random, 40, 512),
+            kind(30, Order::Random, 100, 4096),
+            kind(20, Order::Sequential, 0, 65536),
+        ];
+        let zones = vec![zone(50, 5), zone(30, 15), zone(20, 80)];
+        let random = |span| Pattern::plain(Order::Random, 65, 4096, span);
+        let patterns = [
+            ("random, one segment", 1, 0, random(one_segment)),
+            ("another seed", 0x9e37_79b9_7f4a_7c15, 0, random(one_segment)),
+            ("another thread", 1, 2, random(one_segment)),
+            ("writes", 1, 0, Pattern::plain(Order::Random, 0, 512, one_segment)),
+            ("random, segments", 1, 1, random(AR)),
+            ("sequential", 1, 1, Pattern::plain(Order::Sequential, 65, 131_072, one_segment)),
+            ("sequential, segments", 1, 2, Pattern::plain(Order::Sequential, 0, 1 << 20, AR)),
+            ("zones", 1, 0, Pattern { zones: zones.clone(), ..random(AR) }),
+            ("sizes", 1, 0, Pattern { kinds: sizes.clone(), ..random(one_segment) }),
+            ("sizes and zones", 7, 2, Pattern { kinds: sizes, zones, ..random(AR) }),
+        ];
+        let prints = patterns.map(|(name, seed, thread, pattern)| (name, print(seed, thread, &pattern)));
+        assert_eq!(prints, PRINTS, "every stored seed would mean something else: {prints:#x?}");
+    }
+    const PRINTS: [(&str, u64); 10] = [
+        ("random, one segment", 0xe6ad_a99b_1cbb_618c),
+        ("another seed", 0x3bff_7fe6_ccf6_2c7f),
+        ("another thread", 0xdd49_b4fb_9f5e_7a46),
+        ("writes", 0xa827_6940_73db_5785),
+        ("random, segments", 0x1acb_0bf6_4e80_4033),
+        ("sequential", 0xf177_faf4_189a_3565),
+        ("sequential, segments", 0x6653_201a_b6e6_4b85),
+        ("zones", 0x1256_1fe4_d65d_5b7e),
+        ("sizes", 0x3c9b_101d_6613_d4b9),
+        ("sizes and zones", 0xe485_6c28_037b_4610),
+    ];
+
     #[test]
     fn what_is_drawn_at_once_is_what_comes_one_by_one() {
         let one_segment = Span::contiguous(1 << 20, 3 << 30);
@@ -283,6 +339,41 @@ mod tests {
         }
         let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
         assert!((797.0..1249.0).contains(&chi2), "chi-square {chi2}");
+    }
+
+    #[test]
+    fn random_is_uniform_over_segments_and_inside_of_them() {
+        const BINS: usize = 2048;
+        let mut stream = Stream::new(5, 0, 1, &Pattern::plain(Order::Random, 0, 4096, AR));
+        let (mut of_segments, mut inside) = ([0u32; BINS], [0u32; BINS]);
+        stream.draw(BINS * 1024, |access| {
+            of_segments[(access.offset_bytes / AR.stride_bytes) as usize] += 1;
+            inside[(access.offset_bytes % AR.stride_bytes / 4096) as usize] += 1;
+        });
+        for bins in [of_segments, inside] {
+            let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
+            // 2047 with a standard deviation of 64; five of these.
+            assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
+        }
+    }
+
+    #[test]
+    fn random_reaches_every_block_of_a_small_span() {
+        let segmented =
+            Span { start_bytes: 4096, segments: 7, segment_bytes: 143 * 512, stride_bytes: 1 << 20 };
+        for span in [Span::contiguous(8192, 1001 * 512), segmented] {
+            for (thread, read_percent) in [(0, 0), (2, 65)] {
+                let mut stream =
+                    Stream::new(11, thread, 3, &Pattern::plain(Order::Random, read_percent, 512, span));
+                let mut reached = std::collections::BTreeSet::new();
+                // A block is left out with a chance of e^-30.
+                stream.draw(30 * 1001, |access| reached.extend([access.offset_bytes]));
+                let all =
+                    (0..span.blocks(512)).map(|block| span.offset_of(block, 512, span.segment_bytes / 512));
+                assert_eq!(span.blocks(512), 1001);
+                assert!(reached.into_iter().eq(all), "thread {thread} in {span:?}");
+            }
+        }
     }
 
     proptest! {
