@@ -47,7 +47,7 @@ use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use schedule::Schedule;
 use watch::watch;
-use worker::{Ahead, Failure, Request, Worker};
+use worker::{Ahead, Failure, Repeats, Request, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
 const MAX_QUEUE_DEPTH: u16 = 4096;
@@ -150,6 +150,8 @@ impl Drop for Release<'_> {
 struct Ended {
     notes: Notes,
     failure: Option<Failure>,
+    /// Times that an I/O was repeated.
+    repeats: u32,
     queue_error: Option<io::Error>,
     effort: Effort,
     polled: bool,
@@ -435,9 +437,10 @@ fn work<Q: Queue, C: Content>(
     if queue_error.is_some() {
         control.stop.store(true, Ordering::Relaxed);
     }
-    let Worker { queue, recorder, failure, late, content, .. } = worker;
+    let Worker { queue, recorder, failure, repeats, late, content, .. } = worker;
     let (notes, polled) = (recorder.finish(), queue.is_polling());
-    Some(Ended { notes, failure, queue_error, effort, polled, late, checks: content.checks() })
+    let (repeats, checks) = (repeats.count, content.checks());
+    Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, checks })
 }
 
 fn new_worker<'a, Q: Queue, C: Content>(
@@ -464,7 +467,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
         stop,
         requests: vec![Request::default(); usize::from(workload.queue_depth)],
         failure: None,
-        repeats: 0,
+        repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     }
 }

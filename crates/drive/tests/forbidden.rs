@@ -1,9 +1,10 @@
 //! Where neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment says
-//! why. A process of its own: what is forbidden stays so for its threads.
+//! why; where a ring was allowed and takes nothing, the load ends. A process of its own: what is forbidden stays so for its threads.
 
 mod support;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions};
+use record::{Arrivals, Process, Regime, Workload};
 use support::{armed, finish, seccomp, skip, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -30,4 +31,29 @@ fn threads_take_over_behind_io_uring_and_libaio() {
         }
     });
     subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn a_ring_that_takes_nothing_is_an_error_and_no_endless_wait() {
+    for per_second in [None, Some(1000)] {
+        let subject = std::thread::spawn(move || {
+            if let Err(error) = seccomp::forbid(&[libc::SYS_io_uring_enter], libc::EAGAIN) {
+                return skip(&format!("seccomp: {error}"));
+            }
+            let file = support::file();
+            let options =
+                OpenOptions { size_bytes: Some(SIZE), engine: Engine::IoUring, ..OpenOptions::default() };
+            let mut target = armed(file.path().to_str().expect("a path"), &options);
+            let arrivals = per_second.map(|per_second| Arrivals { per_second, process: Process::Constant });
+            let asked = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
+            let refused = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing can be done");
+            if refused.kind() == ErrorKind::Unusable {
+                return skip(&format!("no ring on this host: {refused}"));
+            }
+            let text = refused.to_string();
+            assert!(text.contains("io_uring_enter was refused for 5 s"), "{text}");
+            assert!(text.contains("temporarily unavailable"), "{text}");
+        });
+        subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
 }

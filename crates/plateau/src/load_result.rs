@@ -106,6 +106,14 @@ impl Part {
                 HOST_LIMIT_SHARE * 100.0
             ));
         }
+        let repeats: u64 =
+            self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
+        if repeats > 0 {
+            remarks.push(format!(
+                "repeats of I/Os that the kernel asked for (EAGAIN, EINTR): {repeats}; their response times count from \
+                 the first attempt"
+            ));
+        }
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         if ios == 0 {
             remarks.push("nothing counts: it ended within its ramp, or no I/O came back in time".into());
@@ -224,6 +232,7 @@ mod tests {
             processors: 2,
             placement: "cpu 1".into(),
             polled,
+            repeats: 0,
             ceiling_share,
         };
         let segment = Segment {
@@ -262,5 +271,13 @@ mod tests {
         assert_eq!(told[1]["placement"][0], "cpu 1");
         let polled = part(SECOND_NS, Some(0.5), true).text(None);
         assert!(polled.contains("polled, so always busy") && !polled.contains("HOST-LIMITED"), "{polled}");
+        let mut repeated = part(400_000_000, None, false);
+        assert!(!repeated.text(None).contains("repeats"));
+        repeated.segments[0].host.as_mut().expect("a host").repeats = 3;
+        let text = repeated.text(None);
+        assert!(
+            text.contains("note   repeats of I/Os that the kernel asked for (EAGAIN, EINTR): 3;"),
+            "{text}"
+        );
     }
 }

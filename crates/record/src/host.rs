@@ -37,9 +37,17 @@ pub struct HostLoad {
     /// Completions were polled for, so a thread is never idle and its processor time says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polled: bool,
+    /// Times that the kernel asked to repeat an I/O (EAGAIN, EINTR), from the common start on. A repeated I/O counts
+    /// once, and its response time from the first attempt.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeats: u64,
     /// Share of the run's [`Ceiling`], 0 to 1; none where no ceiling was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_share: Option<f64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What one thread of a host can do at most, measured by the engine's own loop on nothing.
@@ -227,6 +235,7 @@ mod tests {
                 processors: 2,
                 placement: String::new(),
                 polled: false,
+                repeats: 0,
                 ceiling_share: None,
             }),
         }

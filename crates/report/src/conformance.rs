@@ -268,5 +268,10 @@ fn errors(measured: &[&Answer<'_>]) -> Clause {
     let count: u64 = failed.iter().map(|a| a.segment.error_count()).sum();
     let verdict = if count == 0 { Verdict::Conforms } else { Verdict::Modified };
     let places: Vec<u64> = failed.iter().map(|a| a.record).collect();
-    clause("I/O errors", "none", count.to_string(), Some(verdict), &places)
+    let repeats: u64 = measured.iter().filter_map(|a| a.segment.host.as_ref()).map(|host| host.repeats).sum();
+    let done = match repeats {
+        0 => count.to_string(),
+        times => format!("{count}; repeats that the kernel asked for (EAGAIN, EINTR): {times}"),
+    };
+    clause("I/O errors", "none", done, Some(verdict), &places)
 }

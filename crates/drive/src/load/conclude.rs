@@ -51,6 +51,7 @@ pub(super) fn conclude(
         placement: seating.text,
         // An open loop looks for completions while it waits for arrivals.
         polled: polled || workload.regime.arrivals.is_some(),
+        repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,
     };
     // What came before does not count.
@@ -100,6 +101,11 @@ fn device_error(
     };
     let more = errors.iter().map(|e| e.count).sum::<u64>() - 1;
     let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    let repeats: u64 = workers.iter().map(|worker| u64::from(worker.repeats)).sum();
+    let repeated = match repeats {
+        0 => String::new(),
+        times => format!("; the kernel had I/Os repeated {times} times (EAGAIN, EINTR)"),
+    };
     let start_ns = start_ns + workload.regime.ramp_ns;
     let finished = first.at_ns.saturating_sub(start_ns) / device.interval_ns;
     let notes = workers.iter().map(|worker| &worker.notes);
@@ -107,7 +113,7 @@ fn device_error(
     let cut = Cut { workload: workload.clone(), start_ns, series, errors: errors.clone() };
     DriveError::Device {
         what: format!(
-            "{}: a {verb} of {} B at byte {} failed with {problem}{more}",
+            "{}: a {verb} of {} B at byte {} failed with {problem}{more}{repeated}",
             device.name, first.access.block_bytes, first.access.offset_bytes
         ),
         errors,

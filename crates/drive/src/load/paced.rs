@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::content::Content;
 use super::schedule::Schedule;
-use super::worker::Worker;
+use super::worker::{After, Worker};
 use crate::queue::{Queue, Slot};
 
 /// Whoever wants a load to end waits for at most this long.
@@ -41,7 +41,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
                 let request = requests[usize::from(done.slot)];
                 if done.result == request.block_bytes().cast_signed() {
                     self.count(request, done);
-                } else if self.not_done(request, done.slot, done.result, done.done_ns) {
+                } else if self.not_done(&mut requests[usize::from(done.slot)], done) == After::Again {
                     continue;
                 }
                 free.push(done.slot);

@@ -55,6 +55,46 @@ impl Request {
         let read = self.length_and_read & 1 != 0;
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
+
+    /// In the place of one that is repeated. No answer has this length, so whatever comes back is looked at in
+    /// [`Worker::not_done`], and the loop asks nothing for it.
+    const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
+}
+
+/// An I/O that is repeated, and when it was tried first: its response time begins there.
+struct Repeated {
+    slot: Slot,
+    request: Request,
+    started_ns: u64,
+}
+
+/// The I/Os that the kernel asked to repeat.
+pub(crate) struct Repeats {
+    /// How often that was, over the whole run.
+    pub(crate) count: u32,
+    in_flight: Vec<Repeated>,
+}
+
+impl Repeats {
+    /// With room for as many as can be in flight.
+    pub(crate) fn reserved(depth: u16) -> Self {
+        Self { count: 0, in_flight: Vec::with_capacity(depth.into()) }
+    }
+
+    fn take(&mut self, slot: Slot) -> Option<Repeated> {
+        let place = self.in_flight.iter().position(|repeated| repeated.slot == slot)?;
+        Some(self.in_flight.swap_remove(place))
+    }
+}
+
+/// What became of an I/O whose answer was not its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It is on its way again.
+    Again,
+    /// It was repeated, and now it is done and counted.
+    Done,
+    Failed,
 }
 
 /// Accesses drawn at a time.
@@ -163,7 +203,7 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) requests: Vec<Request>,
     pub(crate) failure: Option<Failure>,
-    pub(crate) repeats: u32,
+    pub(crate) repeats: Repeats,
     /// An I/O came back behind the deadline.
     pub(crate) late: bool,
 }
@@ -185,7 +225,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             self.look_at_stop();
             let request = requests[0];
             if done.result != request.block_bytes().cast_signed() {
-                again = self.not_done(request, done.slot, done.result, done.done_ns);
+                again = match self.not_done(&mut requests[0], done) {
+                    After::Again => true,
+                    After::Done => self.issue(0, &mut requests).is_some(),
+                    After::Failed => false,
+                };
                 continue;
             }
             let noted = self.count(request, done);
@@ -223,7 +267,11 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
                     self.count(request, done);
                     self.issue(done.slot, &mut requests).is_some()
                 } else {
-                    self.not_done(request, done.slot, done.result, done.done_ns)
+                    match self.not_done(&mut requests[usize::from(done.slot)], done) {
+                        After::Again => true,
+                        After::Done => self.issue(done.slot, &mut requests).is_some(),
+                        After::Failed => false,
+                    }
                 };
                 if !again {
                     in_flight -= 1;
@@ -276,15 +324,26 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Some(took)
     }
 
-    /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it.
+    /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it. Then it is the same
+    /// I/O until it is done: it counts once, and from its first attempt.
     #[cold]
-    pub(crate) fn not_done(&mut self, request: Request, slot: Slot, result: i32, done_ns: u64) -> bool {
+    pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
+        if let Some(repeated) = self.repeats.take(done.slot) {
+            (*request, done.started_ns) = (repeated.request, repeated.started_ns);
+        }
+        if done.result == request.block_bytes().cast_signed() {
+            self.count(*request, done);
+            return After::Done;
+        }
         let access = request.access();
+        let Completion { slot, result, started_ns, done_ns } = done;
         let errno = result.min(0).unsigned_abs().cast_signed();
-        if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats < REPEAT_LIMIT {
-            self.repeats += 1;
+        if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats.count < REPEAT_LIMIT {
+            self.repeats.count += 1;
+            self.repeats.in_flight.push(Repeated { slot, request: *request, started_ns });
+            *request = Request::REPEATED;
             self.queue.push(slot, access);
-            return true;
+            return After::Again;
         }
         self.stop.store(true, Ordering::Relaxed);
         self.ahead.end();
@@ -299,7 +358,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             Some((_, count)) => *count += 1,
             None => failure.counts.push((errno, 1)),
         }
-        false
+        After::Failed
     }
 }
 
@@ -307,166 +366,4 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
 mod starts;
 
 #[cfg(test)]
-mod tests {
-    use std::collections::VecDeque;
-    use std::io;
-    use std::sync::mpsc::sync_channel;
-
-    use record::{Arrivals, DataPattern, Process};
-    use stdx::access::{Kind, Order, Pattern, Span};
-
-    use super::*;
-    use crate::load::fill::Fill;
-    use crate::load::schedule::Schedule;
-    use crate::queue::stamps::Stamps;
-
-    /// A kernel that answers by a script, and with success when that is over.
-    struct Scripted {
-        answers: VecDeque<i32>,
-        pushed: Vec<(Slot, Access)>,
-        finished: VecDeque<Completion>,
-        stamps: Stamps,
-        memory: Vec<u8>,
-    }
-
-    impl Queue for Scripted {
-        fn buffer(&mut self, _: Slot) -> &mut [u8] {
-            &mut self.memory
-        }
-
-        fn push(&mut self, slot: Slot, access: Access) {
-            assert!(self.pushed.iter().all(|(pushed, _)| *pushed != slot), "one I/O per slot");
-            self.pushed.push((slot, access));
-        }
-
-        fn stamps(&mut self) -> &mut Stamps {
-            &mut self.stamps
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn wait(&mut self) -> io::Result<()> {
-            let now_ns = self.stamps.now_ns();
-            for (slot, access) in self.pushed.drain(..) {
-                let result = self.answers.pop_front().unwrap_or(access.block_bytes.cast_signed());
-                self.finished.push_back(Completion { slot, result, started_ns: now_ns, done_ns: now_ns });
-            }
-            Ok(())
-        }
-
-        fn wait_until(&mut self, _: u64) -> io::Result<()> {
-            self.wait()
-        }
-
-        fn reap(&mut self) -> Option<Completion> {
-            self.finished.pop_front()
-        }
-    }
-
-    #[test]
-    fn as_many_bytes_of_the_stream_are_asked_for_as_are_wanted() {
-        let kind =
-            |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 50, block_bytes };
-        let span = Span::contiguous(0, 1 << 20);
-        let pattern = Pattern { span, kinds: vec![kind(512), kind(4096)], zones: Vec::new() };
-        for (wanted_bytes, back_every) in
-            [0, 1, 512, 100_000, 1 << 20].into_iter().flat_map(|bytes| [(bytes, 2), (bytes, u32::MAX)])
-        {
-            let mut stream = Stream::new(1, 0, 1, &pattern);
-            let mut ahead = Ahead::of(stream.clone(), wanted_bytes);
-            let (mut left_bytes, mut number) = (wanted_bytes, 0);
-            while left_bytes > 0 {
-                assert!(!ahead.is_over());
-                let (request, _) = ahead.next().expect("more to ask for");
-                assert_eq!(
-                    request.access(),
-                    stream.next_access(),
-                    "one after the other, and none is left out"
-                );
-                number += 1;
-                if number % back_every == 0 {
-                    ahead.give_back(request);
-                } else {
-                    left_bytes = left_bytes.saturating_sub(request.block_bytes().into());
-                }
-            }
-            assert!(ahead.next().is_none() && ahead.is_over(), "{wanted_bytes} B");
-        }
-    }
-
-    /// What comes of 1000 writes at depth 4: counted ones, ones that were repeated, and the failure.
-    fn run(answers: Vec<i32>, paced: bool) -> (u64, u32, Option<Failure>) {
-        let (sender, _receiver) = sync_channel(1);
-        let (clock, stop) = (Clock::start(), AtomicBool::new(false));
-        let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
-        let answers = answers.into();
-        let queue = Scripted {
-            answers,
-            pushed: Vec::new(),
-            finished: VecDeque::new(),
-            stamps: Stamps::of(clock),
-            memory: vec![0; 512],
-        };
-        let mut worker = Worker {
-            queue,
-            clock,
-            ahead: Ahead::of(Stream::new(1, 0, 1, &pattern), 1000 * 512),
-            content: Fill::new(DataPattern::Zero, 1, 0),
-            recorder: Recorder::new(1_000_000_000, None, sender),
-            depth: 4,
-            deadline_ns: u64::MAX,
-            stop: &stop,
-            requests: vec![Request::default(); 4],
-            failure: None,
-            repeats: 0,
-            late: false,
-        };
-        let start_ns = clock.now_ns();
-        worker.recorder.start(start_ns, 0);
-        if paced {
-            let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
-            worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns)).expect("a queue");
-        } else {
-            worker.run().expect("a queue");
-        }
-        (worker.recorder.finish().write.count(), worker.repeats, worker.failure)
-    }
-
-    #[test]
-    fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
-        for paced in [false, true] {
-            let answers = [-libc::EAGAIN, -libc::EINTR, -libc::EAGAIN].repeat(100);
-            let (counted, repeats, failure) = run(answers, paced);
-            assert_eq!((counted, repeats), (1000, 300));
-            assert!(failure.is_none());
-        }
-    }
-
-    #[test]
-    fn what_is_asked_to_repeat_for_ever_is_an_error() {
-        for paced in [false, true] {
-            let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], paced);
-            assert_eq!((counted, repeats), (0, REPEAT_LIMIT));
-            assert_eq!(failure.expect("a failure").errno, libc::EAGAIN);
-        }
-    }
-
-    #[test]
-    fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
-        for paced in [false, true] {
-            let mut answers = vec![512; 40];
-            answers.extend([-libc::EIO, 100, -libc::EIO, -libc::ENODATA]);
-            let (counted, _, failure) = run(answers, paced);
-            let failure = failure.expect("a failure");
-            assert_eq!(failure.errno, libc::EIO);
-            let count =
-                |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
-            assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
-            // What was in flight beside the first failure; the loop asks for no more.
-            assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
-            assert!((40..44).contains(&counted), "{counted}");
-        }
-    }
-}
+mod tests;

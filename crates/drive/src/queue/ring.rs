@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::io_uring::{
@@ -35,8 +35,17 @@ pub(crate) struct Ring<S: Submission> {
     taken_by_kernel: bool,
     /// Whether a call can wait for a limited time (Linux 5.11).
     timed: bool,
+    /// The first of the calls that were refused since anything moved.
+    refused: Option<Refused>,
     /// Freed behind everything that points into them.
     _memory: [Mapping; 2],
+}
+
+/// A call that the kernel refused for now.
+struct Refused {
+    at: Instant,
+    /// Entries that it had taken, completions that were taken from it, and those that were there.
+    counts: [u32; 3],
 }
 
 /// Our end of the ring of entries.
@@ -66,8 +75,10 @@ struct Completions {
     end: u32,
 }
 
-/// How often an older kernel is asked.
+/// How often an older kernel is asked, and one that refused.
 const NAP: Duration = Duration::from_micros(50);
+/// So long the kernel may refuse all calls while nothing comes back.
+const LONGEST_REFUSAL: Duration = Duration::from_secs(5);
 
 /// Set-up flags from the newest kernel to the oldest; the first that the kernel takes are used.
 const GRANTS: &[Setup] = &[
@@ -138,6 +149,7 @@ impl<S: Submission> Ring<S> {
             taken_by_kernel: polling == Polling::Submissions,
             // Who polls for completions would do so without looking at the time.
             timed: params.features.contains(Feature::EXT_ARG) && polling != Polling::Completions,
+            refused: None,
             _memory: [rings, entries],
         };
         // Without it everything still works (before Linux 5.18).
@@ -210,7 +222,8 @@ impl<S: Submission> Ring<S> {
     /// Submits all entries and waits for `wanted` completions.
     ///
     /// A call that was interrupted is repeated. One that the kernel refuses until completions are taken
-    /// counts as done: what it left is submitted by the next call.
+    /// counts as done: what it left is submitted by the next call. When that goes on while nothing comes back, it is
+    /// an error.
     #[inline]
     pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
         let Some(flags) = self.publish(wanted > 0) else { return Ok(()) };
@@ -223,7 +236,7 @@ impl<S: Submission> Ring<S> {
                     return Ok(());
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::BUSY | Errno::AGAIN) => return Ok(()),
+                Err(error @ (Errno::BUSY | Errno::AGAIN)) => return self.refused(error),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -257,8 +270,29 @@ impl<S: Submission> Ring<S> {
         };
         match entered {
             Ok(taken) => self.note_taken(taken),
-            Err(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN) => {}
+            Err(Errno::TIME | Errno::INTR) => {}
+            Err(error @ (Errno::BUSY | Errno::AGAIN)) => return self.refused(error),
             Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Whether a call that was refused may be made again.
+    #[cold]
+    fn refused(&mut self, error: Errno) -> io::Result<()> {
+        let counts = [self.submissions.taken, self.completions.next, self.completions.end];
+        match &self.refused {
+            Some(first) if first.counts == counts && first.at.elapsed() < LONGEST_REFUSAL => {
+                std::thread::sleep(NAP);
+            }
+            Some(first) if first.counts == counts => {
+                return Err(io::Error::other(format!(
+                    "io_uring_enter was refused for {} s and no I/O came back; the kernel lacks memory or another \
+                     resource, so end other programs or choose another engine: {error}",
+                    LONGEST_REFUSAL.as_secs()
+                )));
+            }
+            _ => self.refused = Some(Refused { at: Instant::now(), counts }),
         }
         Ok(())
     }

@@ -113,6 +113,7 @@ fn host_load(share: f64, length_ns: u64) -> HostLoad {
         processors: 4,
         placement: String::new(),
         polled: false,
+        repeats: 0,
         ceiling_share: None,
     }
 }

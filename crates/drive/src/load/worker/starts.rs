@@ -110,7 +110,7 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, clock: Clock, workloa
         stop: &stop,
         requests: vec![Request::default(); usize::from(workload.queue_depth)],
         failure: None,
-        repeats: 0,
+        repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     };
     let start_ns = clock.now_ns();
