@@ -323,7 +323,9 @@ fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
     let is_table = |line: &&str| line.starts_with('[');
     let table = text.lines().take(line + 1).filter(is_table).last();
     let table = table.map_or_else(String::new, |name| format!(", in {}", name.trim_end()));
-    format!("line {}{table}: {}", line + 1, error.message())
+    let key = text.lines().nth(line).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+    let key = key.map_or_else(String::new, |key| format!("{key}: "));
+    format!("line {}{table}: {key}{}", line + 1, error.message())
 }
 
 impl Model {

@@ -237,7 +237,7 @@ fn a_wrong_model_names_the_key() {
     let message = wrong("map_unit_bytes", "map_unit_byte");
     assert!(message.contains("map_unit_byte") && message.contains("expected"), "{message}");
     let message = wrong("channels = 8", "channels = \"many\"");
-    assert!(message.contains("channels"), "{message}");
+    assert!(message.contains("in [geometry]: channels: invalid type"), "{message}");
     let message = wrong("link_full_duplex = true", "");
     assert!(message.contains("link_full_duplex"), "{message}");
 }
