@@ -1,6 +1,6 @@
 //! System calls of a thread and of all that it starts, counted or forbidden by the kernel's own filter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -66,7 +66,8 @@ pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls
 /// Counts and allows every call until the last filtered thread has ended.
 fn answer_all(fd: i32) -> Calls {
     let mut calls = Calls::new();
-    let mut names: BTreeMap<u32, String> = BTreeMap::new();
+    let mut names: BTreeMap<u32, (String, bool)> = BTreeMap::new();
+    let mut renamed = BTreeSet::new();
     loop {
         let mut waiting = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor is polled, and all zeros are a valid request, which is integers only.
@@ -82,10 +83,15 @@ fn answer_all(fd: i32) -> Calls {
         if unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) } < 0 {
             continue;
         }
-        let name = names.entry(request.pid).or_default();
-        if !name.starts_with("load-") {
+        // A new thread has the name of the one that made it until it gives itself its own by this call.
+        let (name, is_final) = names.entry(request.pid).or_default();
+        if !*is_final {
             let path = format!("/proc/self/task/{}/comm", request.pid);
             *name = std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+            *is_final = renamed.contains(&request.pid);
+        }
+        if i64::from(request.data.nr) == libc::SYS_prctl {
+            renamed.insert(request.pid);
         }
         *calls.entry((name.clone(), request.data.nr.into())).or_default() += 1;
         let mut response = libc::seccomp_notif_resp {
