@@ -12,8 +12,8 @@ use stdx::units::SECOND_NS;
 pub struct Seen {
     /// Reads and writes together.
     pub iops: f64,
-    /// Median and 99th percentile of its completion latency in ns, of the direction with more I/Os: fio has no
-    /// percentiles of both together.
+    /// Median and 99th percentile of its total latency in ns, which like ours begins before the call that submits, of
+    /// the direction with more I/Os: fio has no percentiles of both together.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,
@@ -32,7 +32,7 @@ fn seen(document: &Value, workload: &Workload) -> anyhow::Result<Seen> {
     let job = &document["jobs"][0];
     let iops = |direction: &str| job[direction]["iops"].as_f64().context("fio's JSON has no IOPS");
     let of_reads = workload.read_percent >= 50;
-    let percentiles = &job[if of_reads { "read" } else { "write" }]["clat_ns"]["percentile"];
+    let percentiles = &job[if of_reads { "read" } else { "write" }]["lat_ns"]["percentile"];
     // A cell in which not one I/O was completed has none.
     let percentile = |name: &str| percentiles[name].as_f64().unwrap_or(f64::NAN);
     Ok(Seen {
@@ -64,6 +64,7 @@ fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
         "--group_reporting",
         "--fallocate=none",
         "--scramble_buffers=0",
+        "--lat_percentiles=1",
         "--output-format=json",
     ]
     .into_iter()
@@ -89,8 +90,8 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_the_direction_with_more_ios() {
         let text = r#"{"jobs":[{
-            "read":{"iops":650.0,"clat_ns":{"percentile":{"50.000000":100,"99.000000":900}}},
-            "write":{"iops":350.0,"clat_ns":{"percentile":{"50.000000":200,"99.000000":800}}}}]}"#;
+            "read":{"iops":650.0,"lat_ns":{"percentile":{"50.000000":100,"99.000000":900}}},
+            "write":{"iops":350.0,"lat_ns":{"percentile":{"50.000000":200,"99.000000":800}}}}]}"#;
         let workload = |read_percent: u8| -> Workload {
             let text = format!(
                 r#"{{"access":"random","read_percent":{read_percent},"block_bytes":4096,"threads":1,"queue_depth":1,

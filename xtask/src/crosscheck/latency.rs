@@ -1,16 +1,15 @@
 //! Response times of both tools, cell by cell.
 //!
-//! Ours include the system call that submits an I/O, fio's `clat` does not; on a drive that is a difference of a
-//! microsecond or two. fio's histogram has 64 slots for each power of two, ours 128.
+//! Both include the system call that submits an I/O: of fio's latencies that is `lat`, not `clat`. fio's histogram has 64
+//! slots for each power of two, ours 128.
 
 use record::{Segment, Workload};
 
-use super::{AGREES_WITHIN, Finding, Pair, finding, fio, spread};
+use super::rule::{CLOSE_PERCENTILES, Tally, spread};
+use super::{Pair, fio};
 
 const NAMES: [&str; 2] = ["p50", "p99"];
 const SHARES: [f64; 2] = [0.5, 0.99];
-/// A slot of each histogram.
-const SLOTS_WITHIN: f64 = 1.0 / 64.0 + 1.0 / 128.0;
 
 /// Ours and fio's, in ns.
 pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
@@ -19,14 +18,14 @@ pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
     [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]
 }
 
-/// Prints them and says how many are wrong: they repeat with both tools and differ by more than IOPS may.
+/// Prints them and says how many are wrong: they repeat with both tools and differ by more than they may.
 pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
     println!();
     println!(
         "{:<20} {:>4} {:>13} {:>7} {:>13} {:>7} {:>8}",
         "cell", "", "plateau (us)", "sd", "fio (us)", "sd", "ratio"
     );
-    let (mut compared, mut in_slots, mut wrong) = (0, 0, 0);
+    let mut tally = Tally::of("percentiles", CLOSE_PERCENTILES);
     for cell in cells {
         for (i, name) in NAMES.into_iter().enumerate() {
             let same = |p: &&Pair| {
@@ -36,30 +35,20 @@ pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
                 spread(&pairs.iter().filter(same).map(value).collect::<Vec<_>>())
             };
             let (ours, fios) = (of(&|p| p.percentiles[i].0), of(&|p| p.percentiles[i].1));
-            let finding = finding(&ours, &fios, of(&|p| p.idle_share).mean);
+            let finding = tally.find(&ours, &fios, of(&|p| p.idle_share).mean);
             let ratio = ours.mean / fios.mean;
-            compared += u32::from(finding != Finding::DoesNotRepeat);
-            in_slots += u32::from(finding != Finding::DoesNotRepeat && (ratio - 1.0).abs() <= SLOTS_WITHIN);
-            wrong += u32::from(finding == Finding::Disagrees);
             println!(
-                "{:<20} {name:>4} {:>13.1} {:>6.1}% {:>13.1} {:>6.1}% {ratio:>8.3}  {}",
+                "{:<20} {name:>4} {:>13.1} {:>6.1}% {:>13.1} {:>6.1}% {ratio:>8.3}  {finding}",
                 cell.to_string(),
                 ours.mean / 1e3,
                 ours.deviation_share * 100.0,
                 fios.mean / 1e3,
-                fios.deviation_share * 100.0,
-                finding.word()
+                fios.deviation_share * 100.0
             );
         }
     }
-    println!(
-        "{compared} of {} percentiles repeat with both tools; of these {in_slots} agree within a slot of both \
-         histograms ({:.1} %), {wrong} differ by more than {:.0} %",
-        cells.len() * NAMES.len(),
-        SLOTS_WITHIN * 100.0,
-        AGREES_WITHIN * 100.0
-    );
-    wrong
+    println!("{tally}");
+    tally.wrong()
 }
 
 #[cfg(test)]
@@ -74,8 +63,8 @@ mod tests {
             let cells: Vec<&Workload> = pairs.iter().take(1).map(|p| &p.workload).collect();
             verdict(&pairs, &cells)
         };
-        assert_eq!(wrong([100.0; 5], [105.0; 5]), 0);
-        assert_eq!(wrong([100.0; 5], [120.0; 5]), 2);
+        assert_eq!(wrong([100.0; 5], [102.3; 5]), 0, "a slot of each histogram");
+        assert_eq!(wrong([100.0; 5], [102.6; 5]), 2);
         assert_eq!(wrong([100.0, 200.0, 50.0, 170.0, 20.0], [120.0; 5]), 0, "it does not repeat");
         assert_eq!(wrong([f64::NAN; 5], [120.0; 5]), 0, "nothing was measured");
     }
