@@ -11,12 +11,15 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Divisor {
     by: u32,
     reciprocal: u64,
+    /// What is left of a power of two.
+    mask: Option<u32>,
 }
 
 impl Divisor {
     pub(crate) fn new(by: u32) -> Self {
         assert!(by > 0, "a division by zero");
-        Self { by, reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1) }
+        let mask = by.is_power_of_two().then(|| by - 1);
+        Self { by, reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1), mask }
     }
 
     #[inline]
@@ -29,7 +32,7 @@ impl Divisor {
 
     #[inline]
     pub(crate) fn remainder(self, n: u32) -> u32 {
-        n - self.quotient(n) * self.by
+        self.mask.map_or_else(|| n - self.quotient(n) * self.by, |mask| n & mask)
     }
 }
 
