@@ -191,7 +191,7 @@ fn options_of_other_targets() {
     let scaled = OpenOptions { scale: Some("1/16".into()), ..OpenOptions::default() };
     let file = support::file();
     let path = file.path().to_str().expect("a path");
-    assert_eq!(drive::open(path, &scaled).expect_err("a scale").kind(), ErrorKind::Unusable);
+    assert_eq!(drive::open(path, &scaled).expect_err("a scale").kind(), ErrorKind::Invalid);
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     let sized = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
     assert!(drive::open(&device.path, &sized).expect_err("a size").to_string().contains("--size"));
