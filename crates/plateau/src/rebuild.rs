@@ -15,20 +15,20 @@ pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
             Event::Purged(_) => drop(armed.purge()?),
             Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
+            Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
+            // Behind a crash it was turned back before it was set again; only setting is recorded.
+            Event::WriteCache { was_on, is_on, .. } => {
+                for on in [was_on, is_on].into_iter().flatten() {
+                    armed.set_write_cache(*on)?;
+                }
+            }
             _ => {}
         }
     }
-    Ok(idle_through(armed, gap)?)
-}
-
-fn idle_through(armed: &mut Armed, gap: Gap) -> Result<(), drive::DriveError> {
-    armed.idle(gap.length_ns)
+    Ok(armed.idle(gap.length_ns)?)
 }
 
 fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
-    if let Some(gap) = segment.gap_before {
-        idle_through(armed, gap)?;
-    }
     let driven = armed.run(&segment.workload, &mut |_| Flow::Continue)?;
     let Driven::Finished(again) = driven else {
         return Err(Failure::text(Exit::Internal, "the simulated drive stopped although nobody asked it to"));
