@@ -4,6 +4,7 @@ use stdx::access::{Access, Pattern, Stream};
 use stdx::histogram::coarse::{Columns, Ledger, ROWS};
 
 use crate::events::{Events, NEVER};
+use crate::flash::NOBODY;
 use crate::load::Failed;
 use crate::ssd::Ssd;
 use crate::{Cause, Direction, Failure, Load, Tally, Tick, Until};
@@ -155,7 +156,8 @@ impl Ssd {
             }
         }
         self.in_flight = 0;
-        if self.through.is_some() {
+        if let Some(through) = &mut self.through {
+            through.take(NOBODY);
             self.flash.forget_commands();
         }
         self.forget_failing();

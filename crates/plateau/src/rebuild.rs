@@ -16,7 +16,7 @@ pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
             Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
-            // Behind a crash it was turned back before it was set again; only setting is recorded.
+            // What it was is part of it: runs of earlier builds turned it back behind a crash without a record.
             Event::WriteCache { was_on, is_on, .. } => {
                 for on in [was_on, is_on].into_iter().flatten() {
                     armed.set_write_cache(*on)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use drive::Armed;
 use pts::{Profile, WriteCache};
-use record::{CacheChoice, Event, Journal};
+use record::{CacheChoice, Event, Journal, TargetKind};
 use serde_json::json;
 
 use crate::failure::Done;
@@ -16,7 +16,8 @@ const KIND: &str = "write-cache";
 /// What a drive's write cache was before Plateau changed it.
 pub struct Changed {
     was_on: bool,
-    note: Note,
+    /// None of a simulated drive: it does not outlive the run, so nothing is left to undo.
+    note: Option<Note>,
 }
 
 /// Brings it to what is wanted; what has to be undone, if anything.
@@ -46,13 +47,15 @@ pub fn set(
 
 fn change(armed: &mut Armed, library: &Path, was_on: bool) -> Done<Changed> {
     let identity = armed.facts().identity.clone();
-    let note = Note::write(library, KIND, &identity, &json!({ "identity": identity, "was_on": was_on }))?;
+    let content = json!({ "identity": identity, "was_on": was_on });
+    let outlives = armed.facts().kind != TargetKind::Simulated;
+    let note = outlives.then(|| Note::write(library, KIND, &identity, &content)).transpose()?;
     match armed.set_write_cache(!was_on) {
         Ok(_) => Ok(Changed { was_on, note }),
         Err(error) => {
             // Nothing is left to undo; the failure of the drive is the one to tell.
             drop(armed.set_write_cache(was_on));
-            note.done();
+            note.into_iter().for_each(Note::done);
             Err(error.into())
         }
     }
@@ -63,7 +66,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let word = |on| if on { "on" } else { "off" };
     match armed.set_write_cache(changed.was_on) {
         Ok(_) => {
-            changed.note.done();
+            changed.note.into_iter().for_each(Note::done);
             let event = Event::WriteCache {
                 was_on: Some(!changed.was_on),
                 is_on: Some(changed.was_on),
@@ -96,6 +99,18 @@ fn restore_left_over(armed: &mut Armed, library: &Path) -> Done {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Runs on the same model are not the same drive: a note of one would be taken for a left-over of the other.
+    #[test]
+    fn a_simulated_drive_leaves_no_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = drive::OpenOptions { scale: Some("1/1024".into()), ..drive::OpenOptions::default() };
+        let drive = drive::open("sim:nvme-tlc-2018", &options).expect("a simulated drive");
+        let mut armed = drive.arm(None).expect("an armed drive");
+        let changed = change(&mut armed, dir.path(), true).expect("a change");
+        assert!(changed.was_on && armed.write_cache() == Ok(Some(false)));
+        assert!(Note::left_over(dir.path(), KIND, &armed.facts().identity).expect("a look").is_none());
+    }
 
     #[test]
     fn a_note_without_sense_is_taken_away_and_harms_nothing() {
