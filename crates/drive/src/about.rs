@@ -66,19 +66,20 @@ pub struct About {
     pub purge: Vec<crate::PurgeMethod>,
 }
 
+/// Facts as they are gathered.
 #[derive(Default)]
-struct Facts(Vec<Fact>);
+pub(crate) struct Facts(pub(crate) Vec<Fact>);
 
 impl Facts {
-    fn add(&mut self, name: &'static str, value: impl Into<Value>) {
+    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<Value>) {
         self.0.push(Fact { name, value: value.into() });
     }
 
-    fn told<T: Into<Value>>(&mut self, name: &'static str, value: Option<T>) {
+    pub(crate) fn told<T: Into<Value>>(&mut self, name: &'static str, value: Option<T>) {
         value.into_iter().for_each(|value| self.add(name, value));
     }
 
-    fn number(&mut self, name: &'static str, value: f64) {
+    pub(crate) fn number(&mut self, name: &'static str, value: f64) {
         self.add(name, Value::Number(value));
     }
 }

@@ -19,7 +19,7 @@ impl Drive {
     /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
     pub fn about(&self) -> Result<About, DriveError> {
         match &self.kind {
-            Kind::Simulated(sim) => Ok(About { health: sim.health(), ..About::default() }),
+            Kind::Simulated(sim) => Ok(sim.about()),
             Kind::Array(_) => Ok(About::default()),
             Kind::Real(real, _) => match &**real {
                 Real::Block(block) => about::of_block(block),
@@ -87,22 +87,18 @@ impl Armed {
         options: &PurgeOptions,
         on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Purged, DriveError> {
-        let only_way = |what: &str| match options {
-            PurgeOptions { method: None, verify: false, .. } => Ok(()),
-            _ => Err(DriveError::Invalid(format!("{what} is purged in one way only, without proof"))),
-        };
         if let Some(array) = &mut self.array {
             return array.purge(&mut self.inner, options, on_progress);
         }
         match &mut self.inner {
-            Inner::Simulated(sim) => only_way("a simulated drive").map(|()| sim.purge()),
+            Inner::Simulated(sim) => sim.purge(options),
             Inner::Real { real, held, clock, .. } => match &**real {
                 Real::Block(block) => {
                     let can = block.capabilities(held, *clock);
                     purge::perform(&mut Kernel::new(block, held, *clock), &can, options, on_progress)
                 }
                 Real::File(file) => {
-                    only_way("a file")?;
+                    only_way_of_a_file(options)?;
                     let start_ns = clock.now_ns();
                     file.punch(held)?;
                     let method = "hole punched in the file (not a PTS purge)".into();
@@ -110,6 +106,32 @@ impl Armed {
                     Ok(Purged { method, pts_purge: false, start_ns, end_ns, evidence: Vec::new() })
                 }
             },
+        }
+    }
+
+    /// Whether it would be purged so, asked before anything begins; what an array says of it is known in its purge.
+    ///
+    /// # Errors
+    /// As [`purge_with`](Self::purge_with), but for what fails while it is done.
+    pub fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
+        match &self.inner {
+            _ if self.array.is_some() => Ok(()),
+            Inner::Simulated(sim) => sim.check_purge(options),
+            Inner::Real { real, held, clock, .. } => match &**real {
+                Real::Block(block) => purge::check(&block.capabilities(held, *clock), options),
+                Real::File(_) => only_way_of_a_file(options),
+            },
+        }
+    }
+
+    /// Purges a simulated drive as a journal says that it was purged before; a real one keeps what was done to it.
+    ///
+    /// # Errors
+    /// [`DriveError::NoPurge`] when the journal tells of a way that the drive does not have.
+    pub fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.purge_again(purged),
+            Inner::Real { .. } => Ok(purged.clone()),
         }
     }
 
@@ -223,5 +245,12 @@ impl Armed {
         block.reread(held)?;
         self.facts = block.facts.clone();
         Ok(())
+    }
+}
+
+fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
+    match options {
+        PurgeOptions { method: None, verify: false, .. } => Ok(()),
+        _ => Err(DriveError::Invalid("a file is purged in one way only, without proof".into())),
     }
 }

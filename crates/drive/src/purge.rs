@@ -235,6 +235,17 @@ pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     PURGE_METHODS.iter().filter(|method| (method.offer)(can) != foreign).map(told).collect()
 }
 
+/// Label of a method, and whether the PTS accepts it as a purge.
+pub(crate) fn words_of(name: &str) -> Option<(&'static str, bool)> {
+    PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
+}
+
+/// That nobody knows a method, with those that there are.
+pub(crate) fn unknown(name: &str) -> DriveError {
+    let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
+    DriveError::Invalid(format!("there is no purge method '{name}'; there are {}", names.join(", ")))
+}
+
 /// The method that will be used, and why better ones will not.
 struct Choice {
     method: &'static Method,
@@ -283,13 +294,7 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
 }
 
 fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, DriveError> {
-    let Some(method) = PURGE_METHODS.iter().find(|method| method.name == name) else {
-        let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
-        return Err(DriveError::Invalid(format!(
-            "there is no purge method '{name}'; there are {}",
-            names.join(", ")
-        )));
-    };
+    let method = PURGE_METHODS.iter().find(|method| method.name == name).ok_or_else(|| unknown(name))?;
     if let Offer::No(why) = (method.offer)(can) {
         return Err(DriveError::NoPurge(format!("{name}: {why}; see plateau info for what there is")));
     }
@@ -306,6 +311,11 @@ fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choic
         )));
     }
     Ok(Choice { method, passed_over: Vec::new() })
+}
+
+/// Whether a purge with these options would be begun.
+pub(crate) fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), DriveError> {
+    choose(can, options).map(drop)
 }
 
 /// Purges, waits for the end, and says how it was done and what shows it.

@@ -5,14 +5,16 @@
 //! Start and end of a segment are true virtual times, so that rates are right as they are. Amounts are
 //! not divided: whoever asks for them derives them from the capacity, which is scaled already.
 
+mod about;
 mod memory;
+mod purge;
 mod together;
 
 use std::time::{Duration, Instant};
 
 use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
-    Direction, ErrorCount, Purged, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
+    Direction, ErrorCount, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
 };
 use stdx::units::SECOND_NS;
 
@@ -26,8 +28,10 @@ const TICK_EVERY: Duration = Duration::from_millis(100);
 /// A simulated drive and its clock.
 pub(crate) struct Simulated {
     ssd: Ssd,
+    model: Model,
     divisor: u64,
-    purge_method: &'static str,
+    seed: u64,
+    faults: Vec<String>,
     last_tick: Instant,
 }
 
@@ -71,7 +75,9 @@ impl Simulated {
         let simulated = Self {
             ssd,
             divisor: u64::from(scale.divisor()),
-            purge_method: purge_method(&model.interface),
+            seed: options.sim_seed,
+            faults: texts.clone(),
+            model,
             last_tick: Instant::now(),
         };
         Ok((simulated, facts))
@@ -103,18 +109,6 @@ impl Simulated {
 
     pub(crate) fn health(&self) -> record::Health {
         crate::health::of_simulated(&self.ssd.smart())
-    }
-
-    pub(crate) fn purge(&mut self) -> Purged {
-        let start_ns = self.ssd.now_ns();
-        self.ssd.purge();
-        Purged {
-            method: self.purge_method.into(),
-            pts_purge: true,
-            start_ns,
-            end_ns: self.ssd.now_ns(),
-            evidence: Vec::new(),
-        }
     }
 
     /// Runs a workload that was validated.
@@ -314,14 +308,5 @@ fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> Tar
             seed,
             faults: Vec::new(),
         }),
-    }
-}
-
-/// The purge that the PTS prefers for the interface.
-fn purge_method(interface: &str) -> &'static str {
-    match interface {
-        text if text.contains("SAS") => "Format Unit (simulated)",
-        text if text.contains("SATA") => "Security Erase (simulated)",
-        _ => "Format NVM (simulated)",
     }
 }

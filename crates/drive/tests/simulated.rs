@@ -2,7 +2,7 @@
 
 mod support;
 
-use drive::{ErrorKind, Flow, OpenOptions, Outcome};
+use drive::{ErrorKind, Flow, OpenOptions, Outcome, PurgeOptions};
 use record::{Access, Regime, TargetKind, Until, Workload};
 use support::{finish, workload};
 
@@ -144,4 +144,98 @@ fn wrong_names_and_scales_are_explained() {
     };
     assert!(open("sim:floppy", None).contains("sas-slc-2011"));
     assert!(open(TARGET, Some("2")).contains("1/16"));
+}
+
+fn drive_of(model: &str) -> drive::Drive {
+    let options = OpenOptions { scale: Some("1/1024".into()), sim_seed: 3, ..OpenOptions::default() };
+    drive::open(&format!("sim:{model}"), &options).expect("a simulated drive")
+}
+
+fn by(name: &str) -> PurgeOptions {
+    PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
+}
+
+/// Fills the drive and purges it; what that took in ns, and the rate of what is written then.
+fn purged_and_filled(target: &mut drive::Armed, how: &PurgeOptions) -> (record::Purged, f64) {
+    let capacity = target.facts().capacity_bytes;
+    let random = Workload { until: Until::AmountBytes(capacity), queue_depth: 8, ..workload(capacity) };
+    finish(target, &random);
+    let purged = target.purge_with(how, &mut |_| Flow::Continue).expect("a purge");
+    (purged, finish(target, &random).iops())
+}
+
+#[test]
+fn each_interface_has_its_methods_and_the_default_is_as_it_was() {
+    for (model, default, label) in [
+        ("nvme-tlc-enterprise-2024", "nvme-format-user", "Format NVM (simulated)"),
+        ("sata-mlc-2011", "ata-security-erase", "Security Erase (simulated)"),
+        ("sas-slc-2011", "scsi-format-unit", "Format Unit (simulated)"),
+    ] {
+        let about = drive_of(model).about().expect("facts");
+        let fact = |name: &str| about.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value);
+        assert_eq!(fact("scale"), Some(&drive::Value::Text("1/1024".into())));
+        assert_eq!(fact("write_cache_on").is_some(), model == "sata-mlc-2011", "{model}");
+        assert!(about.purge.len() >= 4 && about.purge.iter().all(|method| method.available));
+        let chosen: Vec<_> = about.purge.iter().filter(|method| method.is_chosen).collect();
+        assert_eq!(chosen.iter().map(|method| method.name).collect::<Vec<_>>(), [default]);
+        let mut target = drive_of(model).arm(None).expect("nothing to lose");
+        let purged = target.purge().expect("a purge");
+        assert_eq!((purged.method.as_str(), purged.evidence.len()), (label, 0));
+        let named = target.purge_with(&by(default), &mut |_| Flow::Continue).expect("a purge");
+        assert_eq!((named.method.as_str(), named.evidence.len()), (label, 1));
+    }
+}
+
+/// What is only forgotten has to be erased later; what is erased is as new.
+#[test]
+fn purges_differ_in_time_in_wear_and_in_what_comes_behind() {
+    let run = |name: &str| {
+        let mut target = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
+        purged_and_filled(&mut target, &by(name))
+    };
+    let (format, fresh) = run("scsi-format-unit");
+    let (block, erased) = run("scsi-sanitize-block");
+    let (crypto, forgotten) = run("scsi-sanitize-crypto");
+    let (discard, _) = run("discard");
+    assert!((erased / fresh - 1.0).abs() < 0.01, "{erased} behind a sanitize, {fresh} behind a format");
+    assert!(forgotten < 0.995 * fresh, "{forgotten} behind what was not erased, {fresh} behind a format");
+    let took = |purged: &record::Purged| purged.end_ns - purged.start_ns;
+    assert!(took(&format) > 0 && took(&block) > 0 && took(&crypto) < SECOND_NS / 100, "{crypto:?}");
+    assert!(block.pts_purge && crypto.pts_purge && !discard.pts_purge);
+    assert!(crypto.evidence[0].contains("0 after; nothing erased"), "{crypto:?}");
+    let mapped = crypto.evidence[0].split(' ').nth(4).and_then(|count| count.parse::<u64>().ok());
+    assert!(mapped.is_some_and(|count| count > 1000), "it was filled: {crypto:?}");
+}
+
+#[test]
+fn a_purge_is_repeated_from_its_record() {
+    for name in ["scsi-format-unit", "scsi-sanitize-block", "discard"] {
+        let mut target = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
+        let (purged, behind) = purged_and_filled(&mut target, &by(name));
+        let mut again = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
+        let capacity = again.facts().capacity_bytes;
+        let random = Workload { until: Until::AmountBytes(capacity), queue_depth: 8, ..workload(capacity) };
+        finish(&mut again, &random);
+        assert_eq!(again.purge_again(&purged), Ok(purged));
+        assert_eq!(finish(&mut again, &random).iops(), behind, "{name}");
+    }
+    let other =
+        record::Purged { method: "ATA Sanitize".into(), ..scaled("1/1024").purge().expect("a purge") };
+    let error = scaled("1/1024").purge_again(&other).expect_err("no such way");
+    assert!(error.to_string().contains("ATA Sanitize"), "{error}");
+}
+
+#[test]
+fn what_it_does_not_take_is_refused_with_what_it_takes() {
+    let mut target = scaled("1/1024");
+    for (how, kind, part) in [
+        (by("nvme-format-user"), ErrorKind::Unusable, "scsi-format-unit, scsi-sanitize-block"),
+        (by("magnet"), ErrorKind::Invalid, "there is no purge method 'magnet'"),
+        (PurgeOptions { verify: true, ..by("discard") }, ErrorKind::Invalid, "keeps no data"),
+    ] {
+        let error = target.check_purge(&how).expect_err("refused");
+        assert!(error.kind() == kind && error.to_string().contains(part), "{error}");
+        assert_eq!(target.purge_with(&how, &mut |_| Flow::Continue), Err(error));
+    }
+    assert_eq!(target.now_ns(), 0, "nothing was done");
 }

@@ -54,6 +54,12 @@ impl Ssd {
         }
     }
 
+    /// Map units that hold something.
+    #[must_use]
+    pub fn mapped_units(&self) -> u32 {
+        self.map.mapped
+    }
+
     /// Switches the drive off and on. A drive that was removed is there again.
     ///
     /// Everything that was accepted has reached the flash when it comes back: the write buffer outlives a

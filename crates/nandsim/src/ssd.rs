@@ -170,6 +170,19 @@ impl Ssd {
         slots as f64 / f64::from(self.plan.map_units) - 1.0
     }
 
+    /// Size of the write buffer in bytes.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        u64::from(self.plan.buffer_slots) << self.plan.map_unit_shift
+    }
+
+    /// Size of the cache of one bit per cell in bytes, after rounding to whole superblocks; 0 is none.
+    #[must_use]
+    pub fn cache_bytes(&self) -> u64 {
+        let slots = u64::from(self.plan.cache_superblocks) * u64::from(self.plan.superblock_slots);
+        slots << self.plan.map_unit_shift
+    }
+
     /// Lets `ns` of virtual time pass; after the model's idle delay the collector works ahead.
     pub fn idle(&mut self, ns: u64) {
         let end = self.now_ns + ns;

@@ -374,7 +374,7 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Purge {
-    /// Block device or regular file
+    /// Block device or regular file; sim:MODEL is a rehearsal on a drive that is gone with this command
     pub target: String,
     /// Confirm that everything on the target is lost, by typing its identity; again for each other namespace
     /// that the method would erase, too
@@ -386,6 +386,9 @@ pub struct Purge {
     /// Write samples before and look for them after
     #[arg(long)]
     pub verify_purge: bool,
+    /// Simulated drives: divide capacity and minutes by this
+    #[arg(long, value_name = "1/N")]
+    pub scale: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -67,8 +67,17 @@ pub fn take(
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
     file.handling = handling;
+    armed.check_purge(&purge_options(&file.handling))?;
     preflight::check(&file)?;
     Ok((file, armed))
+}
+
+fn purge_options(handling: &Handling) -> PurgeOptions {
+    PurgeOptions {
+        method: handling.purge_method.clone(),
+        verify: handling.verify_purge,
+        also_erase: Vec::new(),
+    }
 }
 
 /// Makes the run's directory and keeps what the run is expected to take.
@@ -137,11 +146,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let library = run.dir.parent().unwrap_or(&run.dir);
     let upkeep = upkeep::begin(armed, library, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
-    let purge = PurgeOptions {
-        method: handling.purge_method.clone(),
-        verify: handling.verify_purge,
-        also_erase: Vec::new(),
-    };
+    let purge = purge_options(handling);
     let result =
         Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
     progress.clear();

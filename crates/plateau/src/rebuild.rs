@@ -4,7 +4,7 @@
 //! journal holds, and a difference stops the resumption.
 
 use drive::{Armed, Flow, Outcome as Driven};
-use record::{Entry, Event, Gap, Segment};
+use record::{Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -12,7 +12,7 @@ use crate::failure::{Done, Exit, Failure};
 pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
     for entry in entries {
         match &entry.event {
-            Event::Purged(_) => drop(armed.purge()?),
+            Event::Purged(purged) => purge_again(armed, purged, entry.seq)?,
             Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
@@ -28,6 +28,13 @@ pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
     Ok(armed.idle(gap.length_ns)?)
 }
 
+fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
+    let again = armed.purge_again(purged)?;
+    // How it was told has changed between builds, what it takes has not.
+    let same = (again.start_ns, again.end_ns) == (purged.start_ns, purged.end_ns);
+    if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
+}
+
 fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
     let driven = armed.run(&segment.workload, &mut |_| Flow::Continue)?;
     let Driven::Finished(again) = driven else {
@@ -35,16 +42,16 @@ fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
     };
     let same = (again.start_ns, again.end_ns) == (segment.start_ns, segment.end_ns)
         && (&again.read, &again.write) == (&segment.read, &segment.write);
-    if same {
-        return Ok(());
-    }
-    Err(Failure::text(
+    if same { Ok(()) } else { Err(differs(seq, &segment.workload.to_string())) }
+}
+
+fn differs(seq: u64, what: &str) -> Failure {
+    Failure::text(
         Exit::Run,
         format!(
-            "cannot resume: the simulated drive answers record {seq} ({}) differently than when the run was \
+            "cannot resume: the simulated drive answers record {seq} ({what}) differently than when the run was \
              recorded, so another version of the simulator wrote it; resume it with that version, or start a \
-             new run",
-            segment.workload
+             new run"
         ),
-    ))
+    )
 }

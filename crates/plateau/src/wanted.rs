@@ -14,7 +14,8 @@ use crate::{driving, plan_file};
 
 /// Version of the specification where nobody chose one.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-const USUAL_SEED: u64 = 1;
+/// Of a run, and so of the simulated drive that a run would have.
+pub const USUAL_SEED: u64 = 1;
 /// A test that is a preset of the same name.
 const MAP: &str = "map";
 

@@ -6,12 +6,14 @@ use stdx::units::{amount_base10, parse_size};
 
 use crate::cli::{Cli, Info};
 use crate::failure::{Done, Exit, Failure};
-use crate::{health, printer, summary};
+use crate::{health, printer, summary, wanted};
 
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
     let size_bytes = size.map_err(|text| Failure::text(Exit::Usage, format!("--size: {text}")))?;
-    let open = OpenOptions { size_bytes, scale: options.scale.clone(), ..OpenOptions::default() };
+    // The simulated drive that a run has where nobody says otherwise.
+    let sim_seed = wanted::USUAL_SEED;
+    let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
     let drive = drive::open(&options.target, &open)?;
     let about = drive.about()?;
     if cli.json {
@@ -58,8 +60,11 @@ fn text(drive: &Drive, about: &About) -> String {
     line("identity", &facts.identity);
     line("vendor", &known(&facts.vendor));
     line("model", &known(&facts.model));
-    line("serial", &known(&facts.serial));
-    line("firmware", &known(&facts.firmware));
+    let simulated = facts.simulated.as_ref();
+    let serial = simulated.map_or_else(|| known(&facts.serial), |sim| format!("none (seed {})", sim.seed));
+    let version = simulated.map(|sim| format!("version {} of the model", sim.model_version));
+    line("serial", &serial);
+    line("firmware", &version.unwrap_or_else(|| known(&facts.firmware)));
     line("interface", &known(&facts.interface));
     line("capacity", &format!("{} ({} B)", amount_base10(facts.capacity_bytes), facts.capacity_bytes));
     line(

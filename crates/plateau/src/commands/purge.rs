@@ -3,31 +3,29 @@
 use std::sync::atomic::Ordering;
 
 use drive::{Flow, OpenOptions, PurgeOptions, Purging};
+use record::{SimulatedFacts, TargetFacts};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
 
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
-use crate::{conduct, printer};
+use crate::{conduct, printer, wanted};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
-    let drive = drive::open(&options.target, &OpenOptions::default())?;
+    let open =
+        OpenOptions { scale: options.scale.clone(), sim_seed: wanted::USUAL_SEED, ..OpenOptions::default() };
+    let drive = drive::open(&options.target, &open)?;
     let identity = drive.facts().identity.clone();
     let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());
     let mut armed = drive.arm(typed.map(String::as_str))?;
     let facts = armed.facts().clone();
-    printer::tell_line(&format!(
-        "erasing {}: {} {}, {}",
-        facts.path,
-        facts.model.as_deref().unwrap_or("model unknown"),
-        facts.identity,
-        amount_base10(facts.capacity_bytes)
-    ));
     let how = PurgeOptions {
         method: options.method.clone(),
         verify: options.verify_purge,
         also_erase: options.erase.iter().filter(|typed| **typed != identity).cloned().collect(),
     };
+    armed.check_purge(&how)?;
+    tell_what(&facts);
     let interrupted = conduct::watch_interrupts()?;
     let mut told_percent = 0;
     let purged = armed.purge_with(&how, &mut |purging| {
@@ -55,5 +53,27 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         }));
     }
     let evidence: String = purged.evidence.iter().map(|line| format!("  {line}\n")).collect();
-    printer::print(&format!("purged by {} in {seconds:.1} s\n{evidence}", purged.method))
+    let (time, end) = facts.simulated.as_ref().map_or_else(Default::default, rehearsed);
+    printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
+}
+
+/// Which time that was, and what is left: a simulated drive lives as long as the command.
+fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
+    let time = match simulated.scale_divisor {
+        1 => " of simulated time".to_owned(),
+        n => format!(" of simulated time at scale 1/{n}"),
+    };
+    let end = "  a rehearsal on a new drive, which is gone now; a run purges the one that it tests (plateau run \
+               --purge-method)\n";
+    (time, end)
+}
+
+fn tell_what(facts: &TargetFacts) {
+    printer::tell_line(&format!(
+        "erasing {}: {} {}, {}",
+        facts.path,
+        facts.model.as_deref().unwrap_or("model unknown"),
+        facts.identity,
+        amount_base10(facts.capacity_bytes)
+    ));
 }

@@ -1,0 +1,180 @@
+//! How a simulated drive is purged: the methods of its interface, by the names that real drives' methods have.
+
+use nandsim::Ssd;
+use record::Purged;
+
+use super::Simulated;
+use crate::error::DriveError;
+use crate::purge::{self, PurgeMethod, PurgeOptions};
+
+/// One way to purge it.
+struct Method {
+    /// As typed; label and worth are those of the real method of this name.
+    name: &'static str,
+    /// As printed where it is not the label of the real one.
+    label: Option<&'static str>,
+    effect: Effect,
+}
+
+/// What becomes of its flash.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Everything is erased, in the time that the model has for a purge.
+    Renewed,
+    /// Everything is erased, in the time that the erases take one behind the other.
+    Erased,
+    /// Nothing is mapped any more, and nothing erased: the collector has to do that later. Takes no time of its own.
+    Forgotten,
+}
+
+const fn of(name: &'static str, effect: Effect) -> Method {
+    Method { name, label: None, effect }
+}
+
+const fn first(name: &'static str, label: &'static str) -> Method {
+    Method { name, label: Some(label), effect: Effect::Renewed }
+}
+
+/// Best first: the first one is used where none is named.
+const NVME: &[Method] = &[
+    first("nvme-format-user", "Format NVM (simulated)"),
+    of("nvme-sanitize-block", Effect::Erased),
+    of("nvme-sanitize-crypto", Effect::Forgotten),
+    of("nvme-format-crypto", Effect::Forgotten),
+    of("discard", Effect::Forgotten),
+];
+const SATA: &[Method] = &[
+    first("ata-security-erase", "Security Erase (simulated)"),
+    of("ata-sanitize-block", Effect::Erased),
+    of("ata-sanitize-crypto", Effect::Forgotten),
+    of("discard", Effect::Forgotten),
+];
+const SAS: &[Method] = &[
+    first("scsi-format-unit", "Format Unit (simulated)"),
+    of("scsi-sanitize-block", Effect::Erased),
+    of("scsi-sanitize-crypto", Effect::Forgotten),
+    of("discard", Effect::Forgotten),
+];
+
+impl Method {
+    fn words(&self) -> (&'static str, bool) {
+        purge::words_of(self.name).expect("named as a method of real drives")
+    }
+
+    /// As a journal has it.
+    fn label(&self) -> String {
+        self.label.map_or_else(|| format!("{} (simulated)", self.words().0), str::to_owned)
+    }
+}
+
+/// The methods of an interface as a report prints it.
+fn methods_of(interface: &str) -> &'static [Method] {
+    match interface {
+        text if text.contains("SAS") => SAS,
+        text if text.contains("SATA") => SATA,
+        _ => NVME,
+    }
+}
+
+fn apply(ssd: &mut Ssd, effect: Effect) {
+    match effect {
+        Effect::Renewed => ssd.purge(),
+        Effect::Erased => ssd.sanitize(),
+        Effect::Forgotten => ssd.format(),
+    }
+}
+
+impl Simulated {
+    /// Its methods, best first.
+    pub(super) fn purge_methods(&self) -> Vec<PurgeMethod> {
+        let told = |(place, method): (usize, &Method)| PurgeMethod {
+            name: method.name,
+            label: method.words().0,
+            is_pts: method.words().1,
+            available: true,
+            is_chosen: place == 0,
+            why_not: None,
+        };
+        methods_of(&self.model.interface).iter().enumerate().map(told).collect()
+    }
+
+    fn method(&self, options: &PurgeOptions) -> Result<&'static Method, DriveError> {
+        let methods = methods_of(&self.model.interface);
+        if options.verify {
+            return Err(DriveError::Invalid(
+                "a simulated drive keeps no data that could be looked for behind a purge; leave --verify-purge out: \
+                 a purge that is named says what is left in its map"
+                    .into(),
+            ));
+        }
+        let Some(name) = options.method.as_deref() else { return Ok(&methods[0]) };
+        if purge::words_of(name).is_none() {
+            return Err(purge::unknown(name));
+        }
+        methods.iter().find(|method| method.name == name).ok_or_else(|| {
+            let names: Vec<_> = methods.iter().map(|method| method.name).collect();
+            DriveError::NoPurge(format!(
+                "{name}: a simulated drive of this interface takes {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    /// Whether it would be purged so.
+    pub(crate) fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
+        self.method(options).map(drop)
+    }
+
+    /// Purges it. What is left in its map is looked up where a method was named.
+    pub(crate) fn purge(&mut self, options: &PurgeOptions) -> Result<Purged, DriveError> {
+        let method = self.method(options)?;
+        Ok(self.purge_by(method, options.method.is_some()))
+    }
+
+    /// Purges it again as a journal tells it.
+    pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
+        let known = methods_of(&self.model.interface).iter().find(|method| method.label() == purged.method);
+        let method = known.ok_or_else(|| {
+            DriveError::NoPurge(format!("the simulated drive knows no purge '{}'", purged.method))
+        })?;
+        Ok(self.purge_by(method, !purged.evidence.is_empty()))
+    }
+
+    fn purge_by(&mut self, method: &Method, tells: bool) -> Purged {
+        let (start_ns, mapped, erases) =
+            (self.ssd.now_ns(), self.ssd.mapped_units(), self.ssd.health().erases);
+        apply(&mut self.ssd, method.effect);
+        let left = self.ssd.mapped_units();
+        let erased = self.ssd.health().erases - erases;
+        let evidence = || match method.effect {
+            Effect::Renewed | Effect::Erased => {
+                format!("map units in use: {mapped} before, {left} after; {erased} superblocks erased")
+            }
+            Effect::Forgotten => format!(
+                "map units in use: {mapped} before, {left} after; nothing erased, which is left to the collector"
+            ),
+        };
+        Purged {
+            method: method.label(),
+            pts_purge: method.words().1,
+            start_ns,
+            end_ns: self.ssd.now_ns(),
+            evidence: tells.then(evidence).into_iter().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_one_of_real_drives_and_every_label_names_one_way() {
+        for methods in [NVME, SATA, SAS] {
+            let labels: std::collections::BTreeSet<_> = methods.iter().map(Method::label).collect();
+            assert_eq!(labels.len(), methods.len(), "a journal names them by their labels");
+            assert!(methods[0].label.is_some() && methods[0].words().1, "{}", methods[0].name);
+            assert!(labels.iter().all(|label| label.ends_with("(simulated)")), "{labels:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The device side of simulated drives: what they tell of themselves, how they are purged.
+
+mod support;
+
+use record::Event;
+use support::{Bench, finished};
+
+const LAT: [&str; 7] = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/512", "--max-rounds", "5"];
+
+#[test]
+fn info_tells_what_a_simulated_drive_is() {
+    let bench = Bench::new();
+    let shown = bench.ok(&["info", "sim:nvme-tlc-2018", "--scale", "1/64"]);
+    for part in [
+        "serial     none (seed 1)",
+        "firmware   version ",
+        "health     32 degrees C, 0 % used",
+        "purge      nvme-format-user            used unless another is named",
+        "purge      nvme-sanitize-block         by name",
+        "scale                      1/64",
+        "dies                       16",
+        "write buffer outlives power no",
+        "injected faults            none",
+    ] {
+        assert!(shown.contains(part), "{part} in\n{shown}");
+    }
+    let document = bench.json(&["info", "sim:sas-slc-2011"]);
+    assert_eq!(document["facts"]["write_buffer_outlives_power"], true);
+    assert_eq!(document["health"]["host_written_bytes"], 0);
+    let methods = document["purge_methods"].as_array().expect("methods");
+    assert!(methods.iter().any(|method| method["name"] == "discard" && method["pts_purge"] == false));
+}
+
+#[test]
+fn a_purge_of_a_simulated_drive_is_a_rehearsal() {
+    let bench = Bench::new();
+    let said = bench.ok(&["purge", "sim:sas-slc-2011", "--scale", "1/64", "--method", "scsi-sanitize-block"]);
+    for part in [
+        "SCSI Sanitize, block erase (simulated)",
+        "of simulated time at scale 1/64",
+        "a rehearsal",
+        "0 after",
+    ] {
+        assert!(said.contains(part), "{part} in\n{said}");
+    }
+    let document = bench.json(&["purge", "sim:sata-mlc-2011"]);
+    assert_eq!(
+        (&document["method"], &document["pts_purge"]),
+        (&"Security Erase (simulated)".into(), &true.into())
+    );
+    assert!(document["seconds"].as_f64().unwrap() >= 60.0, "{document}");
+    let err = bench.fails(4, &["purge", "sim:sata-mlc-2011", "--method", "nvme-format-user"]);
+    assert!(err.contains("takes ata-security-erase"), "{err}");
+    bench.fails(2, &["purge", "sim:sata-mlc-2011", "--method", "magnet"]);
+    bench.fails(2, &["purge", "sim:sata-mlc-2011", "--verify-purge"]);
+}
+
+#[test]
+fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
+    let bench = Bench::new();
+    for method in ["ata-sanitize-block", "magnet"] {
+        let args = [&LAT[..], &["--purge-method", method]].concat();
+        bench.fails(if method == "magnet" { 2 } else { 4 }, &args);
+    }
+    assert!(bench.runs().is_empty(), "nothing was begun");
+    let document = bench.json(&[&LAT[..], &["--purge-method", "scsi-sanitize-block"]].concat());
+    assert!(!document["modified"].to_string().contains("purge"), "{}", document["modified"]);
+    let journal = bench.journal().unwrap();
+    let purged = journal.entries.iter().find_map(|entry| match &entry.event {
+        Event::Purged(purged) => Some(purged),
+        _ => None,
+    });
+    let purged = purged.expect("a purge");
+    assert!(purged.pts_purge && purged.evidence[0].contains("superblocks erased"), "{purged:?}");
+    assert!(purged.end_ns > purged.start_ns);
+
+    let bench = Bench::new();
+    let document = bench.json(&[&LAT[..], &["--purge-method", "discard"]].concat());
+    assert!(
+        document["modified"].to_string().contains("discard (not a PTS purge)"),
+        "{}",
+        document["modified"]
+    );
+}
+
+/// Whatever is finished is compared with its record: behind another purge the drive would answer otherwise.
+#[test]
+fn a_killed_campaign_goes_on_behind_its_own_purges() {
+    let bench = Bench::new();
+    let args =
+        ["run", "tp-128,lat,tp-1024", "sim:sas-slc-2011", "--scale", "1/512", "--purge-method", "discard"];
+    let mut child = bench.start(&args);
+    bench.wait_for("the second purge and some more", |journal| {
+        let purges = journal.entries.iter().filter(|entry| matches!(entry.event, Event::Purged(_)));
+        purges.count() >= 2 && finished(journal) >= 12
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let document = bench.json(&["resume", &id]);
+    assert_eq!(
+        (&document["state"], document["tests"].as_array().map(Vec::len)),
+        (&"complete".into(), Some(3))
+    );
+    let journal = bench.journal().unwrap();
+    let methods = journal.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Purged(purged) => Some(purged.method.as_str()),
+        _ => None,
+    });
+    assert!(methods.eq(["discard (not a PTS purge) (simulated)"; 3]));
+}
