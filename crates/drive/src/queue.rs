@@ -8,6 +8,7 @@ pub(crate) mod aio;
 pub(crate) mod buffers;
 mod entry;
 pub(crate) mod errand;
+mod helped;
 mod mapping;
 pub(crate) mod null;
 pub(crate) mod passthrough;

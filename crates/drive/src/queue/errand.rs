@@ -34,6 +34,10 @@ pub(crate) trait Errand: Sized {
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
     /// Bytes transferred, or a negative error number, from what the kernel gave.
     fn result(result: i32, length_bytes: u32) -> i32;
+    /// Whether threads of the kernel do it, because the target may block.
+    fn is_helped(_: &Shape) -> bool {
+        false
+    }
 }
 
 /// Reads and writes the file.
@@ -84,6 +88,10 @@ impl Errand for Transfer {
     #[inline]
     fn result(result: i32, _: u32) -> i32 {
         result
+    }
+
+    fn is_helped(shape: &Shape) -> bool {
+        super::helped::may_block(shape.fd)
     }
 }
 

@@ -172,6 +172,15 @@ impl<S: Submission> Ring<S> {
         unsafe { self.register(Register::RegisterBuffers, buffers.as_ptr().cast(), buffers.len() as u32) }
     }
 
+    /// How many threads of the kernel at most do the I/Os of this thread that may block (Linux 5.15).
+    pub(crate) fn helpers(&self) -> io::Result<u32> {
+        let mut limits = [0u32; 2];
+        // SAFETY: the kernel reads two numbers, of which 0 changes nothing, and writes those that hold.
+        unsafe { self.register(Register::RegisterIowqMaxWorkers, limits.as_mut_ptr().cast(), 2) }?;
+        // The second number is that of other files than disks and regular ones.
+        Ok(limits[0])
+    }
+
     /// Puts an entry into the ring.
     ///
     /// # Safety

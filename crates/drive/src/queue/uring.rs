@@ -7,6 +7,7 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::errand::Errand;
+use super::helped::{self, Together};
 use super::ring::Ring;
 use super::stamps::Stamps;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
@@ -26,6 +27,7 @@ pub(crate) struct Uring<E: Errand> {
     /// When the last `wait` looked for completions.
     seen_ns: u64,
     at_once_waits: u32,
+    together: Together,
     polling: Polling,
 }
 
@@ -81,7 +83,15 @@ impl<E: Errand> Uring<E> {
     fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
         let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling)?;
-        let (errand, note) = E::new(&ring, &shape, &buffers, target)?;
+        let (errand, mut note) = E::new(&ring, &shape, &buffers, target)?;
+        let mut together = Together::ONE;
+        if polling == Polling::No && E::is_helped(&shape) {
+            let helpers = ring.helpers().ok();
+            let remark = helped::remark(helpers);
+            note = Some(note.map_or(remark.clone(), |note| format!("{note}; {remark}")));
+            let depth = u32::from(shape.depth);
+            together = Together::of(depth, batch(depth), helpers.unwrap_or(depth));
+        }
         let depth = usize::from(shape.depth);
         let queue = Self {
             ring,
@@ -92,6 +102,7 @@ impl<E: Errand> Uring<E> {
             slots: vec![InFlight::default(); depth],
             seen_ns: 0,
             at_once_waits: 0,
+            together,
             polling,
         };
         Ok((queue, note))
@@ -161,12 +172,13 @@ impl<E: Errand> Queue for Uring<E> {
             self.ring.look();
             // What is done already needs no call.
             if self.ring.has_unsubmitted() || self.ring.to_take() == 0 {
-                self.ring.enter(1)?;
+                self.ring.enter(self.together.wanted(self.ring.on_their_way()))?;
             }
             // Only what is there now belongs to this stamp: later ones may start after it.
-            self.seen_ns = self.stamps.now_ns();
+            let before_ns = std::mem::replace(&mut self.seen_ns, self.stamps.now_ns());
             self.ring.look();
             if self.ring.to_take() > 0 || self.ring.on_their_way() == 0 {
+                self.together.learn(self.ring.to_take(), self.seen_ns.saturating_sub(before_ns));
                 self.learn();
                 return Ok(());
             }
@@ -203,12 +215,17 @@ impl<E: Errand> Queue for Uring<E> {
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
-        if self.at_once_waits >= AT_ONCE_WAITS { depth } else { REFILL_BATCH.max(depth / REFILL_PART) }
+        if self.at_once_waits >= AT_ONCE_WAITS { depth } else { batch(depth) }
     }
 
     fn is_polling(&self) -> bool {
         self.polling != Polling::No
     }
+}
+
+/// I/Os that are submitted together, where a depth could sag.
+fn batch(depth: u32) -> u32 {
+    REFILL_BATCH.max(depth / REFILL_PART)
 }
 
 impl<E: Errand> Drop for Uring<E> {

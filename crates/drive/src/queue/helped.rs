@@ -1,0 +1,87 @@
+//! Targets that may block (zram, some stacked devices, some file systems): io_uring has each of their I/Os done by a
+//! helping thread of the kernel, of which there are so many at most.
+//!
+//! What exceeds their number waits inside the kernel and not at the target. So a call may wait for several completions
+//! at once while the target has all that it can be given; waking up for each cost more than the rest of an I/O.
+
+use std::io::IoSliceMut;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use rustix::io::{Errno, ReadWriteFlags};
+
+/// Behind the end of every target, and a multiple of every block.
+const NOWHERE: u64 = 1 << 62;
+/// While completions come less often than this, each is waited for by itself, so that its stamp is exact.
+const QUICK_NS: u64 = 10_000;
+
+/// Whether the target may block whoever asks it, and a ring therefore leaves it to helping threads.
+pub(super) fn may_block(fd: RawFd) -> bool {
+    // SAFETY: the target holds its file open for the whole run.
+    let file = unsafe { BorrowedFd::borrow_raw(fd) };
+    // The flag is looked at before the place, so nothing is read whatever the answer.
+    let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
+    answer == Err(Errno::OPNOTSUPP)
+}
+
+/// For how many completions a call waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Together {
+    most: usize,
+    quick: bool,
+}
+
+impl Together {
+    /// For one, always.
+    pub(super) const ONE: Self = Self { most: 1, quick: false };
+
+    /// Up to `batch` of `depth` I/Os, as long as every one of so many helping threads has something to do.
+    pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
+        Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
+    }
+
+    /// Of `on_their_way` I/Os, of which the kernel has all.
+    #[inline]
+    pub(super) fn wanted(self, on_their_way: usize) -> u32 {
+        if self.quick { self.most.min(on_their_way) as u32 } else { 1 }
+    }
+
+    /// So many completions came within this time.
+    #[inline]
+    pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
+        self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;
+    }
+}
+
+/// How the I/Os are done, for the record. Before Linux 5.15 nobody says by how many.
+pub(super) fn remark(helpers: Option<u32>) -> String {
+    let threads = helpers.map_or_else(|| "threads".to_owned(), |number| format!("up to {number} threads"));
+    format!("{threads} of the kernel do the I/Os of a target that may block")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_are_waited_for_only_while_all_helpers_are_busy_and_quick() {
+        let mut together = Together::of(32, 4, 8);
+        assert_eq!(together.wanted(32), 1, "nothing is known yet");
+        together.learn(1, QUICK_NS - 1);
+        assert_eq!((together.wanted(32), together.wanted(3)), (4, 3));
+        together.learn(4, 4 * QUICK_NS);
+        assert_eq!(together.wanted(32), 1);
+        for (depth, helpers, most) in [(10, 8, 2), (8, 8, 1), (4, 8, 1), (1, 1, 1), (128, 8, 4)] {
+            let mut together = Together::of(depth, 4, helpers);
+            together.learn(1, 0);
+            assert_eq!(together.wanted(depth as usize), most, "depth {depth}, {helpers} helpers");
+        }
+    }
+
+    #[test]
+    fn who_may_block_says_so_and_nothing_is_read() {
+        use std::os::fd::AsRawFd as _;
+        let may_block = |path| super::may_block(std::fs::File::open(path).expect(path).as_raw_fd());
+        assert!(may_block("/proc/self/status"), "files of the kernel make who reads them wait");
+        assert!(!may_block("/dev/zero"), "zeros are there at once (since Linux 5.17)");
+    }
+}
