@@ -117,6 +117,7 @@ pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
         cpu_ns: done.cpu_ns_per_io(),
         user_ns: done.effort.user_ns as f64 / ios,
         iops: done.segment.iops(),
+        all_ns: None,
     })
 }
 
@@ -181,6 +182,9 @@ fn device(
             "t/io_uring -t1",
             compared(&pairs, |s| s.cpu_ns),
         ));
+        let (ours, theirs, share) = compared(&pairs, |s| s.all_ns.unwrap_or(f64::NAN));
+        let text = format!("{ours:.1} / {theirs:.1} ns = {share:.2}");
+        rows.push(Row::stated(format!("{cpu}, with the kernel's helpers, and t/io_uring's"), text, share));
     }
     if rivals.fio_version.is_none() {
         return Ok(());

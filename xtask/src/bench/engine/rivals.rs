@@ -22,6 +22,8 @@ pub struct Sample {
     pub user_ns: f64,
     /// I/Os per second of wall-clock time.
     pub iops: f64,
+    /// Processor time of all threads of the process per I/O, with the kernel's helpers; where it is known.
+    pub all_ns: Option<f64>,
 }
 
 /// The tools at hand.
@@ -85,16 +87,22 @@ impl Rivals {
             let line = line?;
             thread = submitter_of(&line).unwrap_or(thread);
             if let Some(iops) = iops_of(&line) {
-                points.push((iops, processor_time(process, thread)?));
+                points.push((iops, processor_time(process, thread)?, time_of_all(&process.to_string())?));
             }
         }
         child.wait()?;
-        let ([(_, begin), more @ ..], Some((_, end))) = (&points[..], points.last()) else {
+        let ([(_, begin, all_begin), more @ ..], Some((_, end, all_end))) = (&points[..], points.last())
+        else {
             bail!("t/io_uring said nothing that can be read");
         };
-        let ios: f64 = more.iter().map(|(iops, _)| iops).sum();
+        let ios: f64 = more.iter().map(|(iops, ..)| iops).sum();
         let user_ns = (end.0 - begin.0) / ios;
-        Ok(Sample { cpu_ns: user_ns + (end.1 - begin.1) / ios, user_ns, iops: ios / more.len() as f64 })
+        Ok(Sample {
+            cpu_ns: user_ns + (end.1 - begin.1) / ios,
+            user_ns,
+            iops: ios / more.len() as f64,
+            all_ns: Some((all_end - all_begin) / ios),
+        })
     }
 }
 
@@ -123,7 +131,8 @@ fn sample_of(document: &Value) -> anyhow::Result<Sample> {
     let ios = number(&job["read"]["total_ios"])? + number(&job["write"]["total_ios"])?;
     let length_ns = number(&job["job_runtime"])? * 1e6;
     let of = |percent: f64| percent / 100.0 * length_ns / ios;
-    Ok(Sample { cpu_ns: of(user + system), user_ns: of(user), iops: ios / length_ns * 1e9 })
+    let (cpu_ns, user_ns) = (of(user + system), of(user));
+    Ok(Sample { cpu_ns, user_ns, iops: ios / length_ns * 1e9, all_ns: None })
 }
 
 /// The rate in a line such as `IOPS=12.05M, IOS/call=32/32`.
@@ -142,8 +151,13 @@ fn submitter_of(line: &str) -> Option<u32> {
     line.strip_prefix("submitter=0, tid=")?.split(',').next()?.parse().ok()
 }
 
-/// User and system time of a thread in ns. That of the whole process would count the kernel's helpers, which
-/// no other figure does.
+/// User and system time of all threads of a process in ns, the kernel's helpers included.
+pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat is not what it was")
+}
+
+/// User and system time of a thread in ns. That of the whole process would count the kernel's helpers.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
     times_of(&text).context("/proc/PID/task/TID/stat is not what it was")
