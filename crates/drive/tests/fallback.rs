@@ -5,7 +5,7 @@ mod support;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{armed, finish, workload};
+use support::{armed, finish, way, workload};
 
 const SIZE: u64 = 16 << 20;
 
@@ -17,7 +17,7 @@ fn the_next_best_takes_over_and_says_why() {
         (armed(file.path().to_str().expect("a path"), &options), file)
     });
     let (mut auto, mut forced) = (auto.0, forced.0);
-    assert_eq!(finish(&mut auto, &workload(SIZE)).engine, "io_uring");
+    assert_eq!(way(&finish(&mut auto, &workload(SIZE))), "io_uring");
 
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..before }).expect("a lower limit");

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions, Outcome};
 use record::{Access, DataPattern, Range, Segment, Until, Workload};
-use support::{Loop, Zram, armed, finish, workload};
+use support::{Loop, Zram, armed, finish, way, workload};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
@@ -156,7 +156,8 @@ fn the_segment_says_how_it_was_driven() {
     let file = support::file();
     let path = file.path().to_str().expect("a path");
     let engine = |engine, queue_depth| {
-        finish(&mut armed(path, &options(engine)), &Workload { queue_depth, ..workload(SIZE) }).engine
+        let asked = Workload { queue_depth, ..workload(SIZE) };
+        way(&finish(&mut armed(path, &options(engine)), &asked)).to_owned()
     };
     assert_eq!(engine(Engine::Auto, 1), "pread and pwrite (depth 1)");
     assert_eq!(engine(Engine::Auto, 2), "io_uring");

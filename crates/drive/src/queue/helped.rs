@@ -52,11 +52,8 @@ impl Together {
     }
 }
 
-/// How the I/Os are done, for the record. Before Linux 5.15 nobody says by how many.
-pub(super) fn remark(helpers: Option<u32>) -> String {
-    let threads = helpers.map_or_else(|| "threads".to_owned(), |number| format!("up to {number} threads"));
-    format!("{threads} of the kernel do the I/Os of a target that may block")
-}
+/// How the I/Os are done, for the record.
+pub(super) const REMARK: &str = "threads of the kernel do the I/Os of a target that may block";
 
 #[cfg(test)]
 mod tests {

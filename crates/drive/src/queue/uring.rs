@@ -86,11 +86,9 @@ impl<E: Errand> Uring<E> {
         let (errand, mut note) = E::new(&ring, &shape, &buffers, target)?;
         let mut together = Together::ONE;
         if polling == Polling::No && E::is_helped(&shape) {
-            let helpers = ring.helpers().ok();
-            let remark = helped::remark(helpers);
-            note = Some(note.map_or(remark.clone(), |note| format!("{note}; {remark}")));
+            note = Some(note.map_or(helped::REMARK.to_owned(), |note| format!("{note}; {}", helped::REMARK)));
             let depth = u32::from(shape.depth);
-            together = Together::of(depth, batch(depth), helpers.unwrap_or(depth));
+            together = Together::of(depth, batch(depth), ring.helpers().unwrap_or(depth));
         }
         let depth = usize::from(shape.depth);
         let queue = Self {

@@ -1,0 +1,59 @@
+//! Targets that may block: threads of the kernel do their I/Os, several are waited for at once, and nothing is lost.
+
+mod support;
+
+use drive::{Engine, OpenOptions};
+use record::{Arrivals, Process, Regime, Until, Workload};
+use support::{Zram, armed, finish, workload};
+
+const SIZE: u64 = 16 << 20;
+
+fn on_zram(device: &Zram) -> drive::Armed {
+    armed(&device.path, &OpenOptions { engine: Engine::IoUring, ..OpenOptions::default() })
+}
+
+/// The kernel waits for ever for more completions than there are I/Os; so the last ones of an amount are the test.
+#[test]
+fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {
+    let Some(device) = Zram::new(SIZE) else { return };
+    let mut target = on_zram(&device);
+    for queue_depth in [1, 2, 7, 33, 64, 200] {
+        for ios in [1, 3, 1001] {
+            let until = Until::AmountBytes(ios * 4096);
+            let asked = Workload { queue_depth, read_percent: 50, until, ..workload(SIZE) };
+            let segment = finish(&mut target, &asked);
+            assert_eq!(segment.read.ios + segment.write.ios, ios, "depth {queue_depth}");
+            assert!(segment.engine.contains("of the kernel do the I/Os"), "{}", segment.engine);
+        }
+    }
+}
+
+#[test]
+fn time_and_depth_are_kept() {
+    let Some(device) = Zram::new(SIZE) else { return };
+    let mut target = on_zram(&device);
+    let (queue_depth, length_ns) = (64, 300_000_000);
+    let asked = Workload { queue_depth, threads: 2, until: Until::DurationNs(length_ns), ..workload(SIZE) };
+    let segment = finish(&mut target, &asked);
+    assert_eq!(segment.end_ns - segment.start_ns, length_ns);
+    // Little's law: as many I/Os are outstanding at any time as rate and response time make together.
+    let mean_s = segment.write.latency.mean().expect("writes") / 1e9;
+    let outstanding = segment.iops() * mean_s;
+    assert!((0.95 * 128.0..1.01 * 128.0).contains(&outstanding), "{outstanding} I/Os outstanding");
+}
+
+#[test]
+fn an_open_loop_waits_for_each() {
+    let Some(device) = Zram::new(SIZE) else { return };
+    let mut target = on_zram(&device);
+    let arrivals = Some(Arrivals { per_second: 2000, process: Process::Constant });
+    let until = Until::DurationNs(300_000_000);
+    let asked = Workload {
+        queue_depth: 64,
+        until,
+        regime: Regime { arrivals, ..Regime::default() },
+        ..workload(SIZE)
+    };
+    let iops = finish(&mut target, &asked).iops();
+    assert!((1900.0..=2100.0).contains(&iops), "{iops} IOPS");
+}
