@@ -29,9 +29,10 @@ pub use inside::run as run_inside;
 use kit::{Kit, Missing};
 use lab::Lab;
 
-const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [FILTER]\n\
+const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] [FILTER]\n\
                      FILTER is a part of a group's or a check's name; --ci is the part that `cargo xtask ci` runs, with \
-                     the binary of its tests; PROGRAM is a plateau to try instead of one that is built";
+                     the binary of its tests; PROGRAM is a plateau to try instead of one that is built; PACKAGE is the \
+                     file of a Debian package linux-image-VERSION-amd64 whose kernel is booted";
 
 /// All checks are done within this time, or they fail; in `ci` and else.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
@@ -55,6 +56,11 @@ struct Check {
     run: fn(&mut Lab) -> anyhow::Result<()>,
 }
 
+/// The error of a check that asks for what this guest's kernel does not have; it is skipped.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Lacking(String);
+
 impl Check {
     fn matches(&self, group: &Group, options: &Options<'_>) -> bool {
         let named = options.filter.is_none_or(|part| group.name.contains(part) || self.name.contains(part));
@@ -68,6 +74,8 @@ struct Options<'a> {
     filter: Option<&'a str>,
     /// A program that was built before.
     binary: Option<&'a Path>,
+    /// Packages of a kernel to boot; else it is the distribution's.
+    kernel: Vec<&'a Path>,
     list: bool,
     ci: bool,
 }
@@ -82,6 +90,10 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
             ("--ci", _) => options.ci = true,
             ("--binary", [path, behind @ ..]) => {
                 options.binary = Some(Path::new(path));
+                rest = behind;
+            }
+            ("--kernel", [path, behind @ ..]) => {
+                options.kernel.push(Path::new(path));
                 rest = behind;
             }
             (part, _) if !part.starts_with('-') && options.filter.is_none() => options.filter = Some(part),
@@ -122,12 +134,16 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
     let _alone = alone_in(&folder)?;
+    let kernel = match &*options.kernel {
+        [] => None,
+        packages => Some(kit::given_kernel(&folder, packages)?),
+    };
     let plateau = match options.binary {
         Some(path) => path.to_owned(),
         None => build(root, options.ci)?,
     };
     let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
-    let kit = match Kit::obtain(&folder, options.ci) {
+    let kit = match Kit::obtain(&folder, kernel, options.ci) {
         Ok(kit) => kit,
         Err(Missing(reason)) => return Ok(Some(reason)),
     };
@@ -216,7 +232,10 @@ fn attempt(group: &Group, check: &Check, lab: &mut Lab) -> anyhow::Result<Option
     {
         return Ok(Some(format!("`{needed}` fails here")));
     }
-    (check.run)(lab).map(|()| None)
+    match (check.run)(lab) {
+        Ok(()) => Ok(None),
+        Err(error) => error.downcast::<Lacking>().map(|Lacking(reason)| Some(reason)),
+    }
 }
 
 #[cfg(test)]

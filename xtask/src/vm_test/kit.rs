@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use super::vmlinux;
 
@@ -63,8 +63,8 @@ const STEADY_QEMU: u32 = 10;
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Gets all of it; `steady` is for whom a stalled command would be a failure.
-    pub fn obtain(folder: &Path, steady: bool) -> Result<Self, Missing> {
+    /// Gets all of it, but a kernel that is there; `steady` is for whom a stalled command would be a failure.
+    pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
         }
@@ -86,13 +86,12 @@ impl Kit {
             ));
         }
         let packages = folder.join("packages");
-        let kernel_root = unpacked(&packages, KERNEL_PACKAGE).map_err(missing(KERNEL_PACKAGE))?;
+        let kernel_root = kernel.map_or_else(|| unpacked(&packages, KERNEL_PACKAGE), Ok);
+        let kernel_root = kernel_root.map_err(missing(KERNEL_PACKAGE))?;
         let busybox_root = unpacked(&packages, BUSYBOX_PACKAGE).map_err(missing(BUSYBOX_PACKAGE))?;
         let mdadm_root = unpacked(&packages, MDADM_PACKAGE).map_err(missing(MDADM_PACKAGE))?;
-        let (packed, kernel_release) = kernel_in(&kernel_root).map_err(missing(KERNEL_PACKAGE))?;
+        let Kernel { packed, release, modules } = kernel_in(&kernel_root).map_err(missing(KERNEL_PACKAGE))?;
         let kernel = vmlinux::unpacked(&packed, folder);
-        let modules = ["lib/modules", "usr/lib/modules"].map(|place| kernel_root.join(place));
-        let modules = modules.into_iter().find(|place| place.is_dir());
         let file = |root: &Path, places: [&str; 2]| {
             places.map(|place| root.join(place)).into_iter().find(|place| place.is_file())
         };
@@ -104,12 +103,24 @@ impl Kit {
             qemu,
             qemu_version,
             kernel,
-            modules: modules.ok_or_else(|| broken("lib/modules"))?.join(&kernel_release),
-            kernel_release,
+            modules,
+            kernel_release: release,
             busybox: busybox.ok_or_else(|| broken("busybox"))?,
             mdadm: mdadm.ok_or_else(|| broken("mdadm"))?,
         })
     }
+
+    /// Version of the guest's kernel.
+    pub fn linux(&self) -> anyhow::Result<(u32, u32)> {
+        let release = &self.kernel_release;
+        version_of(release).with_context(|| format!("the version of Linux {release}"))
+    }
+}
+
+/// `(6, 1)` for `6.1.0-56-amd64`.
+fn version_of(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// `PLATEAU_QEMU`, or what is installed, or what can be installed.
@@ -197,10 +208,47 @@ fn unpacked(packages: &Path, package: &str) -> anyhow::Result<PathBuf> {
     let file =
         entries.iter().map(fs::DirEntry::path).find(|path| path.extension().is_some_and(|e| e == "deb"));
     let file = file.context("apt-get brought no file")?;
-    finished(Command::new("dpkg-deb").arg("--extract").arg(&file).arg(&unfinished))?;
+    extract(&file, &unfinished)?;
     fs::remove_file(&file)?;
     fs::rename(&unfinished, &root)?;
     Ok(root)
+}
+
+fn extract(package: &Path, to: &Path) -> anyhow::Result<()> {
+    finished(Command::new("dpkg-deb").arg("--extract").arg(package).arg(to)).map(drop)
+}
+
+/// The folder with the files of a kernel's packages that somebody has; one for each version, unpacked once.
+pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
+    let names = files.iter().map(|file| named(file)).collect::<anyhow::Result<Vec<_>>>()?.join(",");
+    let packages = folder.join("packages");
+    let root = packages.join(&names);
+    if !root.is_dir() {
+        let unfinished = packages.join(format!("{names}.unfinished"));
+        drop(fs::remove_dir_all(&unfinished));
+        fs::create_dir_all(&unfinished)?;
+        for file in files {
+            extract(file, &unfinished)?;
+        }
+        kernel_in(&unfinished).with_context(|| {
+            format!(
+                "{names} cannot be booted; name the file of a Debian package linux-image-VERSION-amd64, as apt-get \
+                 download brings it (linux-image-amd64 is empty and depends on it). Where that one is empty, too, \
+                 name linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each with --kernel"
+            )
+        })?;
+        fs::rename(&unfinished, &root)?;
+    }
+    Ok(root)
+}
+
+/// Name and version that a package's file says of itself.
+fn named(file: &Path) -> anyhow::Result<String> {
+    let wrong = || format!("{} is no Debian package for amd64", file.display());
+    let show = ["--show", "--showformat", "${Package}_${Version}_${Architecture}"];
+    let shown = finished(Command::new("dpkg-deb").args(show).arg(file)).with_context(wrong)?;
+    let name = String::from_utf8_lossy(&shown.stdout).replace('/', "_");
+    if name.ends_with("_amd64") { Ok(name) } else { Err(anyhow!("it is {name}").context(wrong())) }
 }
 
 /// Kernels have a package without files that depends on the newest one.
@@ -218,16 +266,23 @@ fn newest_kernel(depends: &str) -> Option<String> {
     named.into_iter().find(|name| name.starts_with("linux-image-")).map(str::to_owned)
 }
 
-fn kernel_in(root: &Path) -> anyhow::Result<(PathBuf, String)> {
-    for entry in fs::read_dir(root.join("boot"))? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if let Some(release) = name.strip_prefix("vmlinuz-") {
-            let release = release.to_owned();
-            return Ok((path, release));
-        }
-    }
-    bail!("no vmlinuz in it")
+/// What is in a kernel's package.
+struct Kernel {
+    packed: PathBuf,
+    release: String,
+    modules: PathBuf,
+}
+
+fn kernel_in(root: &Path) -> anyhow::Result<Kernel> {
+    let mut files = fs::read_dir(root.join("boot")).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found = files.find_map(|path| {
+        let release = path.file_name()?.to_str()?.strip_prefix("vmlinuz-")?.to_owned();
+        Some((path, release))
+    });
+    let (packed, release) = found.context("no boot/vmlinuz in it")?;
+    let places = ["lib/modules", "usr/lib/modules"].map(|place| root.join(place).join(&release));
+    let modules = places.into_iter().find(|place| place.is_dir()).context("no lib/modules in it")?;
+    Ok(Kernel { packed, release, modules })
 }
 
 /// KVM where it runs the kernel: a device that can be opened is no proof, so a guest without disks has to
@@ -264,9 +319,67 @@ mod tests {
     }
 
     #[test]
+    fn the_version_of_a_kernel_is_in_its_name() {
+        assert_eq!(version_of("5.10.0-46-amd64"), Some((5, 10)));
+        assert!(version_of("6.12.95+deb12-amd64") > version_of("6.1.0-56-amd64"));
+        assert_eq!(version_of("7.0-amd64"), Some((7, 0)));
+        assert_eq!(version_of("amd64"), None);
+    }
+
+    #[test]
     fn old_emulators_are_known() {
         assert!(is_steady("QEMU 10.0.2") && is_steady("QEMU 11.1"));
         assert!(!is_steady("QEMU 7.2.22") && !is_steady("QEMU 9.2.0") && !is_steady("QEMU of somebody"));
+    }
+
+    /// A package with one file; gives its own file.
+    fn package(folder: &Path, name: &str, architecture: &str, file: &str) -> PathBuf {
+        let stage = folder.join(name);
+        let path = stage.join(file);
+        fs::create_dir_all(stage.join("DEBIAN")).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+        let control = format!(
+            "Package: {name}\nVersion: 5.10-1\nArchitecture: {architecture}\nMaintainer: n <n@example.org>\n\
+             Description: n\n"
+        );
+        fs::write(stage.join("DEBIAN/control"), control).unwrap();
+        let package = folder.join(format!("{name}.deb"));
+        finished(Command::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&stage).arg(&package))
+            .unwrap();
+        package
+    }
+
+    #[test]
+    fn a_kernel_is_taken_from_packages_that_have_one() {
+        if finished(Command::new("dpkg-deb").arg("--version")).is_err() {
+            return println!("no dpkg-deb on this host");
+        }
+        let folder = std::env::temp_dir().join(format!("plateau-kit-{}", std::process::id()));
+        let binary = package(&folder, "linux-binary", "amd64", "boot/vmlinuz-5.10");
+        let modules = package(&folder, "linux-modules", "amd64", "usr/lib/modules/5.10/nvme.ko");
+        let root = given_kernel(&folder, &[&binary, &modules]).unwrap();
+        assert_eq!(kernel_in(&root).unwrap().release, "5.10");
+        // Once is enough.
+        fs::remove_file(root.join("boot/vmlinuz-5.10")).unwrap();
+        assert_eq!(given_kernel(&folder, &[&binary, &modules]).unwrap(), root);
+
+        let foreign = package(&folder, "linux-image-arm64", "arm64", "boot/vmlinuz-5.10");
+        let text = folder.join("text.deb");
+        fs::write(&text, "5.10").unwrap();
+        let absent = folder.join("absent.deb");
+        let cases = [
+            (modules, "no boot/vmlinuz"),
+            (binary, "no lib/modules"),
+            (foreign, "arm64"),
+            (text, "no Debian package"),
+            (absent, "No such file"),
+        ];
+        for (file, why) in cases {
+            let error = format!("{:#}", given_kernel(&folder, &[&file]).err().unwrap());
+            assert!(error.contains(why), "{error}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

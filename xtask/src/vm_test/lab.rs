@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
+use super::Lacking;
 use super::guest::Guest;
 use super::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLOT_DEVICE, Target};
 use super::kit::{Kit, finished};
@@ -48,6 +49,22 @@ impl Lab {
     /// The guest, booted if need be.
     pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
         Ok(&mut self.machine()?.guest)
+    }
+
+    /// Ends a check that asks for what the guest's kernel does not have yet.
+    pub fn needs_linux(&self, since: (u32, u32), what: &str) -> anyhow::Result<()> {
+        if self.kit.linux()? < since {
+            bail!(Lacking(format!("{what}: from Linux {}.{} on", since.0, since.1)));
+        }
+        Ok(())
+    }
+
+    /// Ends a check that asks for what the guest's kernel no longer lacks.
+    pub fn needs_linux_before(&self, end: (u32, u32), what: &str) -> anyhow::Result<()> {
+        if self.kit.linux()? >= end {
+            bail!(Lacking(format!("{what}: before Linux {}.{}", end.0, end.1)));
+        }
+        Ok(())
     }
 
     /// Whether there is no time left for another check.

@@ -24,6 +24,11 @@ pub const GROUP: Group = Group {
             ci: false,
             run: fallback,
         },
+        Check {
+            name: "an older kernel is driven by io_uring, and the segment says why",
+            ci: false,
+            run: older_kernel,
+        },
         Check { name: "a disk without NVMe and a generic device are refused", ci: true, run: refused },
         Check {
             name: "a namespace that is driven is nobody else's, and nobody else's is not driven",
@@ -37,6 +42,12 @@ pub const GROUP: Group = Group {
 const TARGETS: &[Target] = &[NVME_512, NVME_4096, NVME_SLOT];
 const COMMANDS: &str = "--ioengine io_uring_cmd --cmd_type nvme";
 const MIB: usize = 1 << 20;
+/// The kernel that takes commands of io_uring with registered buffers.
+const SINCE: (u32, u32) = (6, 1);
+
+fn needs_commands(lab: &Lab) -> anyhow::Result<()> {
+    lab.needs_linux(SINCE, "NVMe commands through io_uring")
+}
 
 /// Runs a load by commands and makes sure that it was one.
 fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
@@ -55,6 +66,7 @@ fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
 }
 
 fn written(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     for &target in TARGETS {
         lab.wipe(target)?;
         let before = lab.content(target)?;
@@ -77,6 +89,7 @@ fn written(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn read(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     for &target in TARGETS {
         let guest = lab.guest()?;
         let device = guest.device(target)?;
@@ -102,6 +115,7 @@ fn sectors(lab: &mut Lab, device: &str) -> anyhow::Result<(u64, u64)> {
 }
 
 fn counted(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     for &target in TARGETS {
         let device = lab.guest()?.device(target)?;
         let before = sectors(lab, &device)?;
@@ -116,6 +130,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn polled(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     let device = lab.guest()?.device(NVME_512)?;
     let words = "--rw randread --bs 4k --iodepth 4 --size 4m --hipri";
     let document = lab.guest()?.json(&format!("load {device} {COMMANDS} {words}"))?.to_string();
@@ -124,6 +139,7 @@ fn polled(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn fallback(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     let device = lab.guest()?.device(NVME_METADATA)?;
     let words = "--rw randread --bs 4k --iodepth 4 --size 4m";
     let document = lab.guest()?.json(&format!("load {device} {COMMANDS} {words}"))?.to_string();
@@ -131,7 +147,23 @@ fn fallback(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn older_kernel(lab: &mut Lab) -> anyhow::Result<()> {
+    lab.needs_linux_before(SINCE, "no NVMe commands through io_uring")?;
+    for &target in TARGETS {
+        lab.wipe(target)?;
+        let guest = lab.guest()?;
+        let device = guest.device(target)?;
+        let identity = guest.identity(&device)?;
+        let words = "--rw randwrite --bs 4k --iodepth 8 --size 4m --verify crc32c";
+        let command = format!("load {device} {COMMANDS} {words} --erase '{identity}'");
+        let document = guest.json(&command)?.to_string();
+        ensure!(document.contains("\"io_uring (io_uring_cmd: "), "{target:?}: {document}");
+    }
+    Ok(())
+}
+
 fn refused(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     let guest = lab.guest()?;
     let sata = guest.device(SATA)?;
     let said = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
@@ -143,6 +175,7 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     lab.wipe(NVME_SLOT)?;
     let guest = lab.guest()?;
     let device = guest.device(NVME_SLOT)?;
@@ -163,6 +196,7 @@ fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn whole_test(lab: &mut Lab) -> anyhow::Result<()> {
+    needs_commands(lab)?;
     let guest = lab.guest()?;
     let device = guest.device(NVME_4096)?;
     let identity = guest.identity(&device)?;
