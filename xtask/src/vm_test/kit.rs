@@ -91,7 +91,7 @@ impl Kit {
         let busybox_root = unpacked(&packages, BUSYBOX_PACKAGE).map_err(missing(BUSYBOX_PACKAGE))?;
         let mdadm_root = unpacked(&packages, MDADM_PACKAGE).map_err(missing(MDADM_PACKAGE))?;
         let Kernel { packed, release, modules } = kernel_in(&kernel_root).map_err(missing(KERNEL_PACKAGE))?;
-        let kernel = vmlinux::unpacked(&packed, folder);
+        let kernel = vmlinux::unpacked(&packed, &kernel_root);
         let file = |root: &Path, places: [&str; 2]| {
             places.map(|place| root.join(place)).into_iter().find(|place| place.is_file())
         };
@@ -202,14 +202,13 @@ fn unpacked(packages: &Path, package: &str) -> anyhow::Result<PathBuf> {
     drop(fs::remove_dir_all(&unfinished));
     fs::create_dir_all(&unfinished)?;
     let download =
-        || finished(apt_get().args(["download", "-qq", &real_name(package)?]).current_dir(&unfinished));
+        || finished(apt_get().args(["download", "-qq"]).args(real_names(package)?).current_dir(&unfinished));
     download().or_else(|error| refreshed(error).and_then(|()| download()))?;
     let entries = fs::read_dir(&unfinished)?.collect::<Result<Vec<_>, _>>()?;
-    let file =
-        entries.iter().map(fs::DirEntry::path).find(|path| path.extension().is_some_and(|e| e == "deb"));
-    let file = file.context("apt-get brought no file")?;
-    extract(&file, &unfinished)?;
-    fs::remove_file(&file)?;
+    for file in entries.iter().map(fs::DirEntry::path) {
+        extract(&file, &unfinished)?;
+        fs::remove_file(&file)?;
+    }
     fs::rename(&unfinished, &root)?;
     Ok(root)
 }
@@ -251,19 +250,26 @@ fn named(file: &Path) -> anyhow::Result<String> {
     if name.ends_with("_amd64") { Ok(name) } else { Err(anyhow!("it is {name}").context(wrong())) }
 }
 
-/// Kernels have a package without files that depends on the newest one.
-fn real_name(package: &str) -> anyhow::Result<String> {
+/// The packages that have the files. That of kernels has none, it depends on that of the newest one; from Linux 7 on this
+/// one is empty, too, and depends on two others.
+fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
     if package != KERNEL_PACKAGE {
-        return Ok(package.into());
+        return Ok(vec![package.into()]);
     }
-    let output = finished(Command::new("apt-cache").args(["depends", package]))?;
-    newest_kernel(&String::from_utf8_lossy(&output.stdout))
-        .with_context(|| format!("apt knows no {package}; apt-get update may help"))
+    let depends = |package: &str| {
+        finished(Command::new("apt-cache").args(["depends", package]))
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let image = needed(&depends(package)?, &["linux-image-"]);
+    let image = image.first().with_context(|| format!("apt knows no {package}; apt-get update may help"))?;
+    let parts = needed(&depends(image)?, &["linux-binary-", "linux-modules-"]);
+    Ok(if parts.is_empty() { vec![image.clone()] } else { parts })
 }
 
-fn newest_kernel(depends: &str) -> Option<String> {
-    let named = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-    named.into_iter().find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+/// Packages with such names in what `apt-cache depends` prints.
+fn needed(depends: &str, beginnings: &[&str]) -> Vec<String> {
+    let names = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    names.filter(|name| beginnings.iter().any(|begin| name.starts_with(begin))).map(str::to_owned).collect()
 }
 
 /// What is in a kernel's package.
@@ -274,15 +280,18 @@ struct Kernel {
 }
 
 fn kernel_in(root: &Path) -> anyhow::Result<Kernel> {
-    let mut files = fs::read_dir(root.join("boot")).into_iter().flatten().flatten().map(|entry| entry.path());
-    let found = files.find_map(|path| {
-        let release = path.file_name()?.to_str()?.strip_prefix("vmlinuz-")?.to_owned();
-        Some((path, release))
-    });
-    let (packed, release) = found.context("no boot/vmlinuz in it")?;
-    let places = ["lib/modules", "usr/lib/modules"].map(|place| root.join(place).join(&release));
-    let modules = places.into_iter().find(|place| place.is_dir()).context("no lib/modules in it")?;
-    Ok(Kernel { packed, release, modules })
+    let places = ["lib/modules", "usr/lib/modules"].map(|place| root.join(place));
+    let all = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
+    let modules = all.map(|entry| entry.path()).next().context("no lib/modules in it")?;
+    let release = modules.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let packed = [root.join("boot").join(format!("vmlinuz-{release}")), modules.join("vmlinuz")];
+    let packed = packed.into_iter().find(|file| file.is_file());
+    let packed = packed.with_context(|| format!("no vmlinuz of Linux {release} in it"))?;
+    if modules.join("kernel").is_dir() {
+        Ok(Kernel { packed, release, modules })
+    } else {
+        bail!("no modules of Linux {release} in it")
+    }
 }
 
 /// KVM where it runs the kernel: a device that can be opened is no proof, so a guest without disks has to
@@ -312,10 +321,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_kernel_is_what_the_empty_package_depends_on() {
+    fn the_kernel_is_in_what_empty_packages_depend_on() {
         let text = "linux-image-amd64\n  Depends: linux-image-6.1.0-56-amd64\n  Suggests: linux-doc\n";
-        assert_eq!(newest_kernel(text).as_deref(), Some("linux-image-6.1.0-56-amd64"));
-        assert_eq!(newest_kernel("N: Unable to locate package"), None);
+        assert_eq!(needed(text, &["linux-image-"]), ["linux-image-6.1.0-56-amd64"]);
+        assert!(needed("N: Unable to locate package", &["linux-image-"]).is_empty());
+        let text = "linux-image-7-amd64\n |Depends: dracut\n  Depends: linux-base-7-amd64\n  \
+                    Depends: linux-binary-7-amd64\n  Depends: linux-modules-7-amd64\n";
+        let parts = ["linux-binary-", "linux-modules-"];
+        assert_eq!(needed(text, &parts), ["linux-binary-7-amd64", "linux-modules-7-amd64"]);
     }
 
     #[test]
@@ -356,21 +369,28 @@ mod tests {
             return println!("no dpkg-deb on this host");
         }
         let folder = std::env::temp_dir().join(format!("plateau-kit-{}", std::process::id()));
-        let binary = package(&folder, "linux-binary", "amd64", "boot/vmlinuz-5.10");
-        let modules = package(&folder, "linux-modules", "amd64", "usr/lib/modules/5.10/nvme.ko");
+        let vmlinuz = "usr/lib/modules/7.3/vmlinuz";
+        let binary = package(&folder, "linux-binary", "amd64", vmlinuz);
+        let modules = package(&folder, "linux-modules", "amd64", "usr/lib/modules/7.3/kernel/nvme.ko");
         let root = given_kernel(&folder, &[&binary, &modules]).unwrap();
-        assert_eq!(kernel_in(&root).unwrap().release, "5.10");
+        let kernel = kernel_in(&root).unwrap();
+        assert_eq!((kernel.release.as_str(), kernel.packed), ("7.3", root.join(vmlinuz)));
         // Once is enough.
-        fs::remove_file(root.join("boot/vmlinuz-5.10")).unwrap();
+        fs::remove_file(root.join(vmlinuz)).unwrap();
         assert_eq!(given_kernel(&folder, &[&binary, &modules]).unwrap(), root);
 
-        let foreign = package(&folder, "linux-image-arm64", "arm64", "boot/vmlinuz-5.10");
+        let boot = package(&folder, "linux-boot", "amd64", "boot/vmlinuz-7.3");
+        let root = given_kernel(&folder, &[&boot, &modules]).unwrap();
+        assert_eq!(kernel_in(&root).unwrap().packed, root.join("boot/vmlinuz-7.3"));
+
+        let foreign = package(&folder, "linux-image-arm64", "arm64", "boot/vmlinuz-7.3");
         let text = folder.join("text.deb");
-        fs::write(&text, "5.10").unwrap();
+        fs::write(&text, "7.3").unwrap();
         let absent = folder.join("absent.deb");
         let cases = [
-            (modules, "no boot/vmlinuz"),
-            (binary, "no lib/modules"),
+            (modules, "no vmlinuz of Linux 7.3"),
+            (binary, "no modules of Linux 7.3"),
+            (boot, "no lib/modules"),
             (foreign, "arm64"),
             (text, "no Debian package"),
             (absent, "No such file"),

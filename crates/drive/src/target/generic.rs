@@ -15,6 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use super::Held;
 use super::block::Block;
 use crate::admin::{Data, NvmeCommand};
+use crate::error::reason;
 use crate::host::{DeviceNumber, SysDevice};
 use crate::ioctl;
 use crate::queue::passthrough::Namespace;
@@ -42,8 +43,9 @@ impl Generic {
         let other = io::Error::other;
         let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is no namespace", sys.kname)))?;
         let class = block.roots.sys.join("class/nvme-generic").join(&name);
-        let told = fs::read_to_string(class.join("dev"))
-            .map_err(|e| other(format!("there is no {name}: {}", crate::error::reason(&e))))?;
+        let told = fs::read_to_string(class.join("dev")).map_err(|e| {
+            other(format!("there is no {name}, which Linux has from 5.13 on: {}", reason(&e)))
+        })?;
         let parents = [class.join("device"), sys.position().join("device")].map(fs::canonicalize);
         let [Ok(parent), Ok(block_parent)] = parents else {
             return Err(other(format!("/sys does not tell what {name} belongs to")));
