@@ -46,7 +46,8 @@ pub enum DriveError {
         what: String,
         /// All failed I/Os by kind, those after the first included.
         errors: Vec<ErrorCount>,
-        /// What a workload had done until then; none where it was not one, or on a simulated drive.
+        /// What a workload had done until then; none where it was not one, or on a simulated drive
+        /// that kept its power.
         cut: Option<Box<Cut>>,
     },
     /// The host was no fit place to measure: suspended, or without a clock.

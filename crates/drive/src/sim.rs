@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
-    Direction, ErrorCount, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
+    Cut, Direction, ErrorCount, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
 };
+use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
 use crate::{DriveError, Flow, OpenOptions, Outcome, Tick};
@@ -111,17 +112,39 @@ impl Simulated {
         crate::health::of_simulated(&self.ssd.smart())
     }
 
-    /// Runs a workload that was validated.
+    /// Runs a workload that was validated. A drive that lost its power meanwhile has it again behind the error.
     pub(crate) fn run(
         &mut self,
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
-        if !workload.regime.is_plain() {
-            let mut answers =
-                self.run_together(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick))?;
-            return Ok(answers.remove(0).outcome);
+        let start_ns = self.ssd.now_ns();
+        let mut ticks = Vec::new();
+        let mut outcome = if workload.regime.is_plain() {
+            self.run_plain(workload, &mut ticks, on_tick)
+        } else {
+            let together = self.run_together(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
+            together.map(|mut answers| answers.remove(0).outcome)
+        };
+        if let Err(DriveError::Device { errors, cut, .. }) = &mut outcome
+            && errors.iter().any(|error| error.kind == WITHOUT_POWER)
+        {
+            self.ssd.power_cycle();
+            let interval_ns = SECOND_NS / self.divisor;
+            ticks.retain(|tick: &nandsim::Tick| tick.end_ns - tick.start_ns == interval_ns);
+            let (workload, series) = (workload.clone(), series(interval_ns, &ticks, None));
+            *cut = Some(Box::new(Cut { workload, start_ns, series, errors: errors.clone() }));
         }
+        outcome
+    }
+
+    /// One that is a single closed loop; what it did is in `ticks` where the drive failed.
+    fn run_plain(
+        &mut self,
+        workload: &Workload,
+        ticks: &mut Vec<nandsim::Tick>,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
         let load = self.load(workload);
         let mut progress = Progress::new(&load, self.ssd.now_ns());
         let last_tick = &mut self.last_tick;
@@ -135,6 +158,7 @@ impl Simulated {
             on_tick(&progress.take(tick.end_ns)) == Flow::Continue
         });
         if let Some(failed) = &tally.failed {
+            *ticks = tally.ticks;
             return Err(device_error(failed));
         }
         if tally.stopped {
@@ -233,6 +257,9 @@ pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
     reducible.then_some("it keeps no data, so what could be reduced makes no difference")
 }
 
+/// The error of commands that were in flight when the power went; no other fault gives it.
+const WITHOUT_POWER: &str = "EIO";
+
 /// The first failed command in words, and the number of all failed ones.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
@@ -241,8 +268,14 @@ fn device_error(failed: &Failed) -> DriveError {
         Cause::Media => "ENODATA: the simulated flash has a fault there",
         Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
         Cause::Removed => "ENODEV: the simulated drive was removed",
+        Cause::Power => "EIO: the simulated drive lost its power, and has it again",
     };
-    let counts = [("ENODATA", failed.media), ("ETIMEDOUT", failed.timeouts), ("ENODEV", failed.removed)];
+    let counts = [
+        ("ENODATA", failed.media),
+        ("ETIMEDOUT", failed.timeouts),
+        ("ENODEV", failed.removed),
+        (WITHOUT_POWER, failed.unpowered),
+    ];
     let more = counts.iter().map(|(_, count)| count).sum::<u64>() - 1;
     let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
     let known = counts.into_iter().filter(|&(_, count)| count > 0);
@@ -256,9 +289,8 @@ fn device_error(failed: &Failed) -> DriveError {
     }
 }
 
-fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
-    let ticks = &tally.ticks;
-    let series = Series {
+fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> Series {
+    Series {
         interval_ns,
         read_ios: ticks.iter().map(|t| t.read_ios).collect(),
         write_ios: ticks.iter().map(|t| t.write_ios).collect(),
@@ -267,8 +299,12 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
             .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
             .collect(),
         latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
-        times: Some(tally.times),
-    };
+        times,
+    }
+}
+
+fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
+    let series = series(interval_ns, &tally.ticks, Some(tally.times));
     let direction = |d: nandsim::Direction| Direction { ios: d.ios, bytes: d.bytes, latency: d.latency };
     Segment {
         workload: workload.clone(),

@@ -3,7 +3,7 @@
 mod support;
 
 use drive::{ErrorKind, Flow, OpenOptions, Outcome, PurgeOptions};
-use record::{Access, Regime, TargetKind, Until, Workload};
+use record::{Access, Regime, Segment, TargetKind, Until, Workload};
 use support::{finish, workload};
 
 const TARGET: &str = "sim:sas-slc-2011";
@@ -94,7 +94,12 @@ fn short_cells_with_a_ramp_complete_enough_too() {
 /// What the drive answers behind the end of a cell is an answer all the same.
 #[test]
 fn a_fault_that_shows_only_behind_the_end_of_a_cell_is_an_error() {
-    for fault in ["media:at=10%,length=80%,retry=600s", "timeout:after=0s,commands=2", "removal:after=10ms"] {
+    for fault in [
+        "media:at=10%,length=80%,retry=600s",
+        "timeout:after=0s,commands=2",
+        "removal:after=10ms",
+        "power:after=10ms",
+    ] {
         for ramp_ns in [0, SECOND_NS] {
             let mut target = faulty("1/256", &[fault]);
             let cell = Workload {
@@ -238,4 +243,42 @@ fn what_it_does_not_take_is_refused_with_what_it_takes() {
         assert_eq!(target.purge_with(&how, &mut |_| Flow::Continue), Err(error));
     }
     assert_eq!(target.now_ns(), 0, "nothing was done");
+}
+
+/// A life with a loss of power in its second workload; the cut, and what came behind it.
+fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
+    let options = OpenOptions {
+        scale: Some("1/1024".into()),
+        sim_faults: Some(vec!["power:after=1h".into()]),
+        ..OpenOptions::default()
+    };
+    let drive = drive::open("sim:sata-mlc-2011", &options).expect("a simulated drive");
+    let mut target = drive.arm(None).expect("nothing to lose");
+    let capacity = target.facts().capacity_bytes;
+    let fill = Workload { until: Until::AmountBytes(capacity), ..workload(capacity) };
+    finish(&mut target, &fill);
+    let cell = Workload {
+        until: Until::DurationNs(7200 * SECOND_NS),
+        queue_depth: 8,
+        regime: Regime { ramp_ns, ..Regime::default() },
+        ..workload(capacity)
+    };
+    let error = target.run(&cell, &mut |_| Flow::Continue).expect_err("a loss of power");
+    assert!(error.to_string().contains("EIO: the simulated drive lost its power"), "{error}");
+    let drive::DriveError::Device { cut: Some(cut), errors, .. } = error else { panic!("{error:?}") };
+    assert_eq!((&cut.workload, &cut.errors, errors[0].count), (&cell, &errors, 8));
+    let behind = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
+    (*cut, behind, target.health())
+}
+
+#[test]
+fn a_loss_of_power_is_told_with_what_was_cut_and_the_drive_is_back() {
+    let (cut, behind, health) = life(0);
+    let intervals = &cut.series.write_ios;
+    assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");
+    assert!(behind.start_ns > cut.start_ns && behind.write.ios > 0);
+    assert_eq!(health.unsafe_shutdowns, Some(1));
+    assert_eq!(life(0), (cut, behind, health), "to be repeated to the bit");
+    let (cut, behind, _) = life(SECOND_NS);
+    assert!(cut.series.write_ios.is_empty() && behind.write.ios > 0, "a ramp goes command by command");
 }

@@ -60,24 +60,26 @@ impl Ssd {
         self.map.mapped
     }
 
-    /// Switches the drive off and on. A drive that was removed is there again.
+    /// Switches the drive off and on. A drive that was removed or lost its power is there again.
     ///
-    /// Everything that was accepted has reached the flash when it comes back: the write buffer outlives a
-    /// loss of power, and a program unit that is not full is filled up with nothing.
+    /// What was accepted has reached the flash when it comes back, and a program unit that is not full is filled up with
+    /// nothing; but behind a removal or a loss of power what a volatile buffer held is gone. A write cache is on then.
     pub fn power_cycle(&mut self) {
         self.health.power_cycles += 1;
         if self.plug_in() {
             self.health.unsafe_shutdowns += 1;
+            self.lose_buffer();
         }
         self.empty_buffer();
+        self.through = None;
         self.now_ns += POWER_CYCLE_NS / u64::from(self.plan.divisor);
         self.warm_up();
     }
 
-    /// Whether the drive vanished and was not plugged in again.
+    /// Whether the drive vanished or lost its power and was not switched on again.
     #[must_use]
-    pub fn is_removed(&self) -> bool {
-        self.removal_ns().is_some_and(|at| at <= self.now_ns)
+    pub fn is_gone(&self) -> bool {
+        self.gone_ns().is_some_and(|at| at <= self.now_ns)
     }
 
     /// Waits until all that was accepted is on the flash.

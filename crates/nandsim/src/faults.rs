@@ -7,6 +7,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::power::Unwritten;
 use crate::ssd::Ssd;
 pub use text::{FAULT_GRAMMAR, FaultError};
 
@@ -21,6 +22,8 @@ pub struct Faults {
     pub slow: Vec<SlowTime>,
     /// When the drive vanishes; it comes back with [`Ssd::power_cycle`].
     pub removed_at_ns: Option<u64>,
+    /// When it loses its power; the same.
+    pub power_lost_at_ns: Vec<u64>,
 }
 
 /// A part of the drive that cannot be read or written.
@@ -65,6 +68,8 @@ pub enum Cause {
     Timeout,
     /// The drive is gone.
     Removed,
+    /// The drive is without power.
+    Power,
 }
 
 /// A command that failed.
@@ -98,8 +103,15 @@ impl Laid {
 }
 
 impl Ssd {
-    /// Lays `faults` over the drive, in place of those before; [`Faults::default`] takes all away.
+    /// Lays `faults` over the drive, in place of those before; [`Faults::default`] takes all away. Where one of them
+    /// will take the power of a volatile buffer, what is in it reaches the flash first.
     pub fn lay_faults(&mut self, faults: Faults) {
+        let goes_off = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
+        let loses = self.plan.volatile_buffer && goes_off;
+        if loses && self.buffer_used > 0 {
+            self.empty_buffer();
+        }
+        self.unwritten = loses.then(|| Box::new(Unwritten::new(self.plan.dies)));
         self.faults =
             (faults != Faults::default()).then(|| Box::new(Laid { faults, failing: BTreeMap::new() }));
         self.attend();
@@ -111,22 +123,34 @@ impl Ssd {
         self.attend();
     }
 
-    /// When the drive vanishes, if it does.
-    pub(crate) fn removal_ns(&self) -> Option<u64> {
-        self.laid().and_then(|laid| laid.faults.removed_at_ns)
+    /// When the drive is gone next, if it will be, and why.
+    fn outage(&self) -> Option<(u64, Cause)> {
+        let faults = &self.laid()?.faults;
+        let removal = faults.removed_at_ns.map(|at| (at, Cause::Removed));
+        let losses = faults.power_lost_at_ns.iter().map(|&at| (at, Cause::Power));
+        removal.into_iter().chain(losses).min_by_key(|&(at, _)| at)
+    }
+
+    /// When the drive vanishes or loses its power, if it does.
+    pub(crate) fn gone_ns(&self) -> Option<u64> {
+        self.outage().map(|(at, _)| at)
+    }
+
+    /// Why commands fail that the drive is gone for.
+    pub(crate) fn gone_cause(&self) -> Cause {
+        self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
 
     fn laid(&self) -> Option<&Laid> {
         self.faults.as_deref().filter(|_| self.faulty)
     }
 
-    /// The drive is plugged in again: the removal is over.
+    /// The drive has its power again; whether it was gone.
     pub(crate) fn plug_in(&mut self) -> bool {
-        let now_ns = self.now_ns;
-        let Some(laid) = self.faults.as_deref_mut().filter(|_| self.faulty) else { return false };
-        let gone = laid.faults.removed_at_ns.is_some_and(|at| at <= now_ns);
-        if gone {
-            laid.faults.removed_at_ns = None;
+        let (now_ns, gone) = (self.now_ns, self.is_gone());
+        if gone && let Some(laid) = self.faults.as_deref_mut() {
+            laid.faults.removed_at_ns = laid.faults.removed_at_ns.filter(|&at| at > now_ns);
+            laid.faults.power_lost_at_ns.retain(|&at| at > now_ns);
         }
         gone
     }

@@ -207,7 +207,11 @@ impl Ssd {
         let frees = std::mem::take(&mut open.filled);
         let (last, ready_ns) = (open.next - 1, open.ready_ns.max(self.now_ns));
         let leaf = self.through.as_mut().map_or(NOBODY, Through::begin_program);
-        self.flash.program_for(self.plan.die_of(last), ready_ns, (frees, leaf), &mut self.events);
+        let die = self.plan.die_of(last);
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.sent(die, last + 1 - frees..last + 1);
+        }
+        self.flash.program_for(die, ready_ns, (frees, leaf), &mut self.events);
         self.health.nand_written_bytes += u64::from(frees) << self.plan.map_unit_shift;
     }
 

@@ -25,6 +25,7 @@ mod load;
 mod map;
 mod model;
 mod plan;
+mod power;
 mod queue;
 mod reference;
 mod run;

@@ -112,11 +112,13 @@ pub struct Failed {
     pub timeouts: u64,
     /// Those that were in flight, or tried, when the drive was gone.
     pub removed: u64,
+    /// The same, when the drive had lost its power.
+    pub unpowered: u64,
 }
 
 impl Failed {
     pub(crate) fn none(first: Failure) -> Self {
-        Self { first, media: 0, timeouts: 0, removed: 0 }
+        Self { first, media: 0, timeouts: 0, removed: 0, unpowered: 0 }
     }
 
     /// One failed command.
@@ -133,6 +135,7 @@ impl Failed {
             Cause::Media => &mut self.media,
             Cause::Timeout => &mut self.timeouts,
             Cause::Removed => &mut self.removed,
+            Cause::Power => &mut self.unpowered,
         } += 1;
     }
 }

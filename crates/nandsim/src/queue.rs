@@ -79,12 +79,12 @@ impl Queue<'_> {
         loop {
             let (time, leaf) = self.ssd.events.next();
             if self.in_flight() > 0
-                && let Some(gone_ns) = self.ssd.removal_ns().map(|at| at.max(self.ssd.now_ns))
+                && let Some(gone_ns) = self.ssd.gone_ns().map(|at| at.max(self.ssd.now_ns))
                 && gone_ns <= time.min(until_ns)
             {
                 self.ssd.now_ns = gone_ns;
                 let tag = self.tags.iter().position(Option::is_some).expect("one is in flight");
-                return Some(self.complete(tag, gone_ns, Some(Cause::Removed)));
+                return Some(self.complete(tag, gone_ns, Some(self.ssd.gone_cause())));
             }
             if time > until_ns || (time == NEVER || self.in_flight() == 0 && until_ns == NEVER) {
                 if until_ns != NEVER {

@@ -80,7 +80,7 @@ impl Ssd {
             Until::ForNs(ns) => self.now_ns + ns,
             Until::Bytes(_) => NEVER,
         };
-        let gone_ns = self.removal_ns().map_or(NEVER, |at| at.max(self.now_ns));
+        let gone_ns = self.gone_ns().map_or(NEVER, |at| at.max(self.now_ns));
         for slot in 0..run.slots.len() {
             self.submit_next(&mut run, slot);
         }
@@ -138,7 +138,7 @@ impl Ssd {
         // Of a drive that is gone, what waits may have been given up already.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
         self.blocked.clear();
-        let gone_ns = self.removal_ns().unwrap_or(NEVER);
+        let gone_ns = self.gone_ns().unwrap_or(NEVER);
         while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
             assert!(time.min(gone_ns) != NEVER, "a command in flight that never ends");
@@ -203,9 +203,10 @@ impl Ssd {
     /// The drive is gone: everything in flight fails.
     #[cold]
     fn lose_all(&mut self, run: &mut Run) {
+        let cause = self.gone_cause();
         for index in 0..run.slots.len() {
             if run.slots[index].busy {
-                run.fail(index, Cause::Removed, self.now_ns);
+                run.fail(index, cause, self.now_ns);
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::hybrid::Log;
 use crate::lane::Lane;
 use crate::map::{Map, NONE};
 use crate::plan::{Plan, RESERVE};
+use crate::power::Unwritten;
 use crate::thermal::Thermal;
 use crate::through::Through;
 use crate::witness::Witness;
@@ -76,6 +77,7 @@ pub struct Ssd {
     pub(crate) faults: Option<Box<Laid>>,
     /// Whether the faults are switched on.
     pub(crate) faulty: bool,
+    pub(crate) unwritten: Option<Box<Unwritten>>,
     pub(crate) witness: Option<Box<Witness>>,
     /// Whether faults, temperature or witness have to look at each command.
     pub(crate) attended: bool,
@@ -134,6 +136,7 @@ impl Ssd {
             thermal: Thermal::new(model, scale),
             faults: None,
             faulty: true,
+            unwritten: None,
             witness: None,
             attended: false,
             #[cfg(test)]
@@ -225,6 +228,11 @@ impl Ssd {
         #[cfg(test)]
         let freed = if self.errs(crate::check::canary::Bug::LeaksBuffer, self.now_ns) { 0 } else { freed };
         self.buffer_used -= freed;
+        if freed > 0
+            && let Some(unwritten) = &mut self.unwritten
+        {
+            unwritten.ended(die);
+        }
         if leaf != NOBODY {
             self.programmed(leaf);
         }

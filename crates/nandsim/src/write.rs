@@ -148,6 +148,9 @@ impl Ssd {
         // A unit that waited for its next slot is not sent in the past.
         let (ready_ns, frees) = (self.host.ready_ns.max(self.now_ns), self.host.filled);
         let leaf = self.through.as_mut().map_or(NOBODY, Through::begin_program);
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.sent(die, self.host.next - frees..self.host.next);
+        }
         if self.host.next <= self.plan.cache_start {
             self.flash.program_for(die, ready_ns, (frees, leaf), &mut self.events);
         } else {

@@ -157,7 +157,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
     // It began a little later: what the first run left in flight had to end.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
-    assert!(tally.read.ios > 100 && ssd.is_removed());
+    assert!(tally.read.ios > 100 && ssd.is_gone());
     let again = read_some(&mut ssd);
     assert_eq!((again.elapsed_ns(), again.read.ios), (0, 0));
     assert_eq!(again.failed.unwrap().removed, 32);

@@ -137,6 +137,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
         lost: if rng.percent(40) { vec![lost] } else { Vec::new() },
         slow: if rng.percent(40) { vec![slow] } else { Vec::new() },
         removed_at_ns: rng.percent(20).then(|| now + rng.below(SECOND / 20)),
+        power_lost_at_ns: rng.percent(20).then(|| now + rng.below(SECOND / 20)).into_iter().collect(),
     }
 }
 

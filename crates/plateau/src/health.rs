@@ -46,6 +46,10 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     parts.extend(grown(|h| h.host_written_bytes).map(|bytes| format!("{} written", amount_base10(bytes))));
     parts.extend(amplification(first, last).map(|waf| format!("write amplification {waf:.2}")));
     parts.extend(grown(|h| h.media_errors).map(|count| format!("{count} media errors")));
+    let losses = grown(|h| h.unsafe_shutdowns).filter(|&count| count > 0);
+    parts.extend(losses.map(|count| {
+        if count == 1 { "1 loss of power".to_owned() } else { format!("{count} losses of power") }
+    }));
     parts.extend(grown(|h| h.throttle_seconds).map(|seconds| format!("throttled for {seconds} s")));
     parts.extend(told.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
     let warned = told.iter().filter_map(|health| health.critical_warning).fold(0, |all, bits| all | bits);
@@ -94,6 +98,7 @@ mod tests {
             host_written_bytes: Some(host),
             media_written_bytes: Some(media),
             media_errors: Some(3),
+            unsafe_shutdowns: Some(media / 2_500_000),
             ..Health::default()
         };
         let entries = [
@@ -102,7 +107,10 @@ mod tests {
             told(2, health(41, 2_001_000, 5_000_000)),
         ];
         let text = over(&entries).expect("a line");
-        assert_eq!(text, "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors");
+        assert_eq!(
+            text,
+            "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors, 2 losses of power"
+        );
         assert_eq!(over(&[]), None);
         assert_eq!(over(&[told(0, Health::default())]), None);
     }

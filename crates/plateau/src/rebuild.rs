@@ -3,8 +3,8 @@
 //! The simulator is deterministic, so this gives the exact drive; every step is compared with what the
 //! journal holds, and a difference stops the resumption.
 
-use drive::{Armed, Flow, Outcome as Driven};
-use record::{Entry, Event, Gap, Purged, Segment};
+use drive::{Armed, DriveError, Flow, Outcome as Driven};
+use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -14,6 +14,7 @@ pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
         match &entry.event {
             Event::Purged(purged) => purge_again(armed, purged, entry.seq)?,
             Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
+            Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
             // What it was is part of it: runs of earlier builds turned it back behind a crash without a record.
@@ -33,6 +34,13 @@ fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     // How it was told has changed between builds, what it takes has not.
     let same = (again.start_ns, again.end_ns) == (purged.start_ns, purged.end_ns);
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
+}
+
+/// A loss of power: what was written until then, and what was lost of it, made the drive what it is.
+fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
+    let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
+    let same = matches!(&again, Err(DriveError::Device { cut: Some(again), .. }) if **again == *cut);
+    if same { Ok(()) } else { Err(differs(seq, &format!("loss of power in {}", cut.workload))) }
 }
 
 fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {

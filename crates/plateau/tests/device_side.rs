@@ -1,4 +1,4 @@
-//! The device side of simulated drives: what they tell of themselves, how they are purged.
+//! The device side of simulated drives: what they tell of themselves, how they are purged, how they lose their power.
 
 mod support;
 
@@ -108,4 +108,35 @@ fn a_killed_campaign_goes_on_behind_its_own_purges() {
         _ => None,
     });
     assert!(methods.eq(["discard (not a PTS purge) (simulated)"; 3]));
+}
+
+/// Twice without power and once killed: each resumption goes through all of it again, and compares it with the record.
+#[test]
+fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
+    let bench = Bench::new();
+    let args = ["run", "lat", "sim:nvme-tlc-2018", "--scale", "1/1024", "--max-rounds", "5"];
+    let faults = ["--sim-fault", "power:after=60min", "--sim-fault", "power:after=90min"];
+    let err = bench.fails(5, &[&args[..], &faults].concat());
+    assert!(err.contains("lost its power") && err.contains("plateau resume"), "{err}");
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let of = |wanted: fn(&Event) -> bool| {
+        bench.journal().unwrap().entries.iter().filter(|entry| wanted(&entry.event)).count()
+    };
+    let losses = || of(|event| matches!(event, Event::Cut(cut) if cut.errors[0].kind == "EIO"));
+    assert_eq!(losses(), 1);
+    let cells = finished(&bench.journal().unwrap());
+    let mut child = bench.start(&["resume", &id]);
+    bench.wait_for("another cell", |journal| finished(journal) > cells);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Where this machine was slow to kill it, the second loss has come.
+    if losses() == 1 {
+        assert!(bench.fails(5, &["resume", &id]).contains("lost its power"));
+    }
+    assert_eq!(losses(), 2);
+    let document = bench.json(&["resume", &id]);
+    assert_eq!((&document["state"], losses()), (&"complete".into(), 2));
+    assert!(document["modified"].to_string().contains("injected fault power:after=90min"), "{document}");
+    let shown = bench.ok(&["show", &id]);
+    assert!(shown.contains("2 losses of power"), "{shown}");
 }

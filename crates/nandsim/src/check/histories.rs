@@ -96,6 +96,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
         faults.slow.push(SlowTime { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 });
     }
     faults.removed_at_ns = rng.percent(30).then(|| now + rng.below(SECOND / 20));
+    faults.power_lost_at_ns.extend(rng.percent(30).then(|| now + rng.below(SECOND / 20)));
     faults
 }
 
@@ -148,7 +149,9 @@ fn check_queue(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
             last = done.completed_ns;
             free.push(done.tag);
             completed += 1;
-            if done.failed.is_some_and(|failed| failed.cause == Cause::Removed) && completed == submitted {
+            if done.failed.is_some_and(|failed| matches!(failed.cause, Cause::Removed | Cause::Power))
+                && completed == submitted
+            {
                 return Ok(());
             }
         } else if completed < submitted && until == u64::MAX {
@@ -184,7 +187,7 @@ fn step(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
         }
         _ => pick(rng, &[Ssd::purge, Ssd::format, Ssd::sanitize])(ssd),
     }
-    if ssd.is_removed() {
+    if ssd.is_gone() {
         ssd.power_cycle();
     }
     ssd.check()

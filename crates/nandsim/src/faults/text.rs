@@ -1,4 +1,4 @@
-//! Faults as people write them: `media:at=25%,length=1MiB`, `removal:after=2min`.
+//! Faults as people write them: `media:at=25%,length=1MiB`, `power:after=2min`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,6 +15,7 @@ media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a part that ca
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that are never answered
 throttle:after=TIME,for=TIME,rate=SIZE                            a time with so many bytes per second at most
 removal:after=TIME                                                the drive vanishes
+power:after=TIME                                                  the drive loses its power, and is back behind it
 PLACE and SIZE are bytes or percent of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
 /// A fault that cannot be understood.
@@ -108,7 +109,7 @@ impl Faults {
     }
 
     /// The same without what happens once: a drive that was removed has been plugged in again, and commands
-    /// that were lost are lost.
+    /// that were lost are lost. Losses of power stay: they change the drive, so whoever lives its life again needs them.
     #[must_use]
     pub fn lasting(self) -> Self {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
@@ -133,6 +134,7 @@ impl Faults {
                 self.slow
                     .push(SlowTime { times_ns: from_ns..from_ns.saturating_add(long_ns), bytes_per_second });
             }
+            "power" => self.power_lost_at_ns.push(after(&mut keys)?),
             "removal" => self.removed_at_ns = Some(after(&mut keys)?),
             _ => return Err(format!("no such kind; what there is:\n{FAULT_GRAMMAR}")),
         }
@@ -176,6 +178,8 @@ mod tests {
             "timeout:after=2min,commands=3,wait=500ms",
             "throttle:after=1h,for=40s,rate=50MB/s",
             "removal:after=8s",
+            "power:after=4s",
+            "power:after=12s",
         ];
         let laid = faults(&all).unwrap();
         assert_eq!(
@@ -189,9 +193,11 @@ mod tests {
         assert_eq!(laid.lost, [LostCommands { from_ns: 30 * GB, commands: 3, timeout_ns: GB / 2 }]);
         assert_eq!(laid.slow, [SlowTime { times_ns: 900 * GB..910 * GB, bytes_per_second: 50_000_000 }]);
         assert_eq!(laid.removed_at_ns, Some(2 * GB));
+        assert_eq!(laid.power_lost_at_ns, [GB, 3 * GB]);
         let lasting = laid.clone().lasting();
         assert!(lasting.lost.is_empty() && lasting.removed_at_ns.is_none());
         assert_eq!((lasting.media, lasting.slow), (laid.media, laid.slow));
+        assert_eq!(lasting.power_lost_at_ns, laid.power_lost_at_ns);
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct Driving {
 #[derive(Debug, Clone, Args, Default)]
 pub struct SimFaults {
     /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
-    /// throttle:after=1min,for=30s,rate=50MB/s or removal:after=5min; can be repeated, and takes the place of
+    /// throttle:after=1min,for=30s,rate=50MB/s, removal:after=5min or power:after=5min; can be repeated, and takes the place of
     /// the faults that a model file has
     #[arg(long, value_name = "FAULT")]
     pub sim_fault: Vec<String>,
