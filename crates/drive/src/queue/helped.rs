@@ -79,6 +79,10 @@ mod tests {
         use std::os::fd::AsRawFd as _;
         let may_block = |path| super::may_block(std::fs::File::open(path).expect(path).as_raw_fd());
         assert!(may_block("/proc/self/status"), "files of the kernel make who reads them wait");
-        assert!(!may_block("/dev/zero"), "zeros are there at once (since Linux 5.17)");
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+        if (numbers.next(), numbers.next()) >= (Some(5), Some(17)) {
+            assert!(!may_block("/dev/zero"), "zeros are there at once (since Linux 5.17)");
+        }
     }
 }
