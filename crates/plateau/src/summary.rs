@@ -285,6 +285,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "slope_allowed": s.slope_allowed,
             "correlation": s.correlation,
             "steady": s.steady,
+            "host_limited": s.host_limited,
         })).collect::<Vec<_>>(),
         "explained": outcome.explained.iter().map(explained_json).collect::<Vec<_>>(),
         "tables": tables(outcome).map(table_json).collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ use crate::composite::Composite;
 use crate::modified::Incidents;
 use crate::precondition::Precondition;
 use crate::profile::{Cell, Demand, mix_name};
-use crate::rounds::{History, Verdict, judge};
+use crate::rounds::{History, Tracked, Verdict, judge};
 use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 use points::{Chosen, Point};
@@ -128,7 +128,7 @@ fn vary(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result
             seen.incidents.see(&segment);
             cells.push(Point::of(demand, &segment));
         }
-        let tracked = cells[0].iops;
+        let tracked = Tracked { value: cells[0].iops, host_limited: cells[0].host_limited };
         seen.rounds.push(cells);
         let verdict = judge(context, bench, &mut seen.history, round, gap, vec![tracked])?;
         seen.converged = verdict == Verdict::Steady;

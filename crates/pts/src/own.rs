@@ -7,7 +7,7 @@ mod pages;
 use record::{Note, OwnCell, OwnRounds, OwnTest, OwnWrite, Purged, Regime, Segment, Until, Workload};
 
 use crate::profile::{Cell, Demand};
-use crate::rounds::{History, Verdict, gap_at, judge};
+use crate::rounds::{History, Tracked, Verdict, gap_at, judge};
 use crate::steady::Steadiness;
 use crate::{Bench, Context, Outcome, Stop, modified};
 
@@ -152,11 +152,11 @@ impl<'a> Seen<'a> {
         segments: Vec<Segment>,
     ) -> Result<Verdict, Stop> {
         let gap = gap_at(&segments);
-        let tracked: Vec<f64> = self
+        let tracked: Vec<Tracked> = self
             .tracked
             .iter()
             .filter_map(|place| segments.get(*place))
-            .map(|segment| figures::value(self.test.figure, segment).unwrap_or(0.0))
+            .map(|segment| Tracked::of(Some(segment), |segment| figures::value(self.test.figure, segment)))
             .collect();
         self.rounds.push(segments);
         if tracked.is_empty() {

@@ -4,7 +4,7 @@
 use record::{Note, Workload};
 
 use crate::modified::Incidents;
-use crate::rounds::{History, Verdict, judge};
+use crate::rounds::{History, Tracked, Verdict, judge};
 use crate::timeline::Sample;
 use crate::{Bench, Context, Stop};
 
@@ -47,7 +47,7 @@ impl Precondition {
                     self.rounds.push(Sample::of(f64::from(minute), &segment));
                 }
             }
-            let tracked = self.rounds.last().map_or(0.0, |sample| sample.iops);
+            let tracked = self.rounds.last().map_or(Tracked::from(0.0), Sample::tracked);
             let verdict = judge(context, bench, &mut self.history, round, gap, vec![tracked])?;
             self.converged = verdict == Verdict::Steady;
             if verdict != Verdict::GoOn {

@@ -7,11 +7,35 @@ use crate::profile::Cell;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
 use crate::{Bench, Context, Outcome, Stop, modified};
 
+/// What a tracking variable was in a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tracked {
+    /// In the unit of the test.
+    pub value: f64,
+    /// Whether the host may have set it, and not the drive.
+    pub host_limited: bool,
+}
+
+impl Tracked {
+    /// Of a segment; 0 without one, or without I/O.
+    pub(crate) fn of(segment: Option<&Segment>, value: impl FnOnce(&Segment) -> Option<f64>) -> Self {
+        let host_limited = segment.is_some_and(Segment::is_host_limited);
+        Self { value: segment.and_then(value).unwrap_or(0.0), host_limited }
+    }
+}
+
+/// Of a drive alone.
+impl From<f64> for Tracked {
+    fn from(value: f64) -> Self {
+        Self { value, host_limited: false }
+    }
+}
+
 /// Tracking variables round by round, since the last interruption.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     variables: Vec<String>,
-    rounds: Vec<(u32, Vec<f64>)>,
+    rounds: Vec<(u32, Vec<Tracked>)>,
 }
 
 impl History {
@@ -42,16 +66,17 @@ impl History {
     ///
     /// # Panics
     /// Panics when the number of values is not the number of variables.
-    pub fn judge(&mut self, round: u32, values: Vec<f64>) -> Judgement {
+    pub fn judge(&mut self, round: u32, values: Vec<impl Into<Tracked>>) -> Judgement {
         assert_eq!(values.len(), self.variables.len(), "one value per tracking variable");
+        let values: Vec<Tracked> = values.into_iter().map(Into::into).collect();
         self.rounds.push((round, values.clone()));
         let window = self.window();
-        let variables = self.variables.iter().zip(values).enumerate().map(|(i, (name, value))| {
+        let variables = self.variables.iter().zip(values).enumerate().map(|(i, (name, tracked))| {
             let steadiness = window.get(i);
             let share = |part: f64, mean: f64| (mean > 0.0).then(|| part / mean);
             VariableJudgement {
                 name: name.clone(),
-                value,
+                value: tracked.value,
                 range_share: steadiness.and_then(|s| share(s.range, s.mean)),
                 slope_share: steadiness.and_then(|s| share(s.slope_excursion, s.mean)),
                 steady: steadiness.is_some_and(|s| s.steady),
@@ -66,9 +91,12 @@ impl History {
     pub fn window(&self) -> Vec<Steadiness> {
         let Some(latest) = self.rounds.last_chunk::<WINDOW_ROUNDS>() else { return Vec::new() };
         let last_round = latest[WINDOW_ROUNDS - 1].0;
-        (0..self.variables.len())
-            .map(|i| Steadiness::of(last_round, &std::array::from_fn(|r| latest[r].1[i])))
-            .collect()
+        let judged = |i: usize| {
+            let host_limited = latest.iter().any(|(_, values)| values[i].host_limited);
+            let steadiness = Steadiness::of(last_round, &std::array::from_fn(|r| latest[r].1[i].value));
+            Steadiness { host_limited, ..steadiness }
+        };
+        (0..self.variables.len()).map(judged).collect()
     }
 
     /// Names of the tracking variables.
@@ -80,7 +108,7 @@ impl History {
     /// Rounds and values of one variable since the last interruption.
     #[must_use]
     pub fn values(&self, variable: usize) -> Vec<(u32, f64)> {
-        let value = |(round, values): &(u32, Vec<f64>)| Some((*round, *values.get(variable)?));
+        let value = |(round, values): &(u32, Vec<Tracked>)| Some((*round, values.get(variable)?.value));
         self.rounds.iter().filter_map(value).collect()
     }
 
@@ -116,7 +144,7 @@ pub(crate) fn judge(
     history: &mut History,
     number: u32,
     gap: Option<usize>,
-    tracked: Vec<f64>,
+    tracked: Vec<Tracked>,
 ) -> Result<Verdict, Stop> {
     if let Some(step) = gap {
         // A round that begins right after the gap is whole; one with the gap inside is not.
@@ -163,7 +191,7 @@ impl Rounds {
         context: &Context<'_>,
         bench: &mut dyn Bench,
         segments: Vec<Segment>,
-        tracked: Vec<f64>,
+        tracked: Vec<Tracked>,
     ) -> Result<bool, Stop> {
         let number = self.done.len() as u32 + 1;
         let gap = gap_at(&segments);
@@ -181,7 +209,7 @@ impl Rounds {
         bench: &mut dyn Bench,
         cells: &[C],
         workload: impl Fn(u32, u32, C) -> Workload,
-        track: impl Fn(&[Segment]) -> Vec<Option<f64>>,
+        track: impl Fn(&[Segment]) -> Vec<Tracked>,
     ) -> Result<(), Stop> {
         for round in 1.. {
             bench.note(Note::RoundStarted { round, cells: cells.len() as u32 })?;
@@ -189,7 +217,7 @@ impl Rounds {
             for (step, cell) in (0..).zip(cells) {
                 segments.push(bench.run(&workload(round, step, *cell))?);
             }
-            let tracked = track(&segments).into_iter().map(|value| value.unwrap_or(0.0)).collect();
+            let tracked = track(&segments);
             if self.finish(context, bench, segments, tracked)? {
                 break;
             }
@@ -303,6 +331,19 @@ mod tests {
         assert!(judged.variables[0].steady && !judged.variables[1].steady && !judged.steady);
         (6..=9).for_each(|r| drop(history.judge(r, vec![100.0, 300.0])));
         assert!(history.window().iter().all(|s| s.steady && s.first_round == 5));
+    }
+
+    #[test]
+    fn a_window_is_host_limited_as_long_as_one_of_its_rounds_is() {
+        let mut history = History::of(vec!["a".into(), "b".into()]);
+        let limited = |host_limited| Tracked { value: 100.0, host_limited };
+        for round in 1..=6 {
+            drop(history.judge(round, vec![limited(round == 2), limited(false)]));
+        }
+        let marks = |history: &History| history.window().iter().map(|s| s.host_limited).collect::<Vec<_>>();
+        assert_eq!(marks(&history), [true, false]);
+        drop(history.judge(7, vec![100.0, 100.0]));
+        assert_eq!(marks(&history), [false, false], "round 2 is behind the window");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Steadiness {
     pub correlation: Option<f64>,
     /// Both excursions are within their limits, and something was measured.
     pub steady: bool,
+    /// The host may have set one of the values, and not the drive.
+    pub host_limited: bool,
 }
 
 impl Steadiness {
@@ -71,6 +73,7 @@ impl Steadiness {
             slope_allowed,
             correlation: (value_spread > 0.0).then(|| covariance / (round_spread * value_spread).sqrt()),
             steady: mean > 0.0 && within(range, range_allowed) && within(slope_excursion, slope_allowed),
+            host_limited: false,
         }
     }
 

@@ -3,6 +3,8 @@
 
 use record::{Direction, Segment};
 
+use crate::rounds::Tracked;
+
 /// What was measured in one stretch of a time line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
@@ -21,6 +23,11 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
+    /// Its IOPS, to be tracked.
+    pub fn tracked(&self) -> Tracked {
+        Tracked { value: self.iops, host_limited: self.host_limited }
+    }
+
     /// A whole segment as one sample.
     pub fn of(minute: f64, segment: &Segment) -> Self {
         Self {

@@ -4,6 +4,7 @@ use stdx::units::grouped;
 
 use crate::Context;
 use crate::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
+use crate::host_limit::{legend, marked};
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness};
 
 /// Unit of a tracking variable, and how it is printed.
@@ -63,7 +64,9 @@ pub fn determination(
     let mut exhibits = vec![Exhibit::Lines(lines)];
     exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
     let title = format!("Steady State Measurement Window - {short_name}");
-    Page { title, exhibits, remarks: no_window(window) }
+    let mut remarks = no_window(window);
+    remarks.extend(window.filter(|w| w.host_limited).map(|_| legend()));
+    Page { title, exhibits, remarks }
 }
 
 fn no_window(window: Option<&Steadiness>) -> Vec<String> {
@@ -96,7 +99,7 @@ fn guides_of(window: &Steadiness) -> Vec<Guide> {
 fn determination_box(window: &Steadiness, unit: Unit, context: &Context<'_>) -> Facts {
     let amount = |value: f64| format!("{} {}", grouped(value, unit.decimals), unit.name);
     let mut items = vec![
-        ("Average".to_owned(), amount(window.mean)),
+        ("Average".to_owned(), marked(amount(window.mean), window.host_limited)),
         ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),
         ("Measured Maximum Data Excursion".to_owned(), amount(window.range)),
         ("Allowed Maximum Slope Excursion".to_owned(), amount(window.slope_allowed)),

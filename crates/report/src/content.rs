@@ -336,9 +336,11 @@ pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     )
 }
 
-/// What the mark of key figures means, where one has it.
+/// What the mark of key figures and tracking variables means, where one has it.
 pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
-    outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited).then(legend)
+    let has_mark = outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited)
+        || outcome.window.iter().any(|(_, window)| window.host_limited);
+    has_mark.then(legend)
 }
 
 /// Remarks below a page: its own, what its marks mean, and whose charts may show the host.
@@ -384,7 +386,7 @@ pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
             or_na(Some(name)),
             format!("{}-{}", s.first_round, s.last_round),
             // Milliseconds are small numbers, IOPS large ones.
-            grouped(s.mean, if s.mean.abs() < 10.0 { 3 } else { 1 }),
+            marked(grouped(s.mean, if s.mean.abs() < 10.0 { 3 } else { 1 }), s.host_limited),
             share(s.range),
             share(s.slope_excursion),
             s.formula(),

@@ -7,7 +7,7 @@ use record::{Purged, Segment};
 use stdx::units::KIB;
 
 use crate::profile::Cell;
-use crate::rounds::{Rounds, find};
+use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test, modified};
 
 /// Read shares in percent, outer loop, from reads to writes.
@@ -64,7 +64,8 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     seen.precondition = Some(bench.write(&context.precondition())?);
     let workload = |round, step, cell: Cell| context.cell(round, step, cell.read_percent, cell.block_bytes);
     let tracked = |segments: &[Segment]| {
-        context.profile.iops_tracking.iter().map(|cell| iops_of(segments, *cell)).collect()
+        let value = |cell: &Cell| Tracked::of(find(segments, *cell), |segment| Some(segment.iops()));
+        context.profile.iops_tracking.iter().map(value).collect()
     };
     seen.rounds.repeat(context, bench, &cells, workload, tracked)
 }

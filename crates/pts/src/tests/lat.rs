@@ -8,7 +8,7 @@ use record::{Purged, Segment, Until, Workload};
 use stdx::units::KIB;
 
 use crate::profile::{Cell, Demand, Edition};
-use crate::rounds::{Rounds, find};
+use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test, modified};
 
 /// Read shares in percent, outer loop, from reads to writes.
@@ -63,7 +63,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     seen.purge = Some(bench.purge()?);
     seen.precondition = Some(bench.write(&context.precondition())?);
     let workload = |round, step, cell| context.cell_at(DEMAND, round, step, cell);
-    let tracked = |segments: &[Segment]| vec![average_of(segments, TRACKED)];
+    let tracked = |segments: &[Segment]| vec![Tracked::of(find(segments, TRACKED), Segment::mean_latency_ms)];
     seen.rounds.repeat(context, bench, &cells, workload, tracked)?;
     if has_histogram(context) {
         seen.histogram = Some(bench.run(&histogram_run(context))?);

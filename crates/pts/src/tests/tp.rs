@@ -8,7 +8,7 @@ use record::{Access, Purged, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
 use crate::profile::Cell;
-use crate::rounds::{Rounds, find};
+use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
 /// Read shares in percent: the minute of reads comes first.
@@ -65,7 +65,10 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     let block_bytes = seen.block_bytes;
     let workload =
         |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
-    let tracked = |segments: &[Segment]| vec![throughput_of(segments, block_bytes, 0)];
+    let tracked = |segments: &[Segment]| {
+        let writes = find(segments, Cell { block_bytes, read_percent: 0 });
+        vec![Tracked::of(writes, |segment| Some(segment.megabytes_per_second()))]
+    };
     seen.rounds.repeat(context, bench, &MIXES, workload, tracked)
 }
 

@@ -92,7 +92,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
         let sample = seen.take(minute, &segment);
         if limits.when_steady && minute.is_multiple_of(CYCLE_MINUTES) {
             seen.cycles = cycle;
-            let verdict = judge(context, bench, &mut seen.history, cycle, gap, vec![sample.iops])?;
+            let verdict = judge(context, bench, &mut seen.history, cycle, gap, vec![sample.tracked()])?;
             seen.converged = verdict == Verdict::Steady;
         }
         seen.end = if seen.converged {

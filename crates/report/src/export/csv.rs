@@ -253,6 +253,7 @@ fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
         "slope_excursion_allowed",
         "correlation",
         "steady",
+        "host_limited",
     ];
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.window.iter().map(|(name, s)| {
@@ -261,7 +262,7 @@ fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
             let mut row =
                 vec![outcome.test.clone(), name.clone(), s.first_round.to_string(), s.last_round.to_string()];
             row.extend(numbers.iter().map(f64::to_string));
-            row.extend([optional(s.correlation), s.steady.to_string()]);
+            row.extend([optional(s.correlation), s.steady.to_string(), s.host_limited.to_string()]);
             row
         })
     });

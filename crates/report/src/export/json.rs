@@ -165,6 +165,7 @@ fn window(name: &str, s: &Steadiness) -> Window {
         slope_excursion_allowed: s.slope_allowed,
         correlation: s.correlation,
         steady: s.steady,
+        host_limited: s.host_limited,
     }
 }
 

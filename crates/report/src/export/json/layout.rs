@@ -164,6 +164,8 @@ pub struct Window {
     pub slope_excursion_allowed: f64,
     pub correlation: Option<f64>,
     pub steady: bool,
+    /// Whether the host may have set one of the values, and not the drive.
+    pub host_limited: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
