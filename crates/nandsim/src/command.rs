@@ -94,14 +94,33 @@ impl Ssd {
         let last = ((offset + u64::from(bytes) - 1) >> shift) as u32;
         let start = self.controller(self.plan.read_command_ns, last + 1 - first);
         self.taken_read_bytes += u64::from(bytes);
-        let (mut first_ns, mut last_ns) = (NEVER, start);
+        let (first_ns, last_ns) =
+            if first == last { self.read_unit(first, start) } else { self.read_units(first, last, start) };
+        let sent = self.link_up.book(first_ns, self.plan.link_ns(bytes));
+        sent.max(last_ns) + self.plan.read_latency_ns
+    }
+
+    /// Reads one map unit: when it is there, twice.
+    #[inline(always)]
+    fn read_unit(&mut self, unit: u32, start_ns: u64) -> (u64, u64) {
+        let slot = self.map.l2p[unit as usize];
+        // What was never written, and what the buffer still holds, needs no flash.
+        if slot == NONE || self.in_buffer(slot) {
+            return (start_ns, start_ns);
+        }
+        let end = self.read_slots(slot, 1, start_ns);
+        (end, end)
+    }
+
+    /// Reads the map units from `first` to `last`: when the first one is there, and when all are.
+    fn read_units(&mut self, first: u32, last: u32, start_ns: u64) -> (u64, u64) {
+        let (mut first_ns, mut last_ns) = (NEVER, start_ns);
         let mut unit = first;
         while unit <= last {
             let slot = self.map.l2p[unit as usize];
             unit += 1;
-            // What was never written, and what the buffer still holds, needs no flash.
             if slot == NONE || self.in_buffer(slot) {
-                first_ns = start;
+                first_ns = start_ns;
                 continue;
             }
             // Neighbours in one program unit are sensed together.
@@ -113,12 +132,17 @@ impl Ssd {
                 slots += 1;
                 unit += 1;
             }
-            let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
-            let end = self.flash.read_first(self.plan.die_of(slot), start, part);
+            let end = self.read_slots(slot, slots, start_ns);
             first_ns = first_ns.min(end);
             last_ns = last_ns.max(end);
         }
-        let sent = self.link_up.book(first_ns, self.plan.link_ns(bytes));
-        sent.max(last_ns) + self.plan.read_latency_ns
+        (first_ns, last_ns)
+    }
+
+    /// Reads so many slots of one program unit, from `slot` on.
+    #[inline(always)]
+    fn read_slots(&mut self, slot: u32, slots: u32, start_ns: u64) -> u64 {
+        let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
+        self.flash.read_first(self.plan.die_of(slot), start_ns, part)
     }
 }

@@ -5,17 +5,16 @@
 //! the buffer took them, and stand in line instead. On equal times the lower leaf goes first, which keeps
 //! runs reproducible: dies come before commands.
 
+use std::collections::BTreeSet;
+
 /// The time of a leaf that has nothing pending.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Node {
-    time_ns: u64,
-    leaf: u32,
-}
+/// Time and leaf of an event in one number, so that the smaller one comes first: the leaf is in the low bits.
+type Key = u64;
 
-/// Nothing, which belongs to nobody.
-const NOTHING: Node = Node { time_ns: NEVER, leaf: u32::MAX };
+/// Nothing, which belongs to nobody: no leaf has all its bits set.
+const NOTHING: Key = Key::MAX;
 
 /// Leaves from 0 to the number of dies are dies, those behind are commands in flight.
 pub(crate) struct Events {
@@ -23,36 +22,80 @@ pub(crate) struct Events {
     commands: Tree,
     line: Line,
     first_command: usize,
+    leaf_bits: u32,
+    leaf_mask: u64,
+    /// Times from here on are too late for a key.
+    too_late_ns: u64,
+    /// Events too late for a key, and so behind all that have one.
+    far: BTreeSet<(u64, usize)>,
 }
 
 impl Events {
     pub(crate) fn new(dies: usize, commands: usize) -> Self {
+        let leaf_bits = usize::BITS - (dies + commands).leading_zeros();
         Self {
-            dies: Tree::new(0, dies),
-            commands: Tree::new(dies, commands),
+            dies: Tree::new(dies),
+            commands: Tree::new(commands),
             line: Line::new(commands),
             first_command: dies,
+            leaf_bits,
+            leaf_mask: (1 << leaf_bits) - 1,
+            too_late_ns: NOTHING >> leaf_bits,
+            far: BTreeSet::new(),
         }
     }
 
     #[inline]
+    fn leaf_of(&self, key: Key) -> usize {
+        (key & self.leaf_mask) as usize
+    }
+
+    /// The key of an event; what is too late for one is put aside.
+    #[inline(always)]
+    fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
+        if !self.far.is_empty() {
+            self.leave_far(leaf);
+        }
+        if time_ns >= self.too_late_ns {
+            return self.put_far(leaf, time_ns);
+        }
+        time_ns << self.leaf_bits | leaf as u64
+    }
+
+    #[cold]
+    fn put_far(&mut self, leaf: usize, time_ns: u64) -> Key {
+        if time_ns != NEVER {
+            self.far.insert((time_ns, leaf));
+        }
+        NOTHING
+    }
+
+    #[cold]
+    fn leave_far(&mut self, leaf: usize) {
+        self.far.retain(|event| event.1 != leaf);
+    }
+
+    #[inline]
     pub(crate) fn set_die(&mut self, die: usize, time_ns: u64) {
-        self.dies.set(die, time_ns);
+        let key = self.key(die, time_ns);
+        self.dies.set(die, key);
     }
 
     /// Sets the answer of the command on `leaf`, in place of the one that came last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, leaf: usize, time_ns: u64) {
-        self.line.leave(leaf);
-        self.commands.set(leaf - self.first_command, time_ns);
+        let key = self.key(leaf, time_ns);
+        self.leave_line(leaf);
+        self.commands.set(leaf - self.first_command, key);
     }
 
     /// The same for one that is likely to come after all that [`join`](Self::join)ed before; the command has
     /// nothing pending.
     #[inline]
     pub(crate) fn join(&mut self, leaf: usize, time_ns: u64) {
-        if !self.line.join(Node { time_ns, leaf: leaf as u32 }) {
-            self.commands.set(leaf - self.first_command, time_ns);
+        let key = self.key(leaf, time_ns);
+        if !self.line.join(key) {
+            self.commands.set(leaf - self.first_command, key);
         }
     }
 
@@ -65,70 +108,84 @@ impl Events {
     /// Takes back an answer, whether it came or not.
     pub(crate) fn forget(&mut self, leaf: usize) {
         if !self.clear_known(leaf) {
-            self.line.forget(leaf);
+            let mask = self.leaf_mask;
+            self.line.forget(|key| key & mask == leaf as u64);
         }
     }
 
     #[inline]
+    fn leave_line(&mut self, leaf: usize) -> bool {
+        let first = self.leaf_of(self.line.front) == leaf;
+        if first {
+            self.line.leave();
+        }
+        first
+    }
+
+    #[inline]
     fn clear_known(&mut self, leaf: usize) -> bool {
+        if !self.far.is_empty() {
+            self.leave_far(leaf);
+        }
         let place = leaf - self.first_command;
-        if self.line.leave(leaf) {
+        if self.leave_line(leaf) {
             return true;
         }
         let in_tree = self.commands.is_set(place);
         if in_tree {
-            self.commands.set(place, NEVER);
+            self.commands.set(place, NOTHING);
         }
         in_tree
     }
 
     /// Time and leaf of the earliest event; [`NEVER`] when there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
-        let (die, command) = (self.dies.first(), self.commands.first().min(self.line.first()));
-        let first = if die.time_ns <= command.time_ns { die } else { command };
-        (first.time_ns, first.leaf as usize)
+        let key = earlier(earlier(self.commands.first(), self.line.front), self.dies.first());
+        if key == NOTHING {
+            return self.far.first().copied().unwrap_or((NEVER, 0));
+        }
+        (key >> self.leaf_bits, self.leaf_of(key))
     }
 }
 
+#[inline]
+fn earlier(one: Key, other: Key) -> Key {
+    std::hint::select_unpredictable(one < other, one, other)
+}
+
 struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<Key>,
     places: usize,
 }
 
 impl Tree {
-    fn new(first_leaf: usize, leaves: usize) -> Self {
+    fn new(leaves: usize) -> Self {
         let places = leaves.next_power_of_two();
-        let mut nodes = vec![NOTHING; 2 * places];
-        for (place, node) in nodes[places..].iter_mut().enumerate() {
-            node.leaf = (first_leaf + place) as u32;
-        }
-        Self { nodes, places }
+        Self { nodes: vec![NOTHING; 2 * places], places }
     }
 
-    #[inline]
-    fn set(&mut self, place: usize, time_ns: u64) {
+    #[inline(always)]
+    fn set(&mut self, place: usize, key: Key) {
+        let nodes = &mut self.nodes[..];
         let mut at = self.places + place;
         // The winner stays at hand on its way up: only its rivals come from memory, and none waits for another.
-        let mut first = Node { time_ns, ..self.nodes[at] };
-        self.nodes[at] = first;
+        let mut first = key;
+        nodes[at] = first;
         while at > 1 {
-            let rival = self.nodes[at ^ 1];
-            // The left one wins on equal times.
-            let bound = rival.time_ns.saturating_add(u64::from(at.is_multiple_of(2)));
-            first = std::hint::select_unpredictable(first.time_ns < bound, first, rival);
+            first = earlier(first, nodes[at ^ 1]);
             at /= 2;
-            self.nodes[at] = first;
+            nodes[at] = first;
         }
     }
 
     #[inline]
     fn is_set(&self, place: usize) -> bool {
-        self.nodes[self.places + place].time_ns != NEVER
+        self.nodes[self.places + place] != NOTHING
     }
 
     #[inline]
-    fn first(&self) -> Node {
+    fn first(&self) -> Key {
         self.nodes[1]
     }
 }
@@ -136,56 +193,51 @@ impl Tree {
 /// Events in the order in which they come.
 struct Line {
     /// A ring; what is not taken is nothing.
-    ring: Vec<Node>,
+    ring: Vec<Key>,
     first: usize,
     end: usize,
-    last: Node,
+    /// The first in line, and the last that was.
+    front: Key,
+    last: Key,
 }
 
 impl Line {
     fn new(most: usize) -> Self {
-        Self { ring: vec![NOTHING; most.next_power_of_two()], first: 0, end: 0, last: NOTHING }
+        let ring = vec![NOTHING; most.next_power_of_two()];
+        Self { ring, first: 0, end: 0, front: NOTHING, last: NOTHING }
     }
 
+    /// Takes an event unless it comes before the last one in line, or is none.
     #[inline]
-    fn first(&self) -> Node {
-        self.ring[self.first & (self.ring.len() - 1)]
-    }
-
-    /// Takes an event unless it comes before the last one in line.
-    #[inline]
-    fn join(&mut self, node: Node) -> bool {
-        let fits = self.first == self.end || node > self.last;
+    fn join(&mut self, key: Key) -> bool {
+        let fits = (self.front == NOTHING || key > self.last) && key != NOTHING;
         if fits {
             let place = self.end & (self.ring.len() - 1);
-            self.ring[place] = node;
+            self.ring[place] = key;
             self.end += 1;
-            self.last = node;
+            self.last = key;
+            self.front = self.front.min(key);
         }
         fits
     }
 
-    /// Whether `leaf` was the first in line; it is no more.
+    /// Takes out the first in line.
     #[inline]
-    fn leave(&mut self, leaf: usize) -> bool {
-        let place = self.first & (self.ring.len() - 1);
-        let first = self.ring[place].leaf as usize == leaf;
-        if first {
-            self.ring[place] = NOTHING;
-            self.first += 1;
-        }
-        first
+    fn leave(&mut self) {
+        let last_place = self.ring.len() - 1;
+        self.ring[self.first & last_place] = NOTHING;
+        self.first += 1;
+        self.front = self.ring[self.first & last_place];
     }
 
-    /// Takes `leaf` out of the line, wherever it stands.
-    fn forget(&mut self, leaf: usize) {
-        let kept: Vec<Node> = (self.first..self.end)
+    /// Takes an event out of the line, wherever it stands.
+    fn forget(&mut self, is_it: impl Fn(Key) -> bool) {
+        let kept: Vec<Key> = (self.first..self.end)
             .map(|at| self.ring[at & (self.ring.len() - 1)])
-            .filter(|node| node.leaf as usize != leaf)
+            .filter(|&key| !is_it(key))
             .collect();
-        self.ring.fill(NOTHING);
-        (self.first, self.end) = (0, 0);
-        kept.into_iter().for_each(|node| assert!(self.join(node), "a line is in order"));
+        *self = Self::new(self.ring.len());
+        kept.into_iter().for_each(|key| assert!(self.join(key), "a line is in order"));
     }
 }
 
@@ -215,13 +267,15 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list: dies and commands that get, lose and replace events as a drive does it.
+        /// Against a list: dies and commands that get, lose and replace events as a drive does it, some of them too
+        /// late for a key.
         #[test]
         fn the_earliest_of_a_list_comes_next(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);
             let mut events = Events::new(dies, commands);
             let mut list = vec![NEVER; dies + commands];
             for (leaf, time_ns, what) in steps {
+                let time_ns = if time_ns < 42 { time_ns } else { NEVER - 100 + time_ns };
                 let (next_ns, next) = events.next();
                 if leaf < dies {
                     events.set_die(leaf, time_ns);

@@ -61,7 +61,9 @@ struct Die {
     frees: u32,
     leaf: u32,
     waiting: VecDeque<Op>,
-    /// How often the booked operation may still be suspended, and the end of the last read in it.
+    /// Up to when a read suspends the booked operation: its end; 0 when no read does. How often it may still be
+    /// suspended, and the end of the last read in it.
+    yields_ns: u64,
     suspends: u32,
     read_ns: u64,
     /// Program unit that was read last, while nothing else came between.
@@ -87,6 +89,7 @@ impl Flash {
             frees: 0,
             leaf: NOBODY,
             waiting: VecDeque::new(),
+            yields_ns: 0,
             suspends: 0,
             read_ns: 0,
             last_unit: NO_UNIT,
@@ -141,7 +144,7 @@ impl Flash {
     }
 
     /// Reads a part of a program unit behind all that is booked on its die: the end in ns.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
         let die = &mut self.dies[die];
         let mut sense_ns = part.sense_ns;
@@ -163,10 +166,9 @@ impl Flash {
     }
 
     /// Reads for the host: as [`read`](Self::read), but a running program may be suspended.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
-        let state = &self.dies[die];
-        if state.suspends == 0 || state.end_ns == NEVER || at_ns >= state.end_ns {
+        if at_ns >= self.dies[die].yields_ns {
             return self.read(die, at_ns, part);
         }
         self.suspend(die, at_ns, part)
@@ -188,6 +190,7 @@ impl Flash {
         die.read_ns = until;
         die.end_ns += until - start;
         die.free_ns += until - start;
+        die.yields_ns = if die.suspends > 0 { die.end_ns } else { 0 };
         end
     }
 
@@ -290,6 +293,7 @@ impl Flash {
             }
         };
         (die.free_ns, die.end_ns, die.frees, die.leaf) = (end, end, frees, command);
+        die.yields_ns = if die.suspends > 0 { end } else { 0 };
         events.set_die(leaf, end);
     }
 
@@ -305,7 +309,7 @@ impl Flash {
         self.outstanding -= 1;
         let freed = std::mem::take(&mut self.dies[die].frees);
         let leaf = std::mem::replace(&mut self.dies[die].leaf, NOBODY);
-        self.dies[die].end_ns = NEVER;
+        (self.dies[die].end_ns, self.dies[die].yields_ns) = (NEVER, 0);
         match self.dies[die].waiting.pop_front() {
             Some(op) => self.start(die, op, events),
             None => events.set_die(die, NEVER),

@@ -14,6 +14,8 @@ pub(crate) struct Lane {
     /// earlier time than the start is left from an earlier turn of the ring: the bucket is empty. A later one
     /// than the end is of a later turn, which has taken its place: so far ahead, it counts as full.
     filled_ns: Box<[u64; BUCKETS]>,
+    /// Length of a bucket, a power of two, and its logarithm.
+    width_ns: u64,
     shift: u32,
     /// Start of the first bucket known to be full and end of the last, so that a long backlog is not walked
     /// again for every transfer.
@@ -24,16 +26,16 @@ impl Lane {
     /// `typical_ns` is the usual length of a transfer; buckets are the next power of two.
     pub(crate) fn new(typical_ns: u64) -> Self {
         let shift = typical_ns.clamp(256, 1 << 30).next_power_of_two().trailing_zeros();
-        Self { filled_ns: Box::new([0; BUCKETS]), shift, full: 0..0 }
+        Self { filled_ns: Box::new([0; BUCKETS]), width_ns: 1 << shift, shift, full: 0..0 }
     }
 
     /// Takes `need_ns` from `at_ns` on, in the first gaps there are, and returns when it is over.
     #[inline]
     pub(crate) fn book(&mut self, at_ns: u64, need_ns: u64) -> u64 {
         // Most transfers fit into their first bucket.
-        let number = at_ns >> self.shift;
-        let (start, limit) = (number << self.shift, (number + 1) << self.shift);
-        let filled = &mut self.filled_ns[number as usize % BUCKETS];
+        let start = at_ns & !(self.width_ns - 1);
+        let limit = start + self.width_ns;
+        let filled = &mut self.filled_ns[(at_ns >> self.shift) as usize % BUCKETS];
         let from = start.max(*filled);
         let end = from + need_ns;
         if end <= limit && from < limit {
@@ -45,14 +47,13 @@ impl Lane {
 
     /// Takes `need_ns` in the bucket that starts at `first` and those behind it: the end of the last part.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
-        let width = 1u64 << self.shift;
         let known = self.full.contains(&first) || first == self.full.end;
         let mut start = if known { self.full.end } else { first };
         let mut place = (start >> self.shift) as usize;
         let mut left = need_ns;
         loop {
             let filled = &mut self.filled_ns[place % BUCKETS];
-            let (from, limit) = (start.max(*filled), start + width);
+            let (from, limit) = (start.max(*filled), start + self.width_ns);
             let end = from + left;
             if end <= limit && from < limit {
                 *filled = end;
