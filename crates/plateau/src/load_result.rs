@@ -106,6 +106,13 @@ impl Part {
                 HOST_LIMIT_SHARE * 100.0
             ));
         }
+        if self.segments.iter().any(Segment::is_shallow) {
+            let share = self.segments.iter().filter_map(Segment::depth_share).fold(1.0, f64::min) * 100.0;
+            remarks.push(format!(
+                "DEPTH NOT KEPT: on average {share:.0} % of the I/Os that were asked for were outstanding; the target makes \
+                 whoever gives it an I/O wait, or making the data took too long"
+            ));
+        }
         let repeats: u64 =
             self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
         if repeats > 0 {
@@ -271,6 +278,10 @@ mod tests {
         assert_eq!(told[1]["placement"][0], "cpu 1");
         let polled = part(SECOND_NS, Some(0.5), true).text(None);
         assert!(polled.contains("polled, so always busy") && !polled.contains("HOST-LIMITED"), "{polled}");
+        let mut shallow = part(400_000_000, None, false);
+        (0..1000).for_each(|_| shallow.segments[0].read.latency.record(812_000));
+        let text = shallow.text(None);
+        assert!(text.contains("note   DEPTH NOT KEPT: on average 81 % of the I/Os"), "{text}");
         let mut repeated = part(400_000_000, None, false);
         assert!(!repeated.text(None).contains("repeats"));
         repeated.segments[0].host.as_mut().expect("a host").repeats = 3;

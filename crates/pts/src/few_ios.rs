@@ -14,33 +14,38 @@ pub fn has_few(segment: &Segment) -> bool {
 
 /// What must be said of these cells; none where enough I/Os ended in all of them.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
-    let (mut all, mut coarse) = (0u32, 0u32);
+    let (count, kinds) = kinds_among(cells, has_few)?;
+    Some(format!(
+        "FEW I/Os: fewer than {FEW} ended in {count}, so their figures are coarse, and 0 where none ended; longer cells, \
+         or a larger scale of a simulated drive, give better ones: {kinds}"
+    ))
+}
+
+/// How many of the cells are `such` (`2 of 56 cells`), and their kinds; none where none is.
+pub fn kinds_among<'a>(
+    cells: impl Iterator<Item = &'a Segment>,
+    such: impl Fn(&Segment) -> bool,
+) -> Option<(String, String)> {
+    let (mut all, mut found) = (0u32, 0u32);
     let mut kinds: Vec<String> = Vec::new();
     for segment in cells {
         all += 1;
-        if !has_few(segment) {
+        if !such(segment) {
             continue;
         }
-        coarse += 1;
+        found += 1;
         let workload = &segment.workload;
         let kind = format!("{workload} at TC {} QD {}", workload.threads, workload.queue_depth);
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
-    if kinds.is_empty() {
-        return None;
-    }
     let more = kinds.len().saturating_sub(LISTED);
     kinds.truncate(LISTED);
     if more > 0 {
         kinds.push(format!("{more} more kinds"));
     }
-    Some(format!(
-        "FEW I/Os: fewer than {FEW} ended in {coarse} of {all} cells, so their figures are coarse, and 0 where none \
-         ended; longer cells, or a larger scale of a simulated drive, give better ones: {}",
-        kinds.join(", ")
-    ))
+    (found > 0).then(|| (format!("{found} of {all} cells"), kinds.join(", ")))
 }
 
 #[cfg(test)]

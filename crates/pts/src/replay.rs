@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
-use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, temperature};
+use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, shallow, temperature};
 
 /// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
@@ -140,6 +140,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
         let mut answers = Replay::of(name, entries);
         let limited = host_limit::among(answers.measured());
         let few = few_ios::note(answers.measured());
+        let shallow = shallow::note(answers.measured());
         let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not fit this version of the {name} test: {why}"));
@@ -149,6 +150,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
             outcome.host_limited = Some(limited.count);
         }
         outcome.notes.extend(few);
+        outcome.notes.extend(shallow);
         if outcome.converged == Some(false) {
             outcome.notes.extend(temperature::notes(name, entries));
         }

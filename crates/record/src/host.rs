@@ -7,6 +7,11 @@ use crate::{DataPattern, Segment};
 /// A segment above this share of what the host can do says something of the host as well.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
+/// A load whose mean number of outstanding I/Os is below this share of what was asked for is called shallow.
+pub const DEPTH_KEPT_SHARE: f64 = 0.90;
+/// I/Os for each that is outstanding, from which on their mean says something.
+const LEAST_PER_OUTSTANDING: u64 = 20;
+
 /// What the threads of a load cost the host, as the kernel counts it, from the common start to their ends.
 /// Helpers of the kernel that belong to no thread of the load (interrupts, io-wq) are not in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,6 +193,29 @@ impl Segment {
         [self.busy_share(), host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
     }
 
+    /// I/Os that were outstanding on average, over those that were asked for: response times over time (Little's law).
+    /// None where that says nothing: of simulated drives and open loops, and where too few I/Os ended.
+    #[must_use]
+    pub fn depth_share(&self) -> Option<f64> {
+        let outstanding = u64::from(self.workload.outstanding());
+        let times = [&self.read.latency, &self.write.latency];
+        let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
+        // Those that are under way at the end count in none of both.
+        let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
+        if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
+            return None;
+        }
+        let sum_ns: u128 = times.iter().map(|t| t.sum()).sum();
+        let had_ns = self.seconds() * 1e9 * outstanding as f64;
+        (had_ns > 0.0).then(|| sum_ns as f64 / had_ns)
+    }
+
+    /// Whether the load had fewer I/Os outstanding than it was asked for, although its host was not busy.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        !self.is_host_limited() && self.depth_share().is_some_and(|share| share < DEPTH_KEPT_SHARE)
+    }
+
     /// Whether the host took part in the result: it was used for more than [`HOST_LIMIT_SHARE`].
     #[must_use]
     pub fn is_host_limited(&self) -> bool {
@@ -263,6 +291,24 @@ mod tests {
         let at_two = cost_at(&costs, 2).unwrap();
         assert!((at_two - (80.0 + 200.0 * (0.5 - 1.0 / 32.0) / (1.0 - 1.0 / 32.0))).abs() < 1e-9, "{at_two}");
         assert_eq!(cost_at(&[], 1), None);
+    }
+
+    #[test]
+    fn response_times_say_how_many_ios_were_outstanding() {
+        // A thousand I/Os of 0.95, 0.85 and 1 ms one after the other in a second.
+        let with = |each_ns: u64, ios: u64| {
+            let mut segment = second(ios, 1, "libaio", 0);
+            (0..ios).for_each(|_| segment.write.latency.record(each_ns));
+            segment
+        };
+        assert_eq!(with(950_000, 1000).depth_share(), Some(0.95));
+        assert!(!with(950_000, 1000).is_shallow() && with(850_000, 1000).is_shallow());
+        assert_eq!(with(50_000_000, 19).depth_share(), None, "19 I/Os");
+        assert_eq!(second(1000, 1, "libaio", 0).depth_share(), None, "no response times are known");
+        let mut busy = with(850_000, 1000);
+        busy.host.as_mut().unwrap().ceiling_share = Some(0.9);
+        assert!(!busy.is_shallow(), "then the host is the reason");
+        assert_eq!(Segment { host: None, ..with(850_000, 1000) }.depth_share(), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };
-pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HOST_LIMIT_SHARE, HostLoad};
+pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,

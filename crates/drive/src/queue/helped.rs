@@ -7,6 +7,7 @@
 use std::io::IoSliceMut;
 use std::os::fd::{BorrowedFd, RawFd};
 
+use rustix::event::epoll;
 use rustix::io::{Errno, ReadWriteFlags};
 
 /// Behind the end of every target, and a multiple of every block.
@@ -20,7 +21,15 @@ pub(super) fn may_block(fd: RawFd) -> bool {
     let file = unsafe { BorrowedFd::borrow_raw(fd) };
     // The flag is looked at before the place, so nothing is read whatever the answer.
     let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
-    answer == Err(Errno::OPNOTSUPP)
+    answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
+}
+
+/// Whether the kernel asks the file itself, each time, if it is ready: then no helping thread is needed. FUSE says that it
+/// always is, and makes wait whoever believes it.
+fn can_be_polled(file: BorrowedFd<'_>) -> bool {
+    let watched = epoll::create(epoll::CreateFlags::CLOEXEC)
+        .and_then(|watch| epoll::add(watch, file, epoll::EventData::new_u64(0), epoll::EventFlags::empty()));
+    watched != Err(Errno::PERM)
 }
 
 /// For how many completions a call waits.

@@ -1,0 +1,15 @@
+//! Cells in which fewer I/Os were outstanding than the test asks for.
+
+use record::{DEPTH_KEPT_SHARE, Segment};
+
+use crate::few_ios::kinds_among;
+
+/// What must be said of these cells; none where the depth was kept in all of them.
+pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
+    let (count, kinds) = kinds_among(cells, Segment::is_shallow)?;
+    Some(format!(
+        "DEPTH NOT KEPT: in {count} fewer than {:.0} % of the I/Os that are asked for were outstanding on average; the target \
+         makes whoever gives it an I/O wait, or making the data took too long: {kinds}",
+        DEPTH_KEPT_SHARE * 100.0
+    ))
+}
