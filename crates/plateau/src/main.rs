@@ -26,6 +26,7 @@ mod progress;
 mod publication;
 mod rebuild;
 mod rehearsal;
+mod renamed;
 mod report_file;
 mod session;
 mod settings;

@@ -10,7 +10,7 @@ use crate::conduct::{self, Work};
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
 use crate::session::Begin;
-use crate::{driving, places, rebuild};
+use crate::{driving, places, rebuild, renamed};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -102,8 +102,18 @@ fn open_again(file: &RunFile) -> Done<Drive> {
             ),
         ));
     }
-    let drive = drive::open(&file.target.path, &open)?;
-    let (was, is) = (&file.target, drive.facts());
+    let was = &file.target;
+    let mut opened = drive::open(&was.path, &open);
+    if !opened.as_ref().is_ok_and(|drive| drive.facts().identity == was.identity)
+        && let Some(path) = renamed::path_now(was)
+    {
+        let text =
+            format!("the drive that was {} when the run began is {path} now ({})", was.path, was.identity);
+        crate::printer::tell_line(&text);
+        opened = drive::open(&path, &open);
+    }
+    let drive = opened?;
+    let is = drive.facts();
     // What an array has is known when it is there; its members are compared.
     let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
     let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
