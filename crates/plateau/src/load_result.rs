@@ -79,6 +79,11 @@ impl Part {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
 
+    /// The smallest share of the I/Os asked for that were outstanding on average in a workload.
+    fn depth_share(&self) -> Option<f64> {
+        self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
+    }
+
     /// What a reader must know of a simulated target.
     fn simulation(&self) -> Vec<String> {
         let Some(sim) = &self.target.simulated else { return Vec::new() };
@@ -107,7 +112,7 @@ impl Part {
             ));
         }
         if self.segments.iter().any(Segment::is_shallow) {
-            let share = self.segments.iter().filter_map(Segment::depth_share).fold(1.0, f64::min) * 100.0;
+            let share = self.depth_share().unwrap_or(0.0) * 100.0;
             remarks.push(format!(
                 "DEPTH NOT KEPT: on average {share:.0} % of the I/Os that were asked for were outstanding; the target makes \
                  whoever gives it an I/O wait, or making the data took too long"

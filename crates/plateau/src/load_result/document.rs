@@ -47,6 +47,8 @@ struct Job<'a> {
     cpu: Option<Cpu>,
     host_share: Option<f64>,
     host_limited: bool,
+    /// I/Os outstanding on average over those asked for, the smallest of the workloads; null where that says nothing.
+    depth_share: Option<f64>,
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
     notes: Vec<String>,
@@ -142,6 +144,7 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         }),
         host_share: part.largest(record::Segment::host_share),
         host_limited: part.host_limited() > 0,
+        depth_share: part.depth_share(),
         clock: clock.filter(|_| part.is_driven()),
         verify: part.findings.as_ref().map(verify),
         notes: part.remarks(),
