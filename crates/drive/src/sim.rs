@@ -66,7 +66,7 @@ impl Simulated {
         let model = model_of(name).map_err(unusable)?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
         let scale = scale.map_err(|e| unusable(e.to_string()))?;
-        let mut ssd = Ssd::new_advised(&model, scale, options.sim_seed, &memory::ask_for_huge_pages);
+        let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
         let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
         let faults = faults.map_err(|e| unusable(e.to_string()))?;

@@ -39,6 +39,7 @@ mod write;
 pub use faults::{Cause, FAULT_GRAMMAR, Failure, FaultError, Faults, LostCommands, MediaFault, SlowTime};
 pub use health::{Health, Smart};
 pub use load::{Direction, Failed, Load, Tally, Tick, Until};
+pub use map::Memory;
 pub use model::{
     Cache, Calibration, Class, Firmware, Geometry, Hybrid, MODELS, Model, ModelError, Thermal, Timing,
     VictimPolicy,

@@ -52,9 +52,26 @@ pub(crate) struct Map {
     /// Map units that are mapped.
     pub(crate) mapped: u32,
     superblock: Divisor,
+    fetch: Option<fn(*const u8)>,
 }
 
-fn table<T: Copy>(length: usize, value: T, advise: &dyn Fn(Range<*const u8>)) -> Vec<T> {
+/// What the caller does for the large tables of the mapping.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// Called with the memory of each table before anything is in it, to tell the kernel how it will be used.
+    pub advise: fn(Range<*const u8>),
+    /// Begins to bring a place in a table into the processor's cache and does not wait for it. Without it the
+    /// places are read ahead, several at once.
+    pub fetch: Option<fn(*const u8)>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { advise: |_| (), fetch: None }
+    }
+}
+
+fn table<T: Copy>(length: usize, value: T, advise: fn(Range<*const u8>)) -> Vec<T> {
     let mut table = Vec::with_capacity(length);
     let memory = table.spare_capacity_mut().as_ptr_range();
     advise(memory.start.cast()..memory.end.cast());
@@ -63,12 +80,11 @@ fn table<T: Copy>(length: usize, value: T, advise: &dyn Fn(Range<*const u8>)) ->
 }
 
 impl Map {
-    /// `advise` is shown the memory of each large table before anything is in it.
     pub(crate) fn new(
         map_units: u32,
         superblocks: u32,
         slots_per_superblock: u32,
-        advise: &dyn Fn(Range<*const u8>),
+        Memory { advise, fetch }: Memory,
     ) -> Self {
         let slots = superblocks as usize * slots_per_superblock as usize;
         Self {
@@ -79,6 +95,7 @@ impl Map {
             fewest: vec![0; (superblocks as usize).div_ceil(GROUP)],
             mapped: 0,
             superblock: Divisor::new(slots_per_superblock),
+            fetch,
         }
     }
 
@@ -140,17 +157,18 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// Looks at the entries of these map units at once: what is far away comes from memory side by side, and
-    /// nobody waits for it when it is needed.
+    /// Gets the entries of these map units: what is far away comes from memory side by side, and nobody waits for
+    /// it when it is needed.
     #[inline]
     pub(crate) fn fetch_units(&self, units: impl Iterator<Item = u32>) {
-        std::hint::black_box(units.fold(0, |seen, unit| seen ^ self.l2p[unit as usize]));
+        let seen = units.fold(0, |seen, unit| seen ^ self.glance(&self.l2p, unit));
+        std::hint::black_box(seen);
     }
 
     /// The same for the bits of the slots that they hold now.
     #[inline]
     pub(crate) fn fetch_bits(&self, units: impl Iterator<Item = u32>) {
-        let bits = |unit: u32| self.bits.get(self.l2p[unit as usize] as usize / 64).copied().unwrap_or(0);
+        let bits = |unit: u32| self.glance(&self.bits, self.l2p[unit as usize] / 64);
         std::hint::black_box(units.fold(0, |seen, unit| seen ^ bits(unit)));
     }
 
@@ -159,10 +177,23 @@ impl Map {
     pub(crate) fn fetch_slots(&self, first: u32, mut slots: u64) {
         let mut seen = 0;
         while slots != 0 {
-            seen ^= self.l2p[self.p2l[(first + slots.trailing_zeros()) as usize] as usize];
+            seen ^= self.glance(&self.l2p, self.p2l[(first + slots.trailing_zeros()) as usize]);
             slots &= slots - 1;
         }
         std::hint::black_box(seen);
+    }
+
+    /// Gets what is `at` a place of a table, if that is one: now, or without waiting for it and without seeing it.
+    #[inline]
+    fn glance<T: Copy + Default>(&self, table: &[T], at: u32) -> T {
+        let at = at as usize;
+        match self.fetch {
+            Some(fetch) => {
+                fetch(table.as_ptr().wrapping_add(at).cast());
+                T::default()
+            }
+            None => table.get(at).copied().unwrap_or_default(),
+        }
     }
 
     /// Puts `unit` into `slot`, a fresh one; what the unit held before becomes garbage.
@@ -262,7 +293,7 @@ mod tests {
 
         #[test]
         fn next_valid_finds_what_a_scan_finds(set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..300, length in 0u32..300) {
-            let mut map = Map::new(300, 3, 100, &|_| ());
+            let mut map = Map::new(300, 3, 100, Memory::default());
             for &slot in &set {
                 map.bind(slot, slot);
             }

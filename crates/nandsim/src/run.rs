@@ -28,9 +28,26 @@ struct Thread {
     stream: Stream,
     /// Bytes still to submit.
     left_bytes: u64,
-    /// The next accesses, drawn together so that their mapping entries come from memory side by side.
-    ahead: [Access; AHEAD],
+    /// A ring of the next accesses. Half of it is drawn at once, so that their mapping entries come from memory
+    /// side by side; what these point to comes when the half is due.
+    ahead: [Access; 2 * AHEAD],
     next: usize,
+}
+
+impl Thread {
+    /// Draws the half behind the one that is due.
+    fn draw(&mut self) {
+        let from = (self.next + AHEAD) % (2 * AHEAD);
+        let mut places = self.ahead[from..from + AHEAD].iter_mut();
+        let take = |access| *places.next().expect("as many places as accesses") = access;
+        self.stream.draw(AHEAD, take);
+    }
+
+    /// The half that is due and the one behind it.
+    fn halves(&self) -> [&[Access]; 2] {
+        let (first, second) = self.ahead.split_at(AHEAD);
+        if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }
+    }
 }
 
 /// What a run keeps beside the drive.
@@ -222,16 +239,14 @@ impl Ssd {
             self.events.clear(leaf);
             return;
         }
-        if thread.next == AHEAD {
-            let mut places = thread.ahead.iter_mut();
-            let take = |access| *places.next().expect("as many places as accesses") = access;
-            thread.stream.draw(AHEAD, take);
-            thread.next = 0;
+        if thread.next.is_multiple_of(AHEAD) {
+            thread.draw();
             let unit = |access: &Access| (access.offset_bytes >> self.plan.map_unit_shift) as u32;
-            self.map.fetch_units(thread.ahead.iter().map(unit));
-            self.map.fetch_bits(thread.ahead.iter().filter(|access| !access.read).map(unit));
+            let [soon, later] = thread.halves();
+            self.map.fetch_units(later.iter().map(unit));
+            self.map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
         }
-        let access = thread.ahead[thread.next];
+        let access = thread.ahead[thread.next % (2 * AHEAD)];
         thread.next += 1;
         thread.left_bytes = thread.left_bytes.saturating_sub(access.block_bytes.into());
         (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
@@ -249,7 +264,10 @@ impl Run {
             };
             let stream = Stream::new(load.seed, index, load.threads, pattern);
             let none = Access { read: false, block_bytes: 0, offset_bytes: 0 };
-            Thread { stream, left_bytes, ahead: [none; AHEAD], next: AHEAD }
+            let mut thread = Thread { stream, left_bytes, ahead: [none; 2 * AHEAD], next: AHEAD };
+            thread.draw();
+            thread.next = 0;
+            thread
         };
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
         let slot = |i: u32| Slot { thread: (i / u32::from(load.queue_depth)) as u16, ..Slot::default() };

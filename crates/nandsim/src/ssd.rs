@@ -1,7 +1,6 @@
 //! The drive: its state and everything but the command path.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use crate::cache::Cache;
 use crate::collect::Victim;
@@ -11,7 +10,7 @@ use crate::flash::{Finished, Flash, NOBODY};
 use crate::health::Health;
 use crate::hybrid::Log;
 use crate::lane::Lane;
-use crate::map::{Map, NONE};
+use crate::map::{Map, Memory, NONE};
 use crate::plan::{Plan, RESERVE};
 use crate::power::Unwritten;
 use crate::thermal::Thermal;
@@ -90,13 +89,12 @@ impl Ssd {
     /// A drive fresh out of the box; `seed` sets the spread of its programming times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
-        Self::new_advised(model, scale, seed, &|_| ())
+        Self::new_in(model, scale, seed, Memory::default())
     }
 
-    /// As [`new`](Self::new); `advise` is called with the memory of each large table of the mapping before
-    /// anything is in it, so that the caller may tell the kernel how it will be used.
+    /// As [`new`](Self::new); the caller looks after the memory of the mapping.
     #[must_use]
-    pub fn new_advised(model: &Model, scale: Scale, seed: u64, advise: &dyn Fn(Range<*const u8>)) -> Self {
+    pub fn new_in(model: &Model, scale: Scale, seed: u64, memory: Memory) -> Self {
         let plan = Plan::new(model, scale);
         let link = Lane::new(plan.link_ns(4096));
         let mut uses = vec![Use::Free; plan.superblocks as usize];
@@ -108,7 +106,7 @@ impl Ssd {
                 plan.map_units,
                 plan.superblocks + plan.cache_superblocks,
                 plan.superblock_slots,
-                advise,
+                memory,
             ),
             uses,
             free: (0..plan.superblocks).collect(),

@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use common::{SECOND, churn, fill, load, run, small};
-use nandsim::{Load, MODELS, Model, Scale, Ssd, Until};
+use nandsim::{Load, MODELS, Memory, Model, Scale, Ssd, Until};
 use stdx::access::Order;
 
 fn near(a: f64, b: f64, percent: f64) -> bool {
@@ -30,6 +32,23 @@ fn fresh_then_a_cliff_then_steady() {
     let written: f64 = full.iter().take_while(|&&tick| tick > 0.8 * fresh).sum::<f64>() * 4096.0;
     let fills = written / ssd.capacity_bytes() as f64;
     assert!((1.0..1.6).contains(&fills), "the cliff comes after {fills} fills");
+}
+
+#[test]
+fn memory_that_is_looked_after_changes_no_result() {
+    static FETCHED: AtomicU64 = AtomicU64::new(0);
+    let count = |_| _ = FETCHED.fetch_add(1, Ordering::Relaxed);
+    let model = Model::named("nvme-tlc-2018").unwrap();
+    let life = |memory| {
+        let mut ssd = Ssd::new_in(&model, Scale::one_over(1024).unwrap(), 1, memory);
+        fill(&mut ssd);
+        let load = load(&ssd, Order::Random, 50, 16384, Until::Bytes(2 * ssd.capacity_bytes()));
+        (run(&mut ssd, &load), ssd.state_hash())
+    };
+    let alone = life(Memory::default());
+    assert_eq!(FETCHED.load(Ordering::Relaxed), 0);
+    assert_eq!(life(Memory { fetch: Some(count), ..Memory::default() }), alone);
+    assert!(FETCHED.load(Ordering::Relaxed) > 0, "nothing was fetched");
 }
 
 #[test]
