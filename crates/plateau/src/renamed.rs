@@ -3,9 +3,11 @@
 use drive::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
-/// Where the drive of `was` is now, if it has a serial number and one device of this host is it.
+/// The other name that the drive of `was` has now, if it has a serial number and one device of this host is it. None where
+/// the old name still leads to it.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
-    list().ok().and_then(|devices| only(&devices, was))
+    let path = only(&list().ok()?, was)?;
+    (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)
 }
 
 fn only(devices: &[Listed], was: &TargetFacts) -> Option<String> {
