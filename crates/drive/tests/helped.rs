@@ -4,7 +4,8 @@ mod support;
 
 use drive::{Engine, OpenOptions};
 use record::{Arrivals, Process, Regime, Until, Workload};
-use support::{Zram, armed, finish, workload};
+use support::zram::Zram;
+use support::{armed, finish, workload};
 
 const SIZE: u64 = 16 << 20;
 

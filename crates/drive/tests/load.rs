@@ -6,7 +6,8 @@ use std::os::unix::fs::FileExt;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions, Outcome};
 use record::{Access, DataPattern, Range, Segment, Until, Workload};
-use support::{Loop, Zram, armed, finish, way, workload};
+use support::zram::Zram;
+use support::{Loop, armed, finish, way, workload};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;

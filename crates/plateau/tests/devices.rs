@@ -3,6 +3,8 @@
 #[path = "../../drive/tests/support/storage_daemon.rs"]
 mod storage_daemon;
 mod support;
+#[path = "../../drive/tests/support/zram.rs"]
+mod zram;
 
 use std::path::Path;
 use std::process::Command;
@@ -45,27 +47,6 @@ fn loop_device_with_4096_byte_sectors() {
     assert_eq!(document["ceiling"]["null"].as_array().map(Vec::len), Some(3), "{}", document["ceiling"]);
     let engines = document["engines"].to_string();
     assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
-}
-
-/// A zram device, removed when dropped.
-struct Zram(String);
-
-impl Zram {
-    fn new() -> Option<Self> {
-        let bytes = SIZE.to_string();
-        let output = Command::new("zramctl").args(["--find", "--size", &bytes]).output().ok()?;
-        if !output.status.success() {
-            eprintln!("skipped: zramctl: {}", String::from_utf8_lossy(&output.stderr).trim());
-            return None;
-        }
-        Some(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        drop(Command::new("zramctl").args(["--reset", &self.0]).status());
-    }
 }
 
 /// Runs `tests`, or with `PLATEAU_EVERY_TEST=1` every one there is, with cells of 20 ms: nothing to conclude from, but
@@ -116,10 +97,10 @@ fn every_kind_of_test_on_a_loop_device() {
 #[test]
 fn every_kind_of_test_on_a_zram_device() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Zram::new() else { return };
+    let Some(device) = zram::Zram::new(SIZE) else { return };
     // The sectors of zram are 4 KiB.
     let tests = ["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "cbw", "dirth"];
-    tests_complete(&bench, &device.0, &tests, &["--composite-fits-sectors"]);
+    tests_complete(&bench, &device.path, &tests, &["--composite-fits-sectors"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 pub mod seccomp;
 pub mod storage_daemon;
+pub mod zram;
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
@@ -87,32 +88,6 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         if let Err(problem) = command("losetup", &["--detach", &self.path]) {
-            eprintln!("{problem}");
-        }
-    }
-}
-
-/// A compressed RAM disk with sectors of 4096 B; reset when dropped.
-pub struct Zram {
-    pub path: String,
-}
-
-impl Zram {
-    /// A device of `bytes`; none, with a printed reason, where that is impossible.
-    pub fn new(bytes: u64) -> Option<Self> {
-        match command("zramctl", &["--find", "--size", &bytes.to_string()]) {
-            Ok(path) => Some(Self { path }),
-            Err(reason) => {
-                skip(&reason);
-                None
-            }
-        }
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        if let Err(problem) = command("zramctl", &["--reset", &self.path]) {
             eprintln!("{problem}");
         }
     }

@@ -1,0 +1,46 @@
+//! zram devices, each made for its test. `zramctl --find` would give the same free device to two tests that ask at
+//! once; the kernel's `hot_add` gives each a new one.
+
+use std::fs;
+use std::process::Command;
+
+const CONTROL: &str = "/sys/class/zram-control";
+
+/// A compressed RAM disk with sectors of 4096 B; gone when dropped.
+pub struct Zram {
+    pub path: String,
+    number: u32,
+}
+
+impl Zram {
+    /// A device of `bytes`; none, with a printed reason, where that is impossible.
+    pub fn new(bytes: u64) -> Option<Self> {
+        made(bytes).inspect_err(|reason| eprintln!("skipped: {reason}")).ok()
+    }
+}
+
+fn made(bytes: u64) -> Result<Zram, String> {
+    if !fs::exists(CONTROL).unwrap_or(false) {
+        // Whether it worked is seen right below.
+        drop(Command::new("modprobe").arg("zram").output());
+    }
+    let add = format!("{CONTROL}/hot_add");
+    let number = fs::read_to_string(&add).map_err(|e| format!("{add}: {e}"))?;
+    let number: u32 = number.trim().parse().map_err(|e| format!("{add} gave {number:?}: {e}"))?;
+    // From here on it is removed whatever happens.
+    let device = Zram { path: format!("/dev/zram{number}"), number };
+    let size = format!("/sys/block/zram{number}/disksize");
+    fs::write(&size, bytes.to_string()).map_err(|e| format!("{size}: {e}"))?;
+    if !fs::exists(&device.path).unwrap_or(false) {
+        return Err(format!("{} has not appeared", device.path));
+    }
+    Ok(device)
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        if let Err(problem) = fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string()) {
+            eprintln!("{} cannot be removed: {problem}", self.path);
+        }
+    }
+}
