@@ -14,6 +14,7 @@ mod read_back;
 pub(crate) mod recorder;
 pub(crate) mod schedule;
 mod stamp;
+mod stock;
 pub(crate) mod together;
 mod watch;
 pub(crate) mod worker;
@@ -46,6 +47,7 @@ use content::{Checks, Content, Stamped};
 use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use schedule::Schedule;
+use stock::Stock;
 use watch::watch;
 use worker::{Ahead, Failure, Repeats, Request, Worker};
 
@@ -401,6 +403,7 @@ fn work<Q: Queue, C: Content>(
     let shape = Shape {
         fd: device.fd,
         depth: workload.queue_depth,
+        spares: stock::spares(workload),
         block_bytes: workload.block_bytes,
         clock: device.clock,
         polling: device.manner.polling,
@@ -416,6 +419,9 @@ fn work<Q: Queue, C: Content>(
     let recorder = Recorder::new(device.interval_ns, duration_ns, sender.clone());
     let mut worker =
         queue.map(|queue| new_worker::<Q, C>(device, workload, thread, queue, recorder, &control.stop));
+    if let Some(worker) = &mut worker {
+        worker.stock_up();
+    }
     // Without a watcher the gate says so as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
@@ -463,9 +469,10 @@ fn new_worker<'a, Q: Queue, C: Content>(
         content: C::new(workload, thread),
         recorder,
         depth: workload.queue_depth,
+        stock: Stock::of(workload),
         deadline_ns: u64::MAX,
         stop,
-        requests: vec![Request::default(); usize::from(workload.queue_depth)],
+        requests: vec![Request::default(); usize::from(workload.queue_depth + stock::spares(workload))],
         failure: None,
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,

@@ -23,7 +23,7 @@ use record::Effort;
 use stamps::Stamps;
 use stdx::access::Access;
 
-/// Position of an I/O in the queue, below the queue depth.
+/// Position of an I/O in the queue, below the queue depth and its spares together.
 pub(crate) type Slot = u16;
 
 /// I/Os taken back before the free slots are submitted again: waiting for larger batches lets the depth sag.
@@ -43,7 +43,7 @@ pub(crate) struct Completion {
     pub(crate) done_ns: u64,
 }
 
-/// A queue of fixed depth. Every slot takes one I/O of at most the queue's block size at a time.
+/// A queue of fixed depth: so many slots are busy at most. Every slot takes one I/O of at most the queue's block size at a time.
 pub(crate) trait Queue {
     /// The buffer of an idle slot.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
@@ -103,9 +103,18 @@ pub(crate) fn rest(until_ns: u64, now_ns: u64) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
+    /// I/Os in flight.
     pub(crate) depth: u16,
+    /// Slots beyond these, whose buffers can be filled while all others are in flight.
+    pub(crate) spares: u16,
     /// Of the largest I/O.
     pub(crate) block_bytes: u32,
     pub(crate) clock: crate::clock::Clock,
     pub(crate) polling: crate::Polling,
+}
+
+impl Shape {
+    pub(crate) fn slots(&self) -> u16 {
+        self.depth + self.spares
+    }
 }

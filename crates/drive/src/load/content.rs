@@ -24,7 +24,9 @@ pub(crate) trait Content: Send {
     fn new(workload: &Workload, thread: u16) -> Self;
     /// Whether an access can be done now.
     fn admits(&mut self, access: Access) -> bool;
-    /// Makes ready for an access; fills the buffer of a write.
+    /// Fills the buffer of a write, which need not be known yet.
+    fn fresh(&mut self, buffer: &mut [u8]);
+    /// Makes ready for an access. The buffer of a write was filled.
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// An access is back, with all of its bytes.
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
@@ -43,12 +45,13 @@ impl Content for Fill {
     }
 
     #[inline]
-    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
-        if access.read {
-            return Took::NoTime;
-        }
-        self.fill(&mut queue.buffer(slot)[..access.block_bytes as usize]);
-        Took::Time
+    fn fresh(&mut self, buffer: &mut [u8]) {
+        self.fill(buffer);
+    }
+
+    #[inline]
+    fn prepare<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
     }
 
     #[inline]
@@ -151,6 +154,10 @@ impl Content for Stamped {
         self.checks.writes.is_empty() || self.checks.writes[numbers].iter().all(|writes| writes & BUSY == 0)
     }
 
+    fn fresh(&mut self, buffer: &mut [u8]) {
+        self.fill.fill(buffer);
+    }
+
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
         let numbers = self.checks.numbers(access);
         if access.read {
@@ -161,7 +168,6 @@ impl Content for Stamped {
         }
         let (block_bytes, run) = (self.checks.block_bytes, self.checks.run);
         let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
-        self.fill.fill(buffer);
         let mut offset_bytes = access.offset_bytes;
         for (block, writes) in
             buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])

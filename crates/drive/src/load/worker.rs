@@ -9,6 +9,7 @@ use stdx::access::{Access, Stream};
 
 use super::content::Content;
 use super::recorder::Recorder;
+use super::stock::Stock;
 use crate::clock::Clock;
 use crate::queue::stamps::Took;
 use crate::queue::{Completion, Queue, REFILL_BATCH, Slot};
@@ -51,7 +52,7 @@ impl Request {
     }
 
     #[inline]
-    fn access(self) -> Access {
+    pub(crate) fn access(self) -> Access {
         let read = self.length_and_read & 1 != 0;
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
@@ -197,6 +198,7 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
+    pub(crate) stock: Option<Stock>,
     /// `u64::MAX` when only the amount ends the run.
     pub(crate) deadline_ns: u64,
     /// Set by anyone who wants all workers to end.
@@ -211,7 +213,11 @@ pub(crate) struct Worker<'a, Q, C> {
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
-        if self.depth == 1 { self.run_single() } else { self.run_deep() }
+        match self.stock.take() {
+            Some(stock) => self.run_stocked(stock),
+            None if self.depth == 1 => self.run_single(),
+            None => self.run_deep(),
+        }
     }
 
     /// One I/O after the other. Where nothing that takes time lies between two of them, the end of one is the start of
@@ -289,7 +295,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
 
     /// Where somebody wants an end there is nothing left to ask for.
     #[inline]
-    fn look_at_stop(&mut self) {
+    pub(crate) fn look_at_stop(&mut self) {
         if self.stop.load(Ordering::Relaxed) {
             self.ahead.end();
         }
@@ -311,17 +317,34 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     /// Starts the next I/O on this slot, if there is one left.
     #[inline(always)]
     pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
+        let (request, mut took) = self.next()?;
+        let access = request.access();
+        requests[usize::from(slot)] = request;
+        if !access.read {
+            self.content.fresh(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);
+            took = Took::Time;
+        }
+        Some(took.and(self.push(slot, access)))
+    }
+
+    /// The next I/O that can be done now.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<(Request, Took)> {
         let (mut request, mut took) = self.ahead.next()?;
         while !self.content.admits(request.access()) {
             self.ahead.give_back(request);
             (request, _) = self.ahead.next()?;
             took = Took::Time;
         }
-        let access = request.access();
-        requests[usize::from(slot)] = request;
-        took = took.and(self.content.prepare(access, slot, &mut self.queue));
+        Some((request, took))
+    }
+
+    /// Starts an I/O, whose buffer is filled if it is a write.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, slot: Slot, access: Access) -> Took {
+        let took = self.content.prepare(access, slot, &mut self.queue);
         self.queue.push(slot, access);
-        Some(took)
+        took
     }
 
     /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it. Then it is the same

@@ -67,8 +67,8 @@ impl Aio {
         if cfg!(target_endian = "big") {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let depth = usize::from(shape.depth);
-        let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
+        let (depth, slots) = (usize::from(shape.depth), usize::from(shape.slots()));
+        let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one unsigned long through the pointer, which must be zero before.
         check(unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) })?;
@@ -77,9 +77,9 @@ impl Aio {
             buffers: ManuallyDrop::new(buffers),
             shape,
             stamps: Stamps::of(shape.clock),
-            requests: vec![Request::default(); depth],
-            busy: vec![false; depth],
-            started_ns: vec![0; depth],
+            requests: vec![Request::default(); slots],
+            busy: vec![false; slots],
+            started_ns: vec![0; slots],
             pushed: Vec::with_capacity(depth),
             addresses: Vec::with_capacity(depth),
             in_flight: 0,

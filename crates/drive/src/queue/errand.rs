@@ -129,5 +129,5 @@ pub(super) fn register_buffers<S: Submission>(
     buffers: &Buffers,
 ) -> io::Result<()> {
     // SAFETY: the vectors point into `buffers`, which outlives every I/O: the queue waits for them in its drop.
-    unsafe { ring.register_buffers(&buffers.vectors(shape.depth)) }
+    unsafe { ring.register_buffers(&buffers.vectors(shape.slots())) }
 }

@@ -35,7 +35,7 @@ impl Null {
         Ok(Self {
             depth: shape.depth,
             stamps: Stamps::of(shape.clock),
-            buffers: Buffers::new(shape.depth, shape.block_bytes)?,
+            buffers: Buffers::new(shape.slots(), shape.block_bytes)?,
             in_flight: vec![InFlight::default(); depth.next_power_of_two()].into(),
             pushed: 0,
             seen: 0,

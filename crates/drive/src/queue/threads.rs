@@ -108,7 +108,7 @@ impl Threads {
             closing: false,
         };
         let shared = Arc::new(Shared {
-            buffers: Buffers::new(shape.depth, shape.block_bytes)?,
+            buffers: Buffers::new(shape.slots(), shape.block_bytes)?,
             shape,
             lists: Mutex::new(lists),
             requested: Condvar::new(),
@@ -118,7 +118,7 @@ impl Threads {
             shared,
             stamps: Stamps::of(shape.clock),
             helpers: Vec::with_capacity(depth),
-            busy: vec![false; depth],
+            busy: vec![false; shape.slots().into()],
             pushed: Vec::with_capacity(depth),
             finished: VecDeque::with_capacity(depth),
             in_flight: 0,

@@ -81,7 +81,7 @@ impl<E: Errand> Uring<E> {
     }
 
     fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
-        let buffers = Buffers::new(shape.depth, shape.block_bytes)?;
+        let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling)?;
         let (errand, mut note) = E::new(&ring, &shape, &buffers, target)?;
         let mut together = Together::ONE;
@@ -90,14 +90,13 @@ impl<E: Errand> Uring<E> {
             let depth = u32::from(shape.depth);
             together = Together::of(depth, batch(depth), ring.helpers().unwrap_or(depth));
         }
-        let depth = usize::from(shape.depth);
         let queue = Self {
             ring,
             errand,
             buffers: ManuallyDrop::new(buffers),
             shape,
             stamps: Stamps::of(shape.clock),
-            slots: vec![InFlight::default(); depth],
+            slots: vec![InFlight::default(); shape.slots().into()],
             seen_ns: 0,
             at_once_waits: 0,
             together,

@@ -11,6 +11,7 @@ use super::*;
 use crate::Polling;
 use crate::load::content::Stamped;
 use crate::load::fill::Fill;
+use crate::load::stock;
 use crate::queue::Shape;
 use crate::queue::aio::Aio;
 use crate::queue::errand::{NoOp, Transfer};
@@ -106,15 +107,17 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, clock: Clock, workloa
         content: C::new(workload, 0),
         recorder: Recorder::new(INTERVAL_NS, None, sender),
         depth: workload.queue_depth,
+        stock: Stock::of(workload),
         deadline_ns: u64::MAX,
         stop: &stop,
-        requests: vec![Request::default(); usize::from(workload.queue_depth)],
+        requests: vec![Request::default(); (workload.queue_depth + stock::spares(workload)).into()],
         failure: None,
         repeats: Repeats::reserved(workload.queue_depth),
         late: false,
     };
     let start_ns = clock.now_ns();
     worker.recorder.start(start_ns, 0);
+    worker.stock_up();
     worker.run().expect("a queue");
     assert!(worker.failure.is_none(), "{way}: {:?}", worker.failure);
     assert_eq!(worker.queue.back.len() as u64, left_bytes / u64::from(workload.block_bytes), "{way}");
@@ -129,6 +132,7 @@ fn seen_by_all<C: Content>(workload: &Workload) -> Vec<Seen> {
     let shape = Shape {
         fd: file.as_raw_fd(),
         depth: workload.queue_depth,
+        spares: stock::spares(workload),
         block_bytes: workload.block_bytes,
         clock,
         polling: Polling::No,

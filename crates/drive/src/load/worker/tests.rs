@@ -89,13 +89,25 @@ fn as_many_bytes_of_the_stream_are_asked_for_as_are_wanted() {
     }
 }
 
+/// The loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Depth,
+    Stock,
+    Arrivals,
+}
+
+const ALL: [By; 3] = [By::Depth, By::Stock, By::Arrivals];
+/// Slots beyond the depth, for all loops alike.
+const SPARES: u16 = 2;
+
 /// What comes of 1000 writes at depth 4: counted ones, ones that were repeated, and the failure.
-fn run(answers: Vec<i32>, paced: bool) -> (u64, u32, Option<Failure>) {
-    let (write, repeats, failure) = run_at(4, answers, paced);
+fn run(answers: Vec<i32>, by: By) -> (u64, u32, Option<Failure>) {
+    let (write, repeats, failure) = run_at(4, answers, by);
     (write.count(), repeats, failure)
 }
 
-fn run_at(depth: u16, answers: Vec<i32>, paced: bool) -> (stdx::Histogram, u32, Option<Failure>) {
+fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Option<Failure>) {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
     let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
@@ -115,16 +127,17 @@ fn run_at(depth: u16, answers: Vec<i32>, paced: bool) -> (stdx::Histogram, u32, 
         content: Fill::new(DataPattern::Zero, 1, 0),
         recorder: Recorder::new(1_000_000_000, None, sender),
         depth,
+        stock: (by == By::Stock).then(|| Stock::new(depth + SPARES, SPARES)),
         deadline_ns: u64::MAX,
         stop: &stop,
-        requests: vec![Request::default(); depth.into()],
+        requests: vec![Request::default(); (depth + SPARES).into()],
         failure: None,
         repeats: Repeats::reserved(depth),
         late: false,
     };
     let start_ns = clock.now_ns();
     worker.recorder.start(start_ns, 0);
-    if paced {
+    if by == By::Arrivals {
         let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
         worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns)).expect("a queue");
     } else {
@@ -135,9 +148,9 @@ fn run_at(depth: u16, answers: Vec<i32>, paced: bool) -> (stdx::Histogram, u32, 
 
 #[test]
 fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
-    for paced in [false, true] {
+    for by in ALL {
         let answers = [-libc::EAGAIN, -libc::EINTR, -libc::EAGAIN].repeat(100);
-        let (counted, repeats, failure) = run(answers, paced);
+        let (counted, repeats, failure) = run(answers, by);
         assert_eq!((counted, repeats), (1000, 300));
         assert!(failure.is_none());
     }
@@ -145,11 +158,11 @@ fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
 
 #[test]
 fn what_was_repeated_counts_from_its_first_attempt() {
-    for depth in [1, 4] {
+    for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::Stock)] {
         let first = u64::from(depth);
         // Twice for all that begin together: their third attempt is done two waits later.
-        let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], false);
-        assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}");
+        let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], by);
+        assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}, {by:?}");
         let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
         assert_eq!((times.max(), times.min()), (Some(longest_ns), Some(ATTEMPT_NS)));
         let sum_ns = first * longest_ns + (1000 - first) * ATTEMPT_NS;
@@ -160,7 +173,7 @@ fn what_was_repeated_counts_from_its_first_attempt() {
 #[test]
 fn what_was_repeated_fails_as_any_other() {
     for (answer, transferred_bytes) in [(-libc::EIO, 0), (0, 0), (100, 100)] {
-        let (times, repeats, failure) = run_at(1, vec![-libc::EAGAIN, answer], false);
+        let (times, repeats, failure) = run_at(1, vec![-libc::EAGAIN, answer], By::Depth);
         let failure = failure.expect("a failure");
         assert_eq!((times.count(), repeats), (0, 1));
         assert_eq!((failure.access.block_bytes, failure.errno), (512, -answer.min(0)));
@@ -170,8 +183,8 @@ fn what_was_repeated_fails_as_any_other() {
 
 #[test]
 fn what_is_asked_to_repeat_for_ever_is_an_error() {
-    for paced in [false, true] {
-        let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], paced);
+    for by in ALL {
+        let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], by);
         assert_eq!((counted, repeats), (0, REPEAT_LIMIT));
         assert_eq!(failure.expect("a failure").errno, libc::EAGAIN);
     }
@@ -179,10 +192,10 @@ fn what_is_asked_to_repeat_for_ever_is_an_error() {
 
 #[test]
 fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
-    for paced in [false, true] {
+    for by in ALL {
         let mut answers = vec![512; 40];
         answers.extend([-libc::EIO, 100, -libc::EIO, -libc::ENODATA]);
-        let (counted, _, failure) = run(answers, paced);
+        let (counted, _, failure) = run(answers, by);
         let failure = failure.expect("a failure");
         assert_eq!(failure.errno, libc::EIO);
         let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
