@@ -1,5 +1,10 @@
 //! fio, asked for the same workload.
+//!
+//! Behind its time fio waits for all that is in flight together, and says of all of it that it ended when the last did:
+//! for as many I/Os as the queue is deep that is up to twice their time. Its histogram has these in it; in a short cell
+//! they are the 99th percentile. So its log of each I/O is read, as far as the time goes. Ours counts no others either.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
@@ -13,7 +18,7 @@ pub struct Seen {
     /// Reads and writes together.
     pub iops: f64,
     /// Median and 99th percentile of its total latency in ns, which like ours begins before the call that submits, of
-    /// the direction with more I/Os: fio has no percentiles of both together.
+    /// the direction with more I/Os; NaN where none ended in time.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,
@@ -21,29 +26,50 @@ pub struct Seen {
 
 /// `workload` on `target`, by fio.
 pub fn run(target: &str, workload: &Workload) -> anyhow::Result<Seen> {
-    let output = Command::new("fio").args(arguments(target, workload)?).output().context("cannot run fio")?;
+    let Until::DurationNs(length_ns) = workload.until else { bail!("fio is asked for timed cells only") };
+    let length_ms = length_ns * 1000 / SECOND_NS;
+    let folder = tempfile::tempdir().context("no folder for fio's log")?;
+    let log = folder.path().join("cell");
+    let output = Command::new("fio")
+        .args(arguments(target, workload, length_ms, &log))
+        .output()
+        .context("cannot run fio")?;
     if !output.status.success() {
         bail!("fio failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    seen(&serde_json::from_slice(&output.stdout).context("fio printed no JSON")?, workload)
-}
-
-fn seen(document: &Value, workload: &Workload) -> anyhow::Result<Seen> {
-    let job = &document["jobs"][0];
-    let iops = |direction: &str| job[direction]["iops"].as_f64().context("fio's JSON has no IOPS");
+    let document: Value = serde_json::from_slice(&output.stdout).context("fio printed no JSON")?;
+    let log = std::fs::read_to_string(folder.path().join("cell_lat.log")).context("fio wrote no log")?;
     let of_reads = workload.read_percent >= 50;
-    let percentiles = &job[if of_reads { "read" } else { "write" }]["lat_ns"]["percentile"];
-    // A cell in which not one I/O was completed has none.
-    let percentile = |name: &str| percentiles[name].as_f64().unwrap_or(f64::NAN);
-    Ok(Seen {
-        iops: iops("read")? + iops("write")?,
-        percentiles_ns: [percentile("50.000000"), percentile("99.000000")],
-        of_reads,
-    })
+    Ok(Seen { iops: iops(&document)?, percentiles_ns: percentiles(&log, of_reads, length_ms)?, of_reads })
 }
 
-fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
-    let Until::DurationNs(length_ns) = workload.until else { bail!("fio is asked for timed cells only") };
+fn iops(document: &Value) -> anyhow::Result<f64> {
+    let job = &document["jobs"][0];
+    let of = |direction: &str| job[direction]["iops"].as_f64().context("fio's JSON has no IOPS");
+    Ok(of("read")? + of("write")?)
+}
+
+/// Median and 99th percentile of what ended in the first `length_ms`. A line of the log has the time in ms at which an I/O
+/// ended, its latency in ns, and 0 for a read or 1 for a write; there is more behind that.
+fn percentiles(log: &str, of_reads: bool, length_ms: u64) -> anyhow::Result<[f64; 2]> {
+    let mut latencies = Vec::new();
+    for line in log.lines() {
+        let mut numbers = line.split(',').map(|word| word.trim().parse::<u64>());
+        let (Some(Ok(ended_ms)), Some(Ok(latency_ns)), Some(Ok(direction))) =
+            (numbers.next(), numbers.next(), numbers.next())
+        else {
+            bail!("fio's log has a line that is none of an I/O: {line}");
+        };
+        if ended_ms < length_ms && (direction == 0) == of_reads {
+            latencies.push(latency_ns);
+        }
+    }
+    latencies.sort_unstable();
+    let rank = |percent: usize| (latencies.len() * percent).div_ceil(100).saturating_sub(1);
+    Ok([50, 99].map(|percent| latencies.get(rank(percent)).map_or(f64::NAN, |ns| *ns as f64)))
+}
+
+fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> Vec<String> {
     let order = if workload.access == Access::Random { "rand" } else { "" };
     let direction = match workload.read_percent {
         0 => "write",
@@ -53,7 +79,7 @@ fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
     // Registered files and buffers, as our engine has them: else fio's own cost is what is compared.
     // Plain random data, as ours is: a device that compresses (zram) takes twice as long for fio's scrambled
     // buffers. fio's refill for each write is slow enough in older versions to be the limit in memory.
-    Ok([
+    [
         "--name=cell",
         "--direct=1",
         "--ioengine=io_uring",
@@ -64,7 +90,7 @@ fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
         "--group_reporting",
         "--fallocate=none",
         "--scramble_buffers=0",
-        "--lat_percentiles=1",
+        "--per_job_logs=0",
         "--output-format=json",
     ]
     .into_iter()
@@ -76,11 +102,12 @@ fn arguments(target: &str, workload: &Workload) -> anyhow::Result<Vec<String>> {
         format!("--bs={}", workload.block_bytes),
         format!("--iodepth={}", workload.queue_depth),
         format!("--numjobs={}", workload.threads),
-        format!("--runtime={}ms", length_ns * 1000 / SECOND_NS),
+        format!("--runtime={length_ms}ms"),
+        format!("--write_lat_log={}", log.display()),
         format!("--size={}", workload.range.span().touched_bytes()),
         format!("--randseed={}", workload.seed >> 1),
     ])
-    .collect())
+    .collect()
 }
 
 #[cfg(test)]
@@ -88,21 +115,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_those_of_the_direction_with_more_ios() {
-        let text = r#"{"jobs":[{
-            "read":{"iops":650.0,"lat_ns":{"percentile":{"50.000000":100,"99.000000":900}}},
-            "write":{"iops":350.0,"lat_ns":{"percentile":{"50.000000":200,"99.000000":800}}}}]}"#;
-        let workload = |read_percent: u8| -> Workload {
-            let text = format!(
-                r#"{{"access":"random","read_percent":{read_percent},"block_bytes":4096,"threads":1,"queue_depth":1,
-                "range":{{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576}},
-                "data_pattern":"random","until":{{"duration_ns":1000000000}},"seed":1}}"#
-            );
-            serde_json::from_str(&text).unwrap()
-        };
-        let document: Value = serde_json::from_str(text).unwrap();
-        let of = |read_percent| seen(&document, &workload(read_percent)).unwrap();
-        assert_eq!(of(65), Seen { iops: 1000.0, percentiles_ns: [100.0, 900.0], of_reads: true });
-        assert_eq!(of(5).percentiles_ns, [200.0, 800.0]);
+    fn what_ends_behind_the_time_is_left_out() {
+        let mut log: String = (1..=200).map(|i| format!("{i}, {}, {}, 4096, 0\n", i * 10, i % 2)).collect();
+        assert_eq!(percentiles(&log, true, 1000).unwrap(), [1000.0, 1980.0]);
+        assert_eq!(percentiles(&log, false, 1000).unwrap(), [990.0, 1970.0]);
+        let all = percentiles(&log, true, 1000).unwrap();
+        for late in 1000..1032 {
+            log += &format!("{late}, 999999, 0, 4096, 0\n");
+        }
+        assert_eq!(percentiles(&log, true, 1000).unwrap(), all);
+        assert!(percentiles("", true, 1000).unwrap().iter().all(|p| p.is_nan()));
+        assert!(percentiles("1, two, 0\n", true, 1000).is_err());
+    }
+
+    #[test]
+    fn iops_are_those_of_both_directions() {
+        let text = r#"{"jobs":[{"read":{"iops":650.0},"write":{"iops":350.0}}]}"#;
+        assert_eq!(iops(&serde_json::from_str(text).unwrap()).unwrap(), 1000.0);
+        assert!(iops(&serde_json::from_str("{}").unwrap()).is_err());
     }
 }

@@ -1,7 +1,6 @@
 //! Response times of both tools, cell by cell.
 //!
-//! Both include the system call that submits an I/O: of fio's latencies that is `lat`, not `clat`. fio's histogram has 64
-//! slots for each power of two, ours 128.
+//! Both include the system call that submits an I/O: of fio's latencies that is `lat`, not `clat`.
 
 use record::{Segment, Workload};
 
@@ -63,7 +62,7 @@ mod tests {
             let cells: Vec<&Workload> = pairs.iter().take(1).map(|p| &p.workload).collect();
             verdict(&pairs, &cells)
         };
-        assert_eq!(wrong([100.0; 5], [102.3; 5]), 0, "a slot of each histogram");
+        assert_eq!(wrong([100.0; 5], [102.2; 5]), 0);
         assert_eq!(wrong([100.0; 5], [102.6; 5]), 2);
         assert_eq!(wrong([100.0, 200.0, 50.0, 170.0, 20.0], [120.0; 5]), 0, "it does not repeat");
         assert_eq!(wrong([f64::NAN; 5], [120.0; 5]), 0, "nothing was measured");

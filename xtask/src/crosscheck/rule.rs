@@ -6,8 +6,8 @@ use std::fmt;
 const REPEATS_CLOSELY: f64 = 0.015;
 /// Largest difference of IOPS there.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest difference of percentiles there: a slot of each histogram.
-pub const CLOSE_PERCENTILES: f64 = 1.0 / 64.0 + 1.0 / 128.0;
+/// Largest difference of percentiles there.
+pub const CLOSE_PERCENTILES: f64 = 0.023;
 /// Where both repeat this well at least, they must agree roughly; else nothing can be said.
 const REPEATS_ROUGHLY: f64 = 0.05;
 /// Largest difference of anything there.
