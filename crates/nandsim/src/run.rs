@@ -21,6 +21,10 @@ struct Slot {
 
 /// Most commands in flight that a drive takes.
 pub const MOST_IN_FLIGHT: u32 = 1 << 16;
+/// Map units whose entries are in one line of the processor's cache.
+const LINE_UNITS: u32 = 16;
+/// What is behind these, the processor fetches by itself.
+const MOST_LINES: usize = 4;
 /// Accesses drawn ahead of their submission.
 const AHEAD: usize = 32;
 
@@ -228,6 +232,22 @@ impl Ssd {
         }
     }
 
+    /// Has what the next accesses of a thread need brought from memory.
+    #[inline(never)]
+    fn fetch_ahead(&self, thread: &Thread) {
+        let shift = self.plan.map_unit_shift;
+        let unit = |access: &Access| (access.offset_bytes >> shift) as u32;
+        let [soon, later] = thread.halves();
+        self.map.fetch_units(later.iter().map(unit));
+        self.map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
+        // A longer one has entries in several lines of the cache.
+        for access in later.iter().filter(|access| access.block_bytes >> shift >= LINE_UNITS / 2) {
+            let last = ((access.offset_bytes + u64::from(access.block_bytes) - 1) >> shift) as u32;
+            let lines = (unit(access)..last).step_by(LINE_UNITS as usize).take(MOST_LINES).skip(1);
+            self.map.fetch_units(lines.chain([last]));
+        }
+    }
+
     /// Submits the next command of a slot, or leaves it empty when its thread is done.
     #[inline]
     fn submit_next(&mut self, run: &mut Run, index: usize) {
@@ -241,10 +261,7 @@ impl Ssd {
         }
         if thread.next.is_multiple_of(AHEAD) {
             thread.draw();
-            let unit = |access: &Access| (access.offset_bytes >> self.plan.map_unit_shift) as u32;
-            let [soon, later] = thread.halves();
-            self.map.fetch_units(later.iter().map(unit));
-            self.map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
+            self.fetch_ahead(thread);
         }
         let access = thread.ahead[thread.next % (2 * AHEAD)];
         thread.next += 1;

@@ -33,6 +33,9 @@ pub(crate) struct Pending {
     pub(crate) bytes: u32,
 }
 
+/// So many map units before a slot becomes garbage, its bit is asked for.
+const UNITS_AHEAD: u32 = 8;
+
 impl Ssd {
     /// Takes a write: the completion time, or none when it has to wait for the buffer.
     #[inline]
@@ -92,6 +95,9 @@ impl Ssd {
         let start_ns = pending.ready_ns;
         while pending.next_unit < pending.end_unit {
             let unit = pending.next_unit;
+            if unit + UNITS_AHEAD < pending.end_unit {
+                self.map.fetch_bits([unit + UNITS_AHEAD].into_iter());
+            }
             let tail = unit + 1 == pending.end_unit;
             let partial = pending.partial_head || (tail && pending.partial_tail);
             let old = self.map.l2p[unit as usize];
