@@ -74,6 +74,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     }
 
     /// Keeps so many I/Os in flight, each submitted as soon as there is a place for it.
+    #[inline(never)]
     pub(super) fn run_stocked(&mut self, mut stock: Stock) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut in_flight = 0u32;

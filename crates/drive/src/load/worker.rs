@@ -198,7 +198,6 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
-    pub(crate) stock: Option<Stock>,
     /// `u64::MAX` when only the amount ends the run.
     pub(crate) deadline_ns: u64,
     /// Set by anyone who wants all workers to end.
@@ -208,6 +207,7 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) repeats: Repeats,
     /// An I/O came back behind the deadline.
     pub(crate) late: bool,
+    pub(crate) stock: Option<Stock>,
 }
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
@@ -302,7 +302,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     }
 
     /// Notes a completed I/O; the first one that is late is the end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
         let access = request.access();
         let took = self.content.back(access, done.slot, &mut self.queue);
