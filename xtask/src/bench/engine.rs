@@ -10,7 +10,7 @@ mod memory;
 mod rivals;
 mod targets;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use rivals::Rivals;
@@ -23,7 +23,7 @@ const PAIRS: usize = 5;
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "engine",
-    about: "what the load engine costs, beside fio [--t-io-uring PATH] [memory|loop|ring|zram|file|data]...",
+    about: "what the load engine costs, beside fio [--t-io-uring PATH] [--folder PATH] [memory|loop|ring|zram|file|data]...",
     of_this_program: true,
     run,
 };
@@ -46,56 +46,70 @@ const PARTS: [Part; 6] = [
 ];
 
 fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
-    let (t_io_uring, wanted) = asked_for(arguments)?;
-    let rivals = Rivals::find(t_io_uring)?;
+    let asked = asked_for(arguments)?;
+    let folder = asked.folder.as_deref().unwrap_or(folder);
+    let rivals = Rivals::find(asked.t_io_uring)?;
     let fio = rivals.fio_version.as_deref().unwrap_or("fio not installed; left out").to_owned();
     println!("{fio}");
     println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; left out"));
     let mut rows = Vec::new();
-    for part in PARTS.iter().filter(|part| wanted.is_empty() || wanted.contains(&part.name)) {
+    for part in PARTS.iter().filter(|part| asked.parts.is_empty() || asked.parts.contains(&part.name)) {
         println!("measuring {}", part.name);
         rows.extend((part.rows)(&rivals, folder)?);
     }
     Ok(Results { rows, how: format!("medians of at least {PAIRS} alternated pairs; {fio}") })
 }
 
-/// Where t/io_uring is, and the parts that were named; none named means all.
-fn asked_for(arguments: &[String]) -> anyhow::Result<(Option<String>, Vec<&'static str>)> {
-    let (mut path, mut wanted) = (None, Vec::new());
+#[derive(Debug, Default, PartialEq)]
+struct Asked {
+    t_io_uring: Option<String>,
+    /// Where the file is made.
+    folder: Option<PathBuf>,
+    /// None named means all.
+    parts: Vec<&'static str>,
+}
+
+fn asked_for(arguments: &[String]) -> anyhow::Result<Asked> {
+    let mut asked = Asked::default();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        if word == "--t-io-uring" {
-            path = Some(words.next().context("--t-io-uring needs a path")?.clone());
-        } else if let Some(part) = PARTS.iter().find(|part| part.name == word) {
-            wanted.push(part.name);
-        } else {
-            bail!(
-                "no part '{word}'; there is {}, and --t-io-uring PATH",
-                PARTS.map(|part| part.name).join(", ")
-            );
+        let mut path = || words.next().with_context(|| format!("{word} needs a path")).cloned();
+        match word.as_str() {
+            "--t-io-uring" => asked.t_io_uring = Some(path()?),
+            "--folder" => asked.folder = Some(path()?.into()),
+            name => match PARTS.iter().find(|part| part.name == name) {
+                Some(part) => asked.parts.push(part.name),
+                None => bail!(
+                    "no part '{name}'; there is {}, --t-io-uring PATH and --folder PATH",
+                    PARTS.map(|part| part.name).join(", ")
+                ),
+            },
         }
     }
-    Ok((path, wanted))
+    Ok(asked)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(words: &[&str]) -> anyhow::Result<(Option<String>, Vec<&'static str>)> {
+    fn asked(words: &[&str]) -> anyhow::Result<Asked> {
         asked_for(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     #[test]
-    fn parts_and_the_path_come_in_any_order() {
-        assert_eq!(asked(&[]).unwrap(), (None, vec![]));
-        let both = (Some("p".to_owned()), vec!["ring", "loop"]);
-        assert_eq!(asked(&["ring", "--t-io-uring", "p", "loop"]).unwrap(), both);
+    fn parts_and_paths_come_in_any_order() {
+        assert_eq!(asked(&[]).unwrap(), Asked::default());
+        let all =
+            Asked { t_io_uring: Some("p".to_owned()), folder: Some("f".into()), parts: vec!["ring", "loop"] };
+        assert_eq!(asked(&["ring", "--t-io-uring", "p", "loop", "--folder", "f"]).unwrap(), all);
     }
 
     #[test]
     fn what_is_no_part_is_named() {
-        assert!(asked(&["--t-io-uring"]).is_err());
+        for word in ["--t-io-uring", "--folder"] {
+            assert!(asked(&[word]).unwrap_err().to_string().contains(word));
+        }
         let error = asked(&["rign"]).unwrap_err().to_string();
         assert!(error.contains("rign") && error.contains("ring"), "{error}");
     }
