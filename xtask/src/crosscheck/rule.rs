@@ -6,7 +6,7 @@ use std::fmt;
 const REPEATS_CLOSELY: f64 = 0.015;
 /// Largest difference of IOPS there.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest difference of percentiles there.
+/// Largest difference of percentiles there: as wide as a slot of fio's histogram and one of ours together.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
 /// Where both repeat this well at least, they must agree roughly; else nothing can be said.
 const REPEATS_ROUGHLY: f64 = 0.05;

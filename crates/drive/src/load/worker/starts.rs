@@ -195,7 +195,11 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
 
 #[test]
 fn deeper_every_start_is_read_from_the_clock() {
-    for Seen { way, back, .. } in seen_by_all::<Fill>(&asked(100, 512, 4, 1000)) {
+    let small = seen_by_all::<Fill>(&asked(100, 512, 4, 1000));
+    // Writes from a stock, alone, among reads, and with stamps.
+    let large = [0, 50].map(|reads| seen_by_all::<Fill>(&asked(reads, BIG_BYTES, 4, 40)));
+    let stamped = seen_by_all::<Stamped>(&asked(0, BIG_BYTES / 8, 2, 40));
+    for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
         let ends: HashSet<u64> = back.iter().map(|done| done.done_ns).collect();
         assert!(back.iter().all(|done| !ends.contains(&done.started_ns)), "{way}");
     }
