@@ -182,7 +182,7 @@ impl Assembly {
         self.facts.physical_block_bytes = found.physical_block_bytes;
         let real = Real::Block(block);
         let manner = manner(&self.facts.path, &real, &self.options, &Roots::default())?;
-        let held = real.hold(manner.engine)?;
+        let held = real.hold(manner.engine, true)?;
         Ok(Inner::Real { real: Box::new(real), held, clock, manner })
     }
 

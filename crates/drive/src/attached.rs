@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::host::{DeviceNumber, Roots, SysDevice};
+use crate::host::{Roots, SysDevice};
+use crate::usage::{self, Thing};
 
 /// A link that several drives may share.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +32,10 @@ pub struct Attached {
 #[must_use]
 pub fn attached(path: &str) -> Attached {
     let roots = Roots::default();
-    let device =
-        DeviceNumber::of_node(Path::new(path)).and_then(|number| SysDevice::find(&roots, number).ok());
+    let device = match usage::thing_at(Path::new(path)) {
+        Some(Thing::Device(number)) => SysDevice::find(&roots, number).ok(),
+        _ => None,
+    };
     device.map_or_else(Attached::default, |device| Attached {
         numa_node: device.numa_node(),
         ..of_directory(device.position())

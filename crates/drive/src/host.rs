@@ -6,7 +6,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Where sysfs and procfs are.
@@ -23,7 +22,7 @@ impl Default for Roots {
 }
 
 /// Device number of a block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DeviceNumber {
     pub(crate) major: u32,
     pub(crate) minor: u32,
@@ -32,12 +31,6 @@ pub(crate) struct DeviceNumber {
 impl DeviceNumber {
     pub(crate) fn from_raw(raw: u64) -> Self {
         Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
-    }
-
-    /// The device that a node in `/dev` stands for; none when it is not a block device.
-    pub(crate) fn of_node(path: &Path) -> Option<Self> {
-        let node = fs::metadata(path).ok()?;
-        node.file_type().is_block_device().then(|| Self::from_raw(node.rdev()))
     }
 }
 
@@ -54,13 +47,6 @@ pub(crate) struct SysDevice {
     pub(crate) kname: String,
     pub(crate) number: DeviceNumber,
     dir: PathBuf,
-}
-
-/// A line of `/proc/self/mountinfo`, or of `/proc/swaps`.
-struct User {
-    number: Option<DeviceNumber>,
-    source: PathBuf,
-    at: String,
 }
 
 impl SysDevice {
@@ -98,30 +84,16 @@ impl SysDevice {
         texts.flatten().find_map(|text| text.trim().parse().ok())
     }
 
-    /// Kernel name of the drive that this is a partition of.
-    pub(crate) fn drive_of_partition(&self) -> Option<String> {
-        self.dir.join("partition").exists().then(|| {
-            self.dir
-                .parent()
-                .and_then(Path::file_name)
-                .map_or_else(String::new, |n| n.to_string_lossy().into())
-        })
+    /// Whether it is a partition of another device.
+    pub(crate) fn is_partition(&self) -> bool {
+        self.dir.join("partition").exists()
     }
 
-    /// Its partitions.
-    pub(crate) fn partitions(&self) -> io::Result<Vec<Self>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.dir)? {
-            let dir = entry?.path();
-            if dir.join("partition").exists() {
-                let kname = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-                let number = fs::read_to_string(dir.join("dev"))?;
-                let number = parse_number(number.trim()).ok_or(io::ErrorKind::InvalidData)?;
-                found.push(Self { kname, number, dir });
-            }
-        }
-        found.sort_by(|a, b| a.kname.cmp(&b.kname));
-        Ok(found)
+    /// Number of the device that this is a partition of.
+    pub(crate) fn disk_number(&self) -> io::Result<DeviceNumber> {
+        let disk = self.dir.parent().ok_or(io::ErrorKind::NotFound)?;
+        let text = read(&disk.join("dev"))?;
+        parse_number(text.trim()).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Where the paths to a namespace of an NVMe subsystem are: hidden disks such as `nvme0c1n1` of `nvme0n1`, below the
@@ -190,33 +162,11 @@ impl Roots {
         Some(text.trim().to_owned())
     }
 
-    /// Where the device is mounted in this mount namespace.
-    pub(crate) fn mounts_of(&self, device: &SysDevice) -> io::Result<Vec<String>> {
-        let path = self.proc.join("self/mountinfo");
-        let text = read(&path)?;
-        Ok(text.lines().filter_map(parse_mount).filter(|m| m.is_of(device)).map(|m| m.at).collect())
-    }
-
-    /// The active swap areas, as paths.
-    pub(crate) fn swaps(&self) -> io::Result<Vec<PathBuf>> {
-        let text = match read(&self.proc.join("swaps")) {
-            // A kernel without swap has no such file.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && self.proc.join("self/mountinfo").exists() =>
-            {
-                String::new()
-            }
-            other => other?,
-        };
-        Ok(text.lines().skip(1).filter_map(|l| l.split_whitespace().next()).map(unescape).collect())
-    }
-
-    /// Whether the device is an active swap area.
-    pub(crate) fn is_swap(&self, device: &SysDevice) -> io::Result<bool> {
-        Ok(self
-            .swaps()?
-            .into_iter()
-            .any(|source| User { number: None, source, at: String::new() }.is_of(device)))
+    /// Number of the device with this kernel name.
+    pub(crate) fn number_of(&self, kname: &str) -> Option<DeviceNumber> {
+        let places = ["block", "class/block"].map(|folder| self.sys.join(folder).join(kname).join("dev"));
+        let text = places.iter().find_map(|place| fs::read_to_string(place).ok())?;
+        parse_number(text.trim())
     }
 
     /// Every block device that has a node: no partitions, no paths hidden behind a multipath NVMe device.
@@ -259,29 +209,6 @@ impl Roots {
             _ => kname.to_owned(),
         }
     }
-
-    /// Kernel names of the loop devices that are backed by the file or device at `path`.
-    pub(crate) fn loops_over(&self, path: &Path) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.sys.join("block")) else { return Vec::new() };
-        let backed = |dir: &Path| {
-            let text = fs::read_to_string(dir.join("loop/backing_file")).ok()?;
-            fs::canonicalize(text.trim_end_matches('\n')).ok()
-        };
-        entries
-            .flatten()
-            .filter(|entry| backed(&entry.path()).is_some_and(|file| file == path))
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect()
-    }
-}
-
-impl User {
-    fn is_of(&self, device: &SysDevice) -> bool {
-        // btrfs shows a device number of its own, so the source counts as well.
-        self.number == Some(device.number)
-            || self.source == Path::new("/dev").join(&device.kname)
-            || (self.source.is_absolute() && DeviceNumber::of_node(&self.source) == Some(device.number))
-    }
 }
 
 fn name_of(dir: &Path) -> String {
@@ -294,33 +221,10 @@ fn read(path: &Path) -> io::Result<String> {
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), crate::error::reason(&e))))
 }
 
-/// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw` (proc_pid_mountinfo(5)).
-fn parse_mount(line: &str) -> Option<User> {
-    let (fields, rest) = line.split_once(" - ")?;
-    let mut fields = fields.split(' ');
-    let number = parse_number(fields.nth(2)?);
-    let at = unescape(fields.nth(1)?).to_string_lossy().into_owned();
-    let source = unescape(rest.split(' ').nth(1)?);
-    Some(User { number, source, at })
-}
-
-fn parse_number(text: &str) -> Option<DeviceNumber> {
+/// `8:16`.
+pub(crate) fn parse_number(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
     Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
-}
-
-/// The kernel writes blanks and backslashes in paths as `\040` and the like.
-fn unescape(text: &str) -> PathBuf {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
-        let code = after.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok());
-        out.push(code.map_or('\\', char::from));
-        rest = if code.is_some() { &after[3..] } else { after };
-    }
-    out.push_str(rest);
-    out.into()
 }
 
 #[cfg(test)]
@@ -339,14 +243,5 @@ mod tests {
             fs::write(tree.path().join("0000:41:00.0/numa_node"), text).expect("an attribute");
             assert_eq!(device.numa_node(), node, "{text}");
         }
-    }
-
-    #[test]
-    fn mountinfo_lines_are_understood() {
-        let user =
-            parse_mount(r"36 35 98:0 / /a\040b rw,noatime master:1 - ext3 /dev/sd\134a rw").expect("a mount");
-        assert_eq!(user.number, Some(DeviceNumber { major: 98, minor: 0 }));
-        assert_eq!((user.at.as_str(), user.source.to_str()), ("/a b", Some(r"/dev/sd\a")));
-        assert!(parse_mount("garbage").is_none());
     }
 }

@@ -47,6 +47,32 @@ pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 127), range.as_ptr()) })
 }
 
+/// What a loop device is attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LoopStatus {
+    /// `st_dev` of the file below.
+    pub(crate) volume: u64,
+    /// `st_ino` of the file below.
+    pub(crate) inode: u64,
+    /// `st_rdev` where a device is below; 0 for a file.
+    pub(crate) backing_device: u64,
+    pub(crate) offset_bytes: u64,
+    /// 0 where it reaches up to the end.
+    pub(crate) size_limit_bytes: u64,
+}
+
+/// What is below a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
+pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
+    const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
+    // 232 bytes, of which the first five u64 are what matters: device, inode, rdevice, offset, sizelimit.
+    let mut info = [0u64; 29];
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for
+    // that many during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), LOOP_GET_STATUS64 as _, info.as_mut_ptr()) })?;
+    let [volume, inode, backing_device, offset_bytes, size_limit_bytes, ..] = info;
+    Ok(LoopStatus { volume, inode, backing_device, offset_bytes, size_limit_bytes })
+}
+
 /// `struct nvme_passthru_cmd` (linux/nvme_ioctl.h).
 #[repr(C)]
 #[derive(Default)]

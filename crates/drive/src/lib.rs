@@ -32,6 +32,7 @@ mod refusal;
 mod signature;
 mod sim;
 mod target;
+mod usage;
 mod wire;
 mod write_cache;
 
@@ -39,6 +40,7 @@ mod write_cache;
 #[cfg(test)]
 extern crate self as drive;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use record::Effort;
@@ -60,7 +62,7 @@ pub use placement::shares;
 pub use power::PowerMeter;
 pub use purge::{PurgeMethod, PurgeOptions, Purging};
 pub use reader::Reader;
-pub use refusal::Refusal;
+pub use refusal::{Access, Refusal};
 use sim::Simulated;
 use target::{Held, Real};
 
@@ -69,6 +71,8 @@ use target::{Held, Real};
 pub struct OpenOptions {
     /// Size of a file; needed for one that does not exist yet.
     pub size_bytes: Option<u64>,
+    /// Libraries of runs, whose files are refused as targets under any name.
+    pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; full size when none.
     pub scale: Option<String>,
     /// Seed of a simulated drive.
@@ -347,7 +351,7 @@ impl Drive {
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
-        let held = real.hold(manner.engine)?;
+        let held = real.hold(manner.engine, given.is_some())?;
         if let Real::File(_) = *real {
             // Where a file was just made, this could not be known before.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);

@@ -1,8 +1,9 @@
 //! The block devices of this host, and whether each may be tested.
 
 use crate::error::{DriveError, ErrorKind, reason};
-use crate::host::Roots;
+use crate::host::{Roots, SysDevice};
 use crate::target::block::Block;
+use crate::usage::{self, Facts, Thing};
 
 /// A block device of this host.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,10 +34,12 @@ pub fn list() -> Result<Vec<Listed>, DriveError> {
         .block_devices()
         .map_err(|e| DriveError::Unusable(format!("/sys/block cannot be read: {}", reason(&e))))?;
     let filled = devices.into_iter().filter(|d| d.attribute("size").is_some_and(|size| size != "0"));
-    Ok(filled.map(|device| look(&device.kname, roots.clone())).collect())
+    let usage = usage::gather(&roots, None).map_err(|e| DriveError::Unusable(reason(&e)))?;
+    Ok(filled.map(|device| look(&device, roots.clone(), &usage)).collect())
 }
 
-fn look(kname: &str, roots: Roots) -> Listed {
+fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
+    let kname = &device.kname;
     let path = format!("/dev/{kname}");
     let nothing = |why: String, in_use| Listed {
         path: path.clone(),
@@ -51,8 +54,8 @@ fn look(kname: &str, roots: Roots) -> Listed {
         Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
         Ok(block) => {
             // What is in use is not even read.
-            let users = block.users();
-            let refusals = if users.is_empty() { block.refusals() } else { users };
+            let users = usage::users(usage, Thing::Device(device.number));
+            let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;
             Listed {
                 kind: kind(kname, facts.interface.as_deref()),

@@ -16,6 +16,8 @@ pub enum Refusal {
         device: String,
         /// Where.
         at: String,
+        /// A process in the mount namespace that it is mounted in, where that is not ours.
+        namespace_of: Option<u32>,
     },
     /// It, or a partition of it, is used as swap space.
     Swap {
@@ -44,6 +46,38 @@ pub enum Refusal {
     /// A loop device is backed by it.
     LoopBacking {
         /// The loop device, by kernel name.
+        by: String,
+    },
+    /// It is built on something that something else is built on, too.
+    Shared {
+        /// What both are built on: a kernel name, or the path of a file.
+        below: String,
+        /// The other one, by kernel name.
+        by: String,
+    },
+    /// Another process has it, or what it is built on, open.
+    OpenBy {
+        /// It, or what it is built on: a kernel name, or the path of a file.
+        what: String,
+        /// Process.
+        pid: u32,
+        /// Name of its program.
+        process: String,
+        /// What the process can do.
+        access: Access,
+    },
+    /// It, or what it is built on, is locked.
+    FileLocked {
+        /// A kernel name, or the path of a file.
+        what: String,
+    },
+    /// Something has the file open that cannot be named: the kernel, or a process that cannot be seen.
+    OpenElsewhere,
+    /// The kernel offers it to other hosts.
+    Exported {
+        /// A kernel name, or the path of a file.
+        what: String,
+        /// Where the export is configured, below `/sys/kernel/config`.
         by: String,
     },
     /// It has partitions.
@@ -105,7 +139,33 @@ pub enum Refusal {
     },
 }
 
+/// What another process can do with what it has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It may write.
+    Writing,
+    /// It holds a lock.
+    Locked,
+    /// It has mapped it into its memory and may write there.
+    Mapped,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Writing => "open for writing",
+            Self::Locked => "locked",
+            Self::Mapped => "mapped for writing",
+        })
+    }
+}
+
 impl Refusal {
+    /// Whether it may go away by itself in a moment: udev and its like open what is new.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::OpenBy { .. } | Self::FileLocked { .. } | Self::OpenElsewhere | Self::Busy)
+    }
+
     /// Whether it protects somebody's data; otherwise the target simply cannot be written.
     #[must_use]
     pub fn protects_data(&self) -> bool {
@@ -121,9 +181,14 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mounted { device, at } => {
+            Self::Mounted { device, at, namespace_of: None } => {
                 write!(f, "{device} is mounted at {at}; it is in use, choose another drive or unmount it")
             }
+            Self::Mounted { device, at, namespace_of: Some(pid) } => write!(
+                f,
+                "{device} is mounted at {at} in another mount namespace, that of process {pid} (a container?); \
+                 choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
+            ),
             Self::Swap { device } => {
                 write!(f, "{device} is swap space in use; choose another drive or run swapoff")
             }
@@ -142,6 +207,11 @@ impl fmt::Display for Refusal {
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
             }
+            Self::Shared { .. }
+            | Self::OpenBy { .. }
+            | Self::FileLocked { .. }
+            | Self::OpenElsewhere
+            | Self::Exported { .. } => self.of_others(f),
             Self::Partitions { names } => write!(
                 f,
                 "it has partitions ({names}), so it probably holds data; if it does not, remove them with \
@@ -183,6 +253,33 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
+    /// What others have in hand.
+    fn of_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shared { below, by } => write!(
+                f,
+                "{by} is built on {below} as well, so both hold the same data; choose another target or detach {by} \
+                 first (losetup -d, dmsetup remove)"
+            ),
+            Self::OpenBy { what, pid, process, access } => {
+                write!(f, "process {pid} ({process}) has {what} {access}; stop it, or choose another target")
+            }
+            Self::FileLocked { what } => write!(
+                f,
+                "{what} is locked by another program, such as a virtual machine; find it with lslocks and stop it"
+            ),
+            Self::OpenElsewhere => f.write_str(
+                "another process, or the kernel (a mount, an export), has the file open; find it with fuser and \
+                 stop it, or choose another target",
+            ),
+            Self::Exported { what, by } => write!(
+                f,
+                "{what} is exported to other hosts ({by} in /sys/kernel/config); remove the export first"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// What concerns arrays.
     fn of_array(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

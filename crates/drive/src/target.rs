@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod file;
 pub(crate) mod generic;
+mod overlay;
 
 use std::fs;
 use std::io;
@@ -40,6 +41,9 @@ impl Held {
         Ok(Self { fd, buffered: None, generic: None })
     }
 }
+
+/// Why I/Os go through the page cache where direct I/O is not to be had.
+const BUFFERED: &str = "buffered: the file system has no direct I/O";
 
 /// Why faults cannot be asked for, or asked not to be.
 pub(crate) const ONLY_SIMULATED_FAIL: &str =
@@ -153,11 +157,12 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, false))
     }
 
-    /// Opens it for writing and for itself.
-    pub(crate) fn hold(&self, engine: Engine) -> Result<Held, DriveError> {
+    /// Opens it for writing and for itself, and checks anew what it then holds. A file that holds data is given
+    /// only where that was `confirmed`.
+    pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),
-            Self::File(file) => file.hold(),
+            Self::File(file) => file.hold(confirmed),
         };
         held.map(|held| self.with_generic(held, engine, true))
     }
@@ -222,11 +227,9 @@ fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     match open(flags | OFlags::DIRECT) {
         Ok(fd) => Ok(Held { fd, buffered: None, generic: None }),
-        Err(rustix::io::Errno::INVAL) => Ok(Held {
-            fd: open(flags)?,
-            buffered: Some("buffered: the file system has no direct I/O".into()),
-            generic: None,
-        }),
+        Err(rustix::io::Errno::INVAL) => {
+            Ok(Held { fd: open(flags)?, buffered: Some(BUFFERED.into()), generic: None })
+        }
         Err(error) => Err(error),
     }
 }

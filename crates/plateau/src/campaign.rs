@@ -33,7 +33,7 @@ type Ended = (StoredRun, Done);
 pub fn run(cli: &Cli, options: &Run) -> Done {
     let library = places::library(cli.library.as_deref())?;
     conduct::take_apart_left_over(&library)?;
-    let looked_at = look(options)?;
+    let looked_at = look(options, &library)?;
     let shared = check(&looked_at, options, &library)?;
     let logo = Wanted::of(&options.asked)?.logo.as_deref().map(publication::picture).transpose()?;
     let armed = arm(looked_at, options, &library)?;
@@ -46,7 +46,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
 }
 
 /// Every target looked at, none touched; each with its share of the processors.
-fn look(options: &Run) -> Done<Vec<(RunFile, Drive)>> {
+fn look(options: &Run, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     let paths: Vec<&String> = options.asked.target.iter().chain(&options.further).collect();
     let operators = Wanted::of(&options.asked)?.placement;
     let real: Vec<&String> = paths.iter().copied().filter(|path| !path.starts_with("sim:")).collect();
@@ -57,7 +57,7 @@ fn look(options: &Run) -> Done<Vec<(RunFile, Drive)>> {
         let mut wanted = Wanted::of(&Asked { target: Some((*path).clone()), ..options.asked.clone() })?;
         wanted.open.placement.clone_from(&placement);
         wanted.placement = placement;
-        conduct::prepare(wanted)
+        conduct::prepare(wanted, library)
     };
     paths.iter().map(look_at).collect()
 }

@@ -24,7 +24,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     take_apart_left_over(&library)?;
     let wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
-    let (file, drive) = prepare(wanted)?;
+    let (file, drive) = prepare(wanted, &library)?;
     let (mut file, mut armed) = take(file, drive, &options.erase, &library, &options.handling)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
@@ -101,7 +101,8 @@ pub fn take_apart_left_over(library: &Library) -> Done {
 }
 
 /// The run that was asked for, with its target looked at and everything checked that can be without touching it.
-pub fn prepare(wanted: Wanted) -> Done<(RunFile, Drive)> {
+pub fn prepare(mut wanted: Wanted, library: &Library) -> Done<(RunFile, Drive)> {
+    wanted.open.libraries = vec![library.root().to_owned()];
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
     let drive = drive::open(&wanted.target, &wanted.open)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::PathBuf;
 
 use drive::{Drive, Engine, OpenOptions, Polling};
 use record::{Placement, TargetFacts, Workload};
@@ -204,7 +205,7 @@ fn is_new_or_file(filename: &str) -> bool {
 
 impl Need {
     /// Looks at the target. What is for simulated drives only is refused where none of the targets is one.
-    pub fn open(&self, options: &Load, any_simulated: bool) -> Done<Drive> {
+    pub fn open(&self, options: &Load, any_simulated: bool, libraries: &[PathBuf]) -> Done<Drive> {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;
         let length = length_of(&self.filename).unwrap_or(0);
@@ -217,6 +218,7 @@ impl Need {
             engine: self.manner.engine,
             placement: self.manner.placement.clone(),
             polling: self.manner.polling,
+            libraries: libraries.to_vec(),
             ..OpenOptions::default()
         };
         Ok(drive::open(&self.filename, &open)?)

@@ -17,6 +17,11 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     Ok(Library::at(std::path::absolute(root)?))
 }
 
+/// The folders whose files must not become targets; none where this user has no library.
+pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
+    library(option).map(|library| library.root().to_owned()).into_iter().collect()
+}
+
 /// A path as text, for documents: names need not be text, and what is none of it is replaced.
 pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()

@@ -14,7 +14,8 @@ use crate::{Entry, Event};
 
 /// Version that this build writes; older ones are read, newer ones refused.
 pub const VERSION: u32 = 1;
-const MAGIC: &str = "plateau-journal ";
+/// What every journal begins with.
+pub const MAGIC: &str = "plateau-journal ";
 
 /// What can go wrong with a journal.
 #[derive(Debug, thiserror::Error)]

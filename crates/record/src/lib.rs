@@ -26,7 +26,8 @@ pub use event::{
 pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
-    Digest, Journal, JournalError, Loaded, TornTail, VERSION as JOURNAL_VERSION, read_journal,
+    Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
+    read_journal,
 };
 pub use library::{Library, LibraryError, Run};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use record::{TargetFacts, TargetKind};
 use rustix::fs::{Mode, OFlags};
@@ -18,10 +17,8 @@ use crate::clock::Clock;
 use crate::error::{DriveError, reason};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::refusal::Refusal;
+use crate::usage::{self, Thing};
 use crate::{ioctl, purge, signature};
-
-const CLAIM_ATTEMPTS: u32 = 10;
-const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// A block device as it was found.
 #[derive(Debug, Clone)]
@@ -115,9 +112,13 @@ impl Block {
     }
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
-        let mut found = users(&self.roots, self.number);
+        usage::settled(|| self.refusals_beside(self.users()))
+    }
+
+    /// Everything that forbids writing to it, given who uses it.
+    pub(crate) fn refusals_beside(&self, users: Vec<Refusal>) -> Vec<Refusal> {
+        let mut found = users;
         found.extend(self.raid_troubles());
-        found.extend(self.roots.loops_over(&self.node).into_iter().map(|by| Refusal::LoopBacking { by }));
         found.extend(self.other_paths());
         let unknown =
             |e: std::io::Error| Refusal::Unknown { what: format!("{}: {}", self.node.display(), reason(&e)) };
@@ -168,7 +169,6 @@ impl Block {
     /// Takes off the password that an interrupted purge of Plateau has left; destroys nothing.
     pub(crate) fn unlock(&self) -> Result<(), DriveError> {
         let held = self.hold()?;
-        self.recheck(&held, false)?;
         purge::unlock(&mut Kernel::new(self, &held, Clock::start())).map_err(|fault| DriveError::Refused {
             target: self.facts.path.clone(),
             refusals: vec![Refusal::Locked { tried: Some(fault.to_string()) }],
@@ -187,13 +187,7 @@ impl Block {
     /// nothing. A process that ended a moment ago may still have a ring in the kernel that holds it.
     fn is_claimed(&self) -> bool {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-        for _ in 0..CLAIM_ATTEMPTS {
-            if rustix::fs::open(&self.node, flags, Mode::empty()).err() != Some(Errno::BUSY) {
-                return false;
-            }
-            std::thread::sleep(CLAIM_PAUSE);
-        }
-        true
+        rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)
     }
 
     /// Opens it again and makes sure that it is still the same.
@@ -232,7 +226,8 @@ impl Block {
             Errno::ACCESS | Errno::PERM => refused(Refusal::NoPermission),
             other => DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&other.into()))),
         })?;
-        self.check_held(&held)?;
+        // What was looked at before it was held may have come into use since.
+        self.recheck(&held, false)?;
         Ok(held)
     }
 
@@ -257,10 +252,13 @@ impl Block {
     /// another namespace of the same NVMe subsystem.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
-        let mut users = users(&self.roots, self.number);
-        if all_namespaces {
-            users.extend(self.users_of_others());
-        }
+        let users = usage::settled(|| {
+            let mut users = self.users();
+            if all_namespaces {
+                users.extend(self.users_of_others());
+            }
+            users
+        });
         if users.is_empty() {
             return Ok(());
         }
@@ -326,7 +324,7 @@ impl Block {
         asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be asked: {fault}")))
     }
 
-    /// Everything in `/sys` and `/proc` that says that somebody uses it; the device itself is not read.
+    /// Everything that says that somebody uses it, or what it is built on; the device itself is not read.
     pub(crate) fn users(&self) -> Vec<Refusal> {
         users(&self.roots, self.number)
     }
@@ -363,32 +361,13 @@ impl Block {
     }
 }
 
-/// Everything in `/sys` and `/proc` that says that somebody uses the device or a partition of it.
+/// Everything that says that somebody uses the device, a partition of it, or what it is built on.
 fn users(roots: &Roots, number: DeviceNumber) -> Vec<Refusal> {
-    find_users(roots, number).unwrap_or_else(|error| vec![Refusal::Unknown { what: reason(&error) }])
-}
-
-fn find_users(roots: &Roots, number: DeviceNumber) -> std::io::Result<Vec<Refusal>> {
-    let device = SysDevice::find(roots, number)?;
-    let partitions = device.partitions()?;
-    let mut found = Vec::new();
-    if let Some(of) = device.drive_of_partition() {
-        found.push(Refusal::IsPartition { of });
-    }
-    for part in std::iter::once(&device).chain(&partitions) {
-        let name = || part.kname.clone();
-        found.extend(roots.mounts_of(part)?.into_iter().map(|at| Refusal::Mounted { device: name(), at }));
-        if roots.is_swap(part)? {
-            found.push(Refusal::Swap { device: name() });
-        }
-        let holders = part.holders()?.into_iter().map(|by| roots.described(&by));
-        found.extend(holders.map(|by| Refusal::Held { device: name(), by }));
-    }
-    if !partitions.is_empty() {
-        let names: Vec<String> = partitions.into_iter().map(|p| p.kname).collect();
-        found.push(Refusal::Partitions { names: names.join(", ") });
-    }
-    Ok(found)
+    let target = Thing::Device(number);
+    usage::gather(roots, Some(target)).map_or_else(
+        |error| vec![Refusal::Unknown { what: reason(&error) }],
+        |facts| usage::users(&facts, target),
+    )
 }
 
 /// What tells one device from another, for a message.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,18 @@ use record::{TargetFacts, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Held, check_capacity, hint, open_direct, write_permission};
+use super::{BUFFERED, Held, check_capacity, hint, open_direct, overlay, write_permission};
 use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
 use crate::refusal::Refusal;
+use crate::usage::descriptor::{self, Elsewhere};
+use crate::usage::{self, Thing};
+
+const EXCHANGED: &str = "it is no longer the file that was found; another one has taken its place";
+
+/// Enough for direct I/O on every device.
+const ALIGNMENT_BYTES: usize = 4096;
 
 /// Assumed where the file system does not tell what direct I/O needs.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
@@ -24,8 +31,25 @@ const DEFAULT_BLOCK_BYTES: u32 = 512;
 pub(crate) struct RegularFile {
     pub(crate) facts: TargetFacts,
     path: PathBuf,
-    is_new: bool,
+    /// What was found there; none where nothing is there yet.
+    found: Option<Identity>,
+    /// Libraries, whose files are no targets.
+    libraries: Vec<PathBuf>,
     roots: Roots,
+}
+
+/// What tells one file from another, also from one that took its name and its inode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Identity {
+    thing: Thing,
+    birth: Option<String>,
+}
+
+impl Identity {
+    fn of(file: impl AsFd) -> Option<Self> {
+        let thing = usage::thing_of_file(&file).filter(|thing| matches!(thing, Thing::File { .. }))?;
+        Some(Self { thing, birth: birth(file) })
+    }
 }
 
 impl RegularFile {
@@ -52,17 +76,21 @@ impl RegularFile {
         let parent = fs::canonicalize(parent).map_err(|e| missing(reason(&e)))?;
         let name = path.file_name().ok_or_else(|| missing("it is not the name of a file".into()))?;
         let path = parent.join(name);
-        Self::new(target, path, size, true, DEFAULT_BLOCK_BYTES, Roots::default())
+        Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
     }
 
     /// A file that is there.
     pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |e: io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
         let path = fs::canonicalize(target).map_err(unusable)?;
-        let file = File::open(&path).map_err(unusable)?;
+        let file = open_nothing_else(&path, OFlags::RDONLY).map_err(|e| unusable(e.into()))?;
+        let file = File::from(file);
         let length = file.metadata().map_err(unusable)?.len();
         let size = options.size_bytes.unwrap_or(length);
-        let mut found = Self::new(target, path, size, false, direct_block_bytes(&file), roots)?;
+        let identity = Identity::of(&file);
+        let identity = identity.ok_or_else(|| DriveError::Unusable(format!("{target}: {EXCHANGED}")))?;
+        let block_bytes = direct_block_bytes(&file);
+        let mut found = Self::new(target, path, size, Some(identity), block_bytes, options, roots)?;
         found.facts.attachment = birth(&file);
         Ok(found)
     }
@@ -71,8 +99,9 @@ impl RegularFile {
         target: &str,
         path: PathBuf,
         size: u64,
-        is_new: bool,
+        found: Option<Identity>,
         block_bytes: u32,
+        options: &OpenOptions,
         roots: Roots,
     ) -> Result<Self, DriveError> {
         // What is behind the last whole block cannot be reached with direct I/O.
@@ -97,40 +126,63 @@ impl RegularFile {
             simulated: None,
             array: None,
         };
-        Ok(Self { facts, path, is_new, roots })
+        Ok(Self { facts, path, found, libraries: options.libraries.clone(), roots })
     }
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        usage::settled(|| self.look())
+    }
+
+    fn look(&self) -> Vec<Refusal> {
         let mut found = Vec::new();
-        let place = if self.is_new { self.path.parent().unwrap_or(&self.path) } else { &self.path };
+        let place = if self.found.is_some() { &self.path } else { self.path.parent().unwrap_or(&self.path) };
         found.extend(write_permission(place));
         found.extend(self.lack_of_space(place));
-        if self.is_new {
-            return found;
-        }
-        if ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file()) {
-            found.push(Refusal::OfRun);
-        }
-        found.extend(self.roots.loops_over(&self.path).into_iter().map(|by| Refusal::LoopBacking { by }));
-        match self.roots.swaps() {
-            Ok(swaps) if swaps.iter().any(|swap| same_file(swap, &self.path)) => {
-                found.push(Refusal::Swap { device: self.facts.path.clone() });
-            }
-            Ok(_) => {}
-            Err(error) => found.push(Refusal::Unknown { what: reason(&error) }),
-        }
-        let locked = File::open(&self.path).is_ok_and(|f| {
-            rustix::fs::flock(&f, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
-        });
-        if locked {
-            found.push(Refusal::Busy);
+        let Some(identity) = &self.found else { return found };
+        match open_nothing_else(&self.path, OFlags::RDONLY) {
+            Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
+            Ok(_) => found.push(Refusal::Unknown { what: EXCHANGED.into() }),
+            // Whoever may not read it may not write it either, which is said above.
+            Err(Errno::ACCESS) if !found.is_empty() => {}
+            Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }
         found
     }
 
+    /// Everything that says that somebody else uses the file that `file` is the only descriptor of.
+    fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
+        let unknown = |what: String| vec![Refusal::Unknown { what }];
+        let Some(Identity { thing, .. }) = Identity::of(file) else { return unknown(EXCHANGED.into()) };
+        let facts = match usage::gather(&self.roots, Some(thing)) {
+            Ok(facts) => facts,
+            Err(error) => return unknown(reason(&error)),
+        };
+        let mut found = usage::users(&facts, thing);
+        if self.is_of_run(file) {
+            found.push(Refusal::OfRun);
+        }
+        match overlay::below(file) {
+            Ok(below) => found.extend(below.iter().flat_map(|below| users_below(&self.roots, below))),
+            Err(what) => found.push(Refusal::Unknown { what }),
+        }
+        if !found.iter().any(|refusal| matches!(refusal, Refusal::Swap { .. })) && descriptor::is_swap(file) {
+            found.push(Refusal::Swap { device: self.facts.path.clone() });
+        }
+        if found.is_empty() {
+            found.extend(held_elsewhere(file, &facts.unseen_loops));
+        }
+        found
+    }
+
+    /// Whether it is a file of a run, under whatever name.
+    fn is_of_run(&self, file: &OwnedFd) -> bool {
+        let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
+        beside || begins_as_journal(file) || self.libraries.iter().any(|library| is_below(library, file))
+    }
+
     fn lack_of_space(&self, place: &Path) -> Option<Refusal> {
         let volume = rustix::fs::statvfs(place).ok()?;
-        let occupied = if self.is_new { 0 } else { fs::metadata(&self.path).ok()?.blocks() * 512 };
+        let occupied = if self.found.is_none() { 0 } else { fs::metadata(&self.path).ok()?.blocks() * 512 };
         let needed_bytes = self.facts.capacity_bytes.saturating_sub(occupied);
         let free_bytes = volume.f_bavail.saturating_mul(volume.f_frsize);
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
@@ -138,33 +190,87 @@ impl RegularFile {
 
     /// Whether anything is in the file: a new one and one of holes only have nothing to lose.
     pub(crate) fn holds_data(&self) -> bool {
-        if self.is_new {
+        if self.found.is_none() {
             return false;
         }
-        let Ok(file) = File::open(&self.path) else { return true };
-        rustix::fs::seek(&file, SeekFrom::Data(0)) != Err(Errno::NXIO)
+        open_nothing_else(&self.path, OFlags::RDONLY).map_or(true, |file| has_data(&file))
     }
 
-    /// Opens the file, making it first if it is new, and locks it.
-    pub(crate) fn hold(&self) -> Result<Held, DriveError> {
-        let unusable = |e: io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
-        if self.is_new {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
-                .map_err(|e| unusable(e.into()))?;
+    /// Opens the file, making it first if it is new, locks it, and looks at the very file that it then holds.
+    /// One that holds data is given only to whoever has `confirmed` that it may go.
+    pub(crate) fn hold(&self, confirmed: bool) -> Result<Held, DriveError> {
+        let held = match &self.found {
+            Some(identity) => self.hold_existing(identity)?,
+            None => self.create()?,
+        };
+        let prepared = self.prepare(&held, confirmed);
+        if prepared.is_err() && self.found.is_none() {
+            self.discard_created(&held);
         }
-        let held = self.open_and_lock();
-        if held.is_err() && self.is_new {
-            // Nothing was written; leave things as they were found. The first error is the one to tell.
-            let _ = fs::remove_file(&self.path);
+        prepared.map(|()| held)
+    }
+
+    fn unusable(&self, error: &io::Error) -> DriveError {
+        DriveError::Unusable(format!("{}: {}", self.facts.path, reason(error)))
+    }
+
+    fn hold_existing(&self, identity: &Identity) -> Result<Held, DriveError> {
+        let anchor = open_nothing_else(&self.path, OFlags::PATH).map_err(|e| self.unusable(&e.into()))?;
+        if Identity::of(&anchor).as_ref() != Some(identity) {
+            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
         }
-        held
+        // Through the descriptor, so that no other file can take its place now.
+        let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
+        open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(&e.into()))
+    }
+
+    /// Makes the file; its only descriptor is the one it was made with.
+    fn create(&self) -> Result<Held, DriveError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
+            .map_err(|e| self.unusable(&e.into()))?;
+        let buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).err().map(|_| BUFFERED.to_owned());
+        Ok(Held { fd, buffered, generic: None })
+    }
+
+    /// Leaves things as they were found; what was put in its place meanwhile stays.
+    fn discard_created(&self, held: &Held) {
+        if usage::thing_at(&self.path) == usage::thing_of_file(&held.fd) {
+            // Nothing was written. The first error is the one to report.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+
+    fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
+        let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
+        if rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(refused(vec![Refusal::Busy]));
+        }
+        self.recheck(held)?;
+        if !confirmed && has_data(&held.fd) {
+            let identity = self.facts.identity.clone();
+            return Err(DriveError::Unconfirmed { target: self.facts.path.clone(), identity, given: None });
+        }
+        let file = File::from(held.fd.try_clone().map_err(|e| self.unusable(&e))?);
+        if file.metadata().map_err(|e| self.unusable(&e))?.len() < self.facts.capacity_bytes {
+            file.set_len(self.facts.capacity_bytes).map_err(|e| self.unusable(&e))?;
+        }
+        Ok(())
+    }
+
+    /// Looks once more that nobody else uses the file that is held.
+    pub(crate) fn recheck(&self, held: &Held) -> Result<(), DriveError> {
+        let refusals = usage::settled(|| self.users(&held.fd));
+        if refusals.is_empty() {
+            return Ok(());
+        }
+        Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
     /// Opens the file without the right to write; it must be there and as large as was asked.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
-        if self.is_new {
+        if self.found.is_none() {
             return Err(unusable("there is no such file, and reading makes none".into()));
         }
         let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
@@ -179,21 +285,9 @@ impl RegularFile {
         Ok(held)
     }
 
-    fn open_and_lock(&self) -> Result<Held, DriveError> {
-        let unusable = |e: io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
-        let held = open_direct(&self.path, OFlags::RDWR).map_err(|e| unusable(e.into()))?;
-        rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-            DriveError::Refused { target: self.facts.path.clone(), refusals: vec![Refusal::Busy] }
-        })?;
-        let file = File::from(held.fd.try_clone().map_err(unusable)?);
-        if file.metadata().map_err(unusable)?.len() < self.facts.capacity_bytes {
-            file.set_len(self.facts.capacity_bytes).map_err(unusable)?;
-        }
-        Ok(held)
-    }
-
     /// Makes the whole file one hole.
     pub(crate) fn punch(&self, held: &Held) -> Result<(), DriveError> {
+        self.recheck(held)?;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(held.fd.as_fd(), flags, 0, self.facts.capacity_bytes).map_err(|errno| {
             match errno {
@@ -230,7 +324,67 @@ pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     Some(format!("{}:{}:{}", metadata.dev(), metadata.ino(), born.as_nanos()))
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
-    let key = |path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
-    key(a).is_some() && key(a) == key(b)
+/// Opens what is at `path` itself: no symbolic link that was put there since, and no pipe that would make wait.
+fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+fn has_data(file: impl AsFd) -> bool {
+    rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
+}
+
+/// A journal begins with its name, wherever it lies.
+fn begins_as_journal(file: &OwnedFd) -> bool {
+    let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
+    let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);
+    let buffer = &mut aligned[start..start + ALIGNMENT_BYTES];
+    let read = rustix::io::pread(file, &mut *buffer, 0).unwrap_or(0);
+    buffer[..read].starts_with(record::JOURNAL_MAGIC.as_bytes())
+}
+
+/// Whether the file is one of those in the folders of a library, by what it is.
+fn is_below(library: &Path, file: &OwnedFd) -> bool {
+    let wanted = usage::thing_of_file(file);
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let files = entries(library).into_iter().flat_map(|path| {
+        let inside = if path.join("run.json").is_file() { entries(&path) } else { Vec::new() };
+        inside.into_iter().chain([path])
+    });
+    files.into_iter().any(|path| usage::thing_at(&path) == wanted)
+}
+
+/// What only the kernel knows of an open file.
+fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
+    let locked = descriptor::locked_by_others(file) || is_flocked(file);
+    if locked {
+        return Some(Refusal::Busy);
+    }
+    match descriptor::open_elsewhere(file) {
+        Elsewhere::No => None,
+        Elsewhere::Open => Some(Refusal::OpenElsewhere),
+        // Without a lease, every loop device has to be known.
+        Elsewhere::Unknown => unseen_loops.first().map(|name| Refusal::Unknown {
+            what: format!("the file below {name} cannot be determined; run as root or detach it"),
+        }),
+    }
+}
+
+/// Whether somebody else holds a lock on the whole file; the lock that `file` already holds stays.
+fn is_flocked(file: &OwnedFd) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+}
+
+/// Users of the file that a file of an overlay is kept in.
+fn users_below(roots: &Roots, below: &overlay::Below) -> Vec<Refusal> {
+    let mut found = match usage::gather(roots, Some(below.thing)) {
+        Ok(facts) => usage::users(&facts, below.thing),
+        Err(error) => vec![Refusal::Unknown { what: reason(&error) }],
+    };
+    if descriptor::locked_by_others(&below.file) {
+        found.push(Refusal::FileLocked { what: below.path.display().to_string() });
+    }
+    found
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +18,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
 use crate::load_plan::{self, Asked, Need};
 use crate::load_result::{Document, Part};
-use crate::{conduct, printer};
+use crate::{conduct, places, printer};
 
 /// A target, with no more rights than its jobs need.
 enum Opened {
@@ -32,7 +33,7 @@ type Ended = Done<(Vec<Outcome>, Vec<Option<Findings>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
     let asked = load_plan::asked(options)?;
-    let mut opened = open_all(&asked, options)?;
+    let mut opened = open_all(&asked, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = asked.workloads(&facts, options.seed)?;
     let interrupted = conduct::watch_interrupts()?;
@@ -49,12 +50,12 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
 }
 
 /// Looks at all targets, checks all jobs, and only then takes the targets.
-fn open_all(asked: &Asked, options: &Load) -> Done<BTreeMap<String, Opened>> {
+fn open_all(asked: &Asked, options: &Load, libraries: &[PathBuf]) -> Done<BTreeMap<String, Opened>> {
     let mut looked_at = Vec::new();
     let needs = asked.needs()?;
     let any_simulated = needs.iter().any(Need::is_simulated);
     for need in needs {
-        let drive = need.open(options, any_simulated)?;
+        let drive = need.open(options, any_simulated, libraries)?;
         looked_at.push((need, drive));
     }
     let facts =

@@ -40,8 +40,8 @@ pub fn run(cli: &Cli, options: &Plan) -> Done {
         return presets::check(cli, path);
     }
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let (file, drive) = conduct::prepare(Wanted::of(&options.asked)?)?;
     let library = places::library(cli.library.as_deref())?;
+    let (file, drive) = conduct::prepare(Wanted::of(&options.asked)?, &library)?;
     let known = speeds::of(&file, &options.assumptions, &library)?;
     let health = drive.about().map(|about| about.health).unwrap_or_default();
     let endurance = Endurance::of(options.tbw, &health).map_err(usage)?;

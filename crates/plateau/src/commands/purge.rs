@@ -9,11 +9,15 @@ use stdx::units::{SECOND_NS, amount_base10};
 
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
-use crate::{conduct, printer, wanted};
+use crate::{conduct, places, printer, wanted};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
-    let open =
-        OpenOptions { scale: options.scale.clone(), sim_seed: wanted::USUAL_SEED, ..OpenOptions::default() };
+    let open = OpenOptions {
+        scale: options.scale.clone(),
+        sim_seed: wanted::USUAL_SEED,
+        libraries: places::libraries(cli.library.as_deref()),
+        ..OpenOptions::default()
+    };
     let drive = drive::open(&options.target, &open)?;
     let identity = drive.facts().identity.clone();
     let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());

@@ -91,6 +91,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         placement: file.placement.clone(),
         sim_faults: sim.map(|sim| sim.faults.clone()),
         sim_resumed: true,
+        libraries: Vec::new(),
     };
     // It would be made anew: a file of holes, that nobody has preconditioned.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {

@@ -76,7 +76,7 @@ fn a_held_or_mounted_partition_holds_its_drive() {
     host.write("sys/devices/pci0/ata2/block/sdb/sdb1/holders/md127", "");
     host.write("proc/self/mountinfo", "22 1 8:17 / /srv rw - ext4 /dev/elsewhere rw\n");
     let expected = [
-        Refusal::Mounted { device: "sdb1".into(), at: "/srv".into() },
+        Refusal::Mounted { device: "sdb1".into(), at: "/srv".into(), namespace_of: None },
         Refusal::Held { device: "sdb1".into(), by: "md127".into() },
         Refusal::Partitions { names: "sdb1".into() },
     ];
@@ -90,7 +90,7 @@ fn btrfs_is_found_by_its_source_and_swap_by_its_name() {
     host.write("proc/self/mountinfo", "22 1 0:31 / /data rw - btrfs /dev/sdb rw\n");
     host.write("proc/swaps", "Filename Type Size Used Priority\n/dev/sdb partition 1 0 -2\n");
     let expected = [
-        Refusal::Mounted { device: "sdb".into(), at: "/data".into() },
+        Refusal::Mounted { device: "sdb".into(), at: "/data".into(), namespace_of: None },
         Refusal::Swap { device: "sdb".into() },
     ];
     assert_eq!(host.users(), expected);
@@ -108,13 +108,22 @@ fn what_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn loop_devices_over_a_drive_are_found() {
+fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     let host = Host::new();
-    let node = host.dir.path().join("node");
-    fs::write(&node, "").expect("a file");
-    let node = fs::canonicalize(node).expect("a path");
-    host.write("sys/block/loop3/loop/backing_file", format!("{}\n", node.display()));
-    assert_eq!(host.roots.loops_over(&node), ["loop3"]);
+    let (image, other) = (host.dir.path().join("image"), host.dir.path().join("other"));
+    fs::write(&image, "").expect("a file");
+    fs::write(&other, "").expect("a file");
+    host.write("sys/devices/virtual/block/loop99999/dev", "7:99999\n");
+    host.write("sys/devices/virtual/block/loop99999/loop/backing_file", format!("{}\n", image.display()));
+    fs::create_dir_all(host.roots.sys.join("devices/virtual/block/loop99999/holders")).expect("a directory");
+    let link = host.roots.sys.join("dev/block/7:99999");
+    symlink(host.roots.sys.join("devices/virtual/block/loop99999"), link).expect("a link");
+    let users_of = |path: &Path| {
+        let file = usage::thing_at(path).expect("a file");
+        usage::users(&usage::gather(&host.roots, Some(file)).expect("facts"), file)
+    };
+    assert_eq!(users_of(&image), [Refusal::LoopBacking { by: "loop99999".into() }]);
+    assert_eq!(users_of(&other), []);
 }
 
 fn facts_of(host: &Host) -> TargetFacts {

@@ -1,0 +1,299 @@
+//! Who uses a target, under any name, at any level of the stack that it belongs to.
+//!
+//! Things are told apart by what they are: a block device by its number, a file by its volume and inode. Paths
+//! serve messages only. [`Facts`] are gathered at once ([`gather`]) and judged by a pure function ([`users`]):
+//! it walks down from the target to everything the target is built on, and from there up to everything else
+//! that is built on the same bytes. What the kernel tells only about an open file is asked of the descriptor
+//! that is held ([`descriptor`]).
+//!
+//! Limits: what a server does with a file or a volume on another host, or behind FUSE, cannot be seen from here;
+//! neither can processes outside of this PID namespace, except by the claims and leases that the kernel checks.
+
+pub(crate) mod descriptor;
+mod gather;
+mod mounts;
+mod processes;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+pub(crate) use gather::{gather, thing_at, thing_of_file};
+pub(crate) use mounts::unescape;
+
+use crate::host::DeviceNumber;
+use crate::refusal::{Access, Refusal};
+
+/// How often, and how long apart, it is looked again where only what may go away by itself is in the way.
+const LOOKS: u32 = 12;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What a block device or file is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Thing {
+    Device(DeviceNumber),
+    /// A regular file: `st_dev` and `st_ino`.
+    File {
+        volume: DeviceNumber,
+        inode: u64,
+    },
+}
+
+impl std::fmt::Display for Thing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Device(number) => write!(f, "device {number}"),
+            Self::File { volume, inode } => write!(f, "file {inode} on volume {volume}"),
+        }
+    }
+}
+
+/// Bytes from `start` up to, and without, `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Span {
+    pub(crate) const ALL: Self = Self { start: 0, end: u64::MAX };
+
+    /// `length` bytes from `start`; up to the end where the length is 0.
+    pub(crate) fn of(start: u64, length: u64) -> Self {
+        Self { start, end: if length == 0 { u64::MAX } else { start.saturating_add(length) } }
+    }
+
+    fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// Where `inner`, a span of what lies on this one, is in the coordinates of the lower device.
+    fn below(self, inner: Self) -> Self {
+        let start = self.start.saturating_add(inner.start);
+        Self { start, end: self.start.saturating_add(inner.end).min(self.end) }
+    }
+}
+
+/// How one device is built on another thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Partition,
+    Loop,
+    /// Device mapper, md, bcache, zram: which bytes it takes is not known here, so it takes all.
+    Stacked,
+}
+
+/// A block device or a file that matters to block devices.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// None where the kernel names a device that has no number here.
+    thing: Option<Thing>,
+    /// Kernel name, or path.
+    name: String,
+    /// What about it could not be found out.
+    problem: Option<String>,
+}
+
+/// `upper` is built on `span` of `lower`; both are places in the list of nodes.
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    upper: usize,
+    lower: usize,
+    span: Span,
+    kind: Kind,
+}
+
+/// Somebody who uses a thing directly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A file system mounted from it; with the process whose mount namespace that is, where it is not ours.
+    Mount {
+        at: String,
+        namespace_of: Option<u32>,
+    },
+    Swap,
+    /// Another process.
+    Process {
+        pid: u32,
+        name: String,
+        access: Access,
+    },
+    /// A lock whose owner is not known.
+    Lock,
+    /// Offered to other hosts by a target of the kernel (LIO, nvmet).
+    Export {
+        name: String,
+    },
+}
+
+/// What is known about the block devices of this host and their users.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    nodes: Vec<Node>,
+    layers: Vec<Layer>,
+    uses: Vec<(usize, By)>,
+    /// Loop devices whose backing file could not be found out.
+    pub(crate) unseen_loops: Vec<String>,
+}
+
+impl Facts {
+    fn place_of(&self, thing: Thing) -> Option<usize> {
+        self.nodes.iter().position(|node| node.thing == Some(thing))
+    }
+
+    /// The node of a thing; made under this name where it is new.
+    fn node(&mut self, thing: Thing, name: impl Into<String>) -> usize {
+        self.place_of(thing).unwrap_or_else(|| self.add(Some(thing), name.into()))
+    }
+
+    fn add(&mut self, thing: Option<Thing>, name: String) -> usize {
+        self.nodes.push(Node { thing, name, problem: None });
+        self.nodes.len() - 1
+    }
+
+    fn layer(&mut self, upper: usize, lower: usize, span: Span, kind: Kind) {
+        let is_known = |known: &Layer| known.upper == upper && known.lower == lower;
+        if upper != lower && !self.layers.iter().any(is_known) {
+            self.layers.push(Layer { upper, lower, span, kind });
+        }
+    }
+
+    fn used(&mut self, thing: Thing, name: &str, by: By) {
+        let node = self.node(thing, name);
+        if !self.uses.contains(&(node, by.clone())) {
+            self.uses.push((node, by));
+        }
+    }
+
+    fn name(&self, node: usize) -> String {
+        self.nodes[node].name.clone()
+    }
+
+    fn users_of(&self, node: usize) -> impl Iterator<Item = Refusal> {
+        let problem = self.nodes[node].problem.clone().map(|what| Refusal::Unknown { what });
+        let uses = self.uses.iter().filter(move |(used, _)| *used == node);
+        problem.into_iter().chain(uses.map(move |(_, by)| refusal(self.name(node), by)))
+    }
+
+    /// The target and everything it is built on, with the bytes that it reaches there.
+    fn below(&self, target: usize) -> BTreeMap<usize, Vec<Span>> {
+        let mut found: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+        let mut next = vec![(target, Span::ALL)];
+        while let Some((node, span)) = next.pop() {
+            let spans = found.entry(node).or_default();
+            if spans.contains(&span) {
+                continue;
+            }
+            spans.push(span);
+            for layer in self.layers.iter().filter(|layer| layer.upper == node) {
+                let lower = match layer.kind {
+                    Kind::Stacked => Span::ALL,
+                    Kind::Partition | Kind::Loop => layer.span.below(span),
+                };
+                next.push((layer.lower, lower));
+            }
+        }
+        found
+    }
+
+    /// Everything that is built on `node`, however many layers up.
+    fn above(&self, node: usize) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut next = vec![node];
+        while let Some(lower) = next.pop() {
+            let uppers = self.layers.iter().filter(|layer| layer.lower == lower).map(|layer| layer.upper);
+            next.extend(uppers.filter(|&upper| found.insert(upper)));
+        }
+        found
+    }
+}
+
+/// The refusals that stay: udev and its like open and lock what is new for a moment.
+pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
+    let mut found = look();
+    for _ in 1..LOOKS {
+        let mut protecting = found.iter().filter(|refusal| refusal.protects_data()).peekable();
+        if protecting.peek().is_none() || !protecting.all(Refusal::is_transient) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        found = look();
+    }
+    found
+}
+
+fn refusal(device: String, by: &By) -> Refusal {
+    match by.clone() {
+        By::Mount { at, namespace_of } => Refusal::Mounted { device, at, namespace_of },
+        By::Swap => Refusal::Swap { device },
+        By::Process { pid, name, access } => Refusal::OpenBy { what: device, pid, process: name, access },
+        By::Lock => Refusal::FileLocked { what: device },
+        By::Export { name } => Refusal::Exported { what: device, by: name },
+    }
+}
+
+/// Everything that says that somebody uses the bytes of `target`. A file that no fact mentions is free.
+pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
+    let Some(place) = facts.place_of(target) else {
+        let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
+        return match target {
+            Thing::Device(number) => vec![unknown(number)],
+            Thing::File { .. } => Vec::new(),
+        };
+    };
+    let below = facts.below(place);
+    let mut found = Vec::new();
+    let of = |layer: &Layer| Refusal::IsPartition { of: facts.name(layer.lower) };
+    let is_own = |layer: &&Layer| layer.upper == place && layer.kind == Kind::Partition;
+    found.extend(facts.layers.iter().filter(is_own).map(of));
+    found.extend(upwards(facts, place, &below));
+    for (&node, spans) in below.iter().filter(|(node, _)| **node != place) {
+        found.extend(facts.users_of(node));
+        let others = facts.layers.iter().filter(|layer| layer.lower == node);
+        let others = others.filter(|layer| !below.contains_key(&layer.upper));
+        for layer in others.filter(|layer| spans.iter().any(|span| span.overlaps(layer.span))) {
+            found.push(Refusal::Shared { below: facts.name(node), by: facts.name(layer.upper) });
+            found.extend(facts.users_of(layer.upper));
+            found.extend(facts.above(layer.upper).into_iter().flat_map(|upper| facts.users_of(upper)));
+        }
+    }
+    let mut unique: Vec<Refusal> = Vec::new();
+    found.into_iter().for_each(|refusal| {
+        if !unique.contains(&refusal) {
+            unique.push(refusal);
+        }
+    });
+    unique
+}
+
+/// Users of the target itself, and of what is built on it.
+fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Span>>) -> Vec<Refusal> {
+    let mut found: Vec<Refusal> = facts.users_of(target).collect();
+    let mut partitions = Vec::new();
+    for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
+        // A damaged /sys could name a device above and below; that it is below counts already.
+        if below.contains_key(&layer.upper) {
+            continue;
+        }
+        let (device, by) = (facts.name(target), facts.name(layer.upper));
+        match layer.kind {
+            Kind::Partition => {
+                partitions.push(by);
+                found.extend(upwards(facts, layer.upper, below));
+            }
+            Kind::Loop => found.push(Refusal::LoopBacking { by }),
+            Kind::Stacked => found.push(Refusal::Held { device, by }),
+        }
+        if layer.kind != Kind::Partition {
+            let uppers = facts.above(layer.upper).into_iter().chain([layer.upper]);
+            found.extend(uppers.flat_map(|upper| facts.users_of(upper)));
+        }
+    }
+    if !partitions.is_empty() {
+        partitions.sort();
+        found.push(Refusal::Partitions { names: partitions.join(", ") });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! What the kernel says about a regular file only to whoever has it open: whether anybody else has it open or
+//! locked, the kernel itself included, and in whatever namespace and under whatever name.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::io::Errno;
+
+/// Chooses the signal of a lease that is broken (asm-generic/fcntl.h); libc does not have it.
+const F_SETSIG: libc::c_int = 10;
+
+/// Whether an open file is open anywhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Elsewhere {
+    No,
+    /// Another process, or the kernel: a loop device, a mount, an export.
+    Open,
+    /// The file system knows no leases, or this user may not ask.
+    Unknown,
+}
+
+/// Asks for a write lease, which the kernel grants only when nobody else has the file open, and gives it back at
+/// once. `file` has to be this process's only descriptor of it, and must not be an `O_PATH` one.
+pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
+    let fd = file.as_fd().as_raw_fd();
+    // Whoever opens the file while the lease lasts would end this process by SIGIO; SIGURG is ignored by default.
+    // SAFETY: F_SETSIG and F_SETLEASE take an int and touch no memory of this process.
+    let (signal, lease) = unsafe {
+        (libc::fcntl(fd, F_SETSIG, libc::SIGURG), libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK))
+    };
+    if lease == 0 {
+        // SAFETY: as above.
+        let returned = unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
+        debug_assert!(signal == 0 && returned == 0, "a lease that was granted is given back");
+        return Elsewhere::No;
+    }
+    match io::Error::last_os_error().raw_os_error() {
+        Some(libc::EAGAIN) => Elsewhere::Open,
+        _ => Elsewhere::Unknown,
+    }
+}
+
+/// Whether anybody else holds a POSIX or OFD lock on any byte of it. File systems without locks say no.
+pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
+    // SAFETY: `flock` is a plain structure of integers, for which zeroes are a value.
+    let mut wanted: libc::flock64 = unsafe { std::mem::zeroed() };
+    wanted.l_type = libc::F_WRLCK as libc::c_short;
+    wanted.l_whence = libc::SEEK_SET as libc::c_short;
+    // SAFETY: F_OFD_GETLK reads and writes one `flock64`, which is valid for it during the call.
+    let asked = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut wanted) };
+    asked == 0 && wanted.l_type != libc::F_UNLCK as libc::c_short
+}
+
+/// Whether it is swap space in use: the kernel then refuses even a write of no bytes.
+pub(crate) fn is_swap(file: impl AsFd) -> bool {
+    rustix::io::pwrite(file, &[], 0) == Err(Errno::TXTBSY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{File, OpenOptions};
+
+    #[test]
+    fn another_descriptor_is_noticed_even_one_for_reading() {
+        let named = tempfile::NamedTempFile::new().expect("a file");
+        let path = named.path().to_owned();
+        let _kept = named.into_temp_path();
+        let open = || OpenOptions::new().read(true).write(true).open(&path).expect("a file");
+        let own = open();
+        if open_elsewhere(&own) == Elsewhere::Unknown {
+            eprintln!("skipped: the file system of {} knows no leases", path.display());
+            return;
+        }
+        assert_eq!(open_elsewhere(&own), Elsewhere::No);
+        let reader = File::open(&path).expect("a file");
+        assert_eq!(open_elsewhere(&own), Elsewhere::Open);
+        drop(reader);
+        assert_eq!(open_elsewhere(&own), Elsewhere::No, "the lease was given back");
+        let writer = open();
+        assert_eq!(open_elsewhere(&own), Elsewhere::Open);
+        drop(writer);
+    }
+
+    #[test]
+    fn locks_of_others_are_noticed_and_own_ones_are_not() {
+        let named = tempfile::NamedTempFile::new().expect("a file");
+        let other = OpenOptions::new().read(true).write(true).open(named.path()).expect("a file");
+        assert!(!locked_by_others(named.as_file()));
+        // SAFETY: a structure of integers.
+        let mut range: libc::flock64 = unsafe { std::mem::zeroed() };
+        range.l_type = libc::F_RDLCK as libc::c_short;
+        (range.l_start, range.l_len) = (100, 1);
+        // SAFETY: F_OFD_SETLK reads one `flock64`.
+        let locked = unsafe { libc::fcntl(other.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) };
+        assert_eq!(locked, 0, "{}", io::Error::last_os_error());
+        assert!(locked_by_others(named.as_file()));
+        assert!(!locked_by_others(&other));
+        drop(other);
+        assert!(!locked_by_others(named.as_file()));
+    }
+}

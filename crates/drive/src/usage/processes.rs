@@ -1,0 +1,149 @@
+//! Other processes that have a block device, or a file that matters, open for writing, locked, or mapped.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::gather::{processes, read, thing_at};
+use super::{By, Facts, Thing};
+use crate::host::{DeviceNumber, Roots};
+use crate::refusal::Access;
+
+/// Adds the processes. Those that this user may not look into stay unseen.
+pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
+    let files: BTreeSet<Thing> = facts.nodes.iter().filter_map(|node| node.thing).collect();
+    let own = std::process::id();
+    for (pid, folder) in processes(roots).into_iter().filter(|(pid, _)| *pid != own) {
+        let mut found = descriptors(&folder, &files);
+        found.extend(mappings(&folder, &files));
+        let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
+        for (thing, access) in found {
+            facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+        }
+    }
+}
+
+/// Block devices, and files that are known, that a process has open other than for reading alone.
+fn descriptors(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
+    let entries = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+    let access = |entry: fs::DirEntry| {
+        let thing = thing_at(&entry.path()).filter(|thing| matters(*thing, files))?;
+        let info = read(&folder.join("fdinfo").join(entry.file_name())).ok()?;
+        Some((thing, access_of(&info)?))
+    };
+    entries.filter_map(access).collect()
+}
+
+fn matters(thing: Thing, files: &BTreeSet<Thing>) -> bool {
+    matches!(thing, Thing::Device(_)) || files.contains(&thing)
+}
+
+/// What `/proc/PID/fdinfo/FD` says: flags in octal, and a line for each lock (proc_pid_fdinfo(5)).
+fn access_of(info: &str) -> Option<Access> {
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    let flags = i32::from_str_radix(flags.trim(), 8).ok()?;
+    if flags & libc::O_PATH != 0 {
+        return None;
+    }
+    if info.lines().any(|line| line.starts_with("lock:")) {
+        return Some(Access::Locked);
+    }
+    (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
+}
+
+/// What a process has mapped shared and writable; it may have closed the descriptor since.
+fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
+    let text = read(&folder.join("maps")).unwrap_or_default();
+    let mapped = |line: &str| {
+        let (range, volume, inode, path) = shared_mapping(line)?;
+        let by_text = Thing::File { volume, inode };
+        if !path.starts_with("/dev/") && !files.iter().any(|file| same_inode(*file, inode)) {
+            return None;
+        }
+        let thing = thing_at(&folder.join("map_files").join(range)).unwrap_or(by_text);
+        matters(thing, files).then_some((thing, Access::Mapped))
+    };
+    text.lines().filter_map(mapped).collect()
+}
+
+fn same_inode(file: Thing, wanted: u64) -> bool {
+    matches!(file, Thing::File { inode, .. } if inode == wanted)
+}
+
+/// `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), where it is shared and writable.
+fn shared_mapping(line: &str) -> Option<(&str, DeviceNumber, u64, &str)> {
+    let mut fields = line.split_ascii_whitespace();
+    let (range, rights, _offset) = (fields.next()?, fields.next()?, fields.next()?);
+    let volume = hexadecimal(fields.next()?)?;
+    let inode = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
+    let is_shared = rights.as_bytes().get(1) == Some(&b'w') && rights.ends_with('s');
+    is_shared.then_some((range, volume, inode, fields.next().unwrap_or_default()))
+}
+
+/// Adds what `/proc/locks` lists of files; the descriptors above name those of block devices.
+pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
+    let own = std::process::id().to_string();
+    let text = read(&roots.proc.join("locks")).unwrap_or_default();
+    for (volume, inode) in text.lines().filter_map(|line| lock(line, &own)) {
+        let thing = Thing::File { volume, inode };
+        if facts.place_of(thing).is_some() {
+            facts.used(thing, "", By::Lock);
+        }
+    }
+}
+
+/// `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF` (proc_locks(5)), unless it is our own.
+fn lock(line: &str, own: &str) -> Option<(DeviceNumber, u64)> {
+    let mut fields = line.split_ascii_whitespace().skip(1).skip_while(|field| *field == "->").skip(3);
+    let (owner, file) = (fields.next()?, fields.next()?);
+    let (volume, inode) = file.rsplit_once(':')?;
+    (owner != own).then_some((hexadecimal(volume)?, inode.parse().ok()?))
+}
+
+fn hexadecimal(text: &str) -> Option<DeviceNumber> {
+    let (major, minor) = text.split_once(':')?;
+    let number = |text| u32::from_str_radix(text, 16).ok();
+    Some(DeviceNumber { major: number(major)?, minor: number(minor)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_told_apart_by_what_they_allow() {
+        for (info, expected) in [
+            ("pos:\t0\nflags:\t0100000\nmnt_id:\t25\n", None),
+            ("pos:\t0\nflags:\t0100002\n", Some(Access::Writing)),
+            ("pos:\t0\nflags:\t0100001\n", Some(Access::Writing)),
+            ("pos:\t0\nflags:\t012100002\n", None),
+            ("flags:\t0100000\nlock:\t1: OFDLCK ADVISORY READ -1 00:05:9 100 101\n", Some(Access::Locked)),
+            ("", None),
+        ] {
+            assert_eq!(access_of(info), expected, "{info}");
+        }
+    }
+
+    #[test]
+    fn only_shared_writable_mappings_count() {
+        let number = DeviceNumber { major: 0xfd, minor: 1 };
+        assert_eq!(
+            shared_mapping("7f01-7f02 rw-s 00000000 fd:01 131   /a file"),
+            Some(("7f01-7f02", number, 131, "/a"))
+        );
+        for line in
+            ["7f01-7f02 r--s 0 fd:01 131 /a", "7f01-7f02 rw-p 0 fd:01 131 /a", "7f01-7f02 rw-s 0 00:00 0", ""]
+        {
+            assert_eq!(shared_mapping(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn locks_are_of_files_and_own_ones_do_not_count() {
+        let expected = Some((DeviceNumber { major: 0xfd, minor: 0x10 }, 2_531_452));
+        assert_eq!(lock("1: POSIX  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "1"), expected);
+        assert_eq!(lock("1: -> FLOCK  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "1"), expected);
+        assert_eq!(lock("2: OFDLCK ADVISORY  READ -1 fd:10:2531452 100 100", "1"), expected);
+        assert_eq!(lock("1: POSIX  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "3568"), None);
+    }
+}

@@ -1,0 +1,446 @@
+//! Targets that somebody uses under another name or at another level: each is refused, and what the other one has
+//! there stays as it was, to the byte.
+
+mod support;
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use drive::{Access, DriveError, ErrorKind, OpenOptions, Refusal};
+use support::{Loop, command, fingerprint, skip};
+
+const SIZE: u64 = 64 << 20;
+
+/// Undoes a preparation when it goes.
+struct After(&'static str, Vec<String>);
+
+impl Drop for After {
+    fn drop(&mut self) {
+        let arguments: Vec<&str> = self.1.iter().map(String::as_str).collect();
+        drop(command(self.0, &arguments));
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a printable path")
+}
+
+/// An image with a file system that is mounted by a loop device of its own.
+struct Mounted {
+    image: PathBuf,
+    _mount: After,
+    /// In its order of going: the device after the mount, the folder last.
+    _device: Loop,
+    dir: tempfile::TempDir,
+}
+
+impl Mounted {
+    fn new() -> Option<Self> {
+        // Nodes of devices may be forbidden in memory.
+        let dir = tempfile::tempdir().expect("a folder");
+        let image = dir.path().join("image");
+        fs::File::create(&image).and_then(|file| file.set_len(SIZE)).expect("an image");
+        command("mkfs.ext4", &["-q", text(&image)]).map_err(|why| skip(&why)).ok()?;
+        let device = Loop::over(&image, &[])?;
+        let mount = mount(&device.path, dir.path())?;
+        Some(Self { image, _mount: mount, _device: device, dir })
+    }
+}
+
+/// Mounts it read-only, so that the kernel changes nothing by itself.
+fn mount(device: &str, dir: &Path) -> Option<After> {
+    let at = dir.join("mnt");
+    fs::create_dir_all(&at).expect("a folder");
+    command("mount", &["-o", "ro", device, text(&at)]).map_err(|why| skip(&why)).ok()?;
+    Some(After("umount", vec![text(&at).to_owned()]))
+}
+
+/// Arms with the identity that would have to be typed; the refusals, and nothing has changed.
+#[track_caller]
+fn refused(target: &str) -> Vec<Refusal> {
+    refused_with(target, &OpenOptions::default())
+}
+
+#[track_caller]
+fn refused_with(target: &str, options: &OpenOptions) -> Vec<Refusal> {
+    let before = fingerprint(target);
+    let drive = drive::open(target, options).expect("something to look at");
+    let identity = drive.facts().identity.clone();
+    let error = drive.arm(Some(&identity)).expect_err("a refusal");
+    assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+    assert_eq!(fingerprint(target), before, "{error}");
+    let DriveError::Refused { refusals, .. } = error else { panic!("{error:?}") };
+    refusals
+}
+
+fn mknod(dir: &Path, device: &str) -> Option<PathBuf> {
+    let kname = device.trim_start_matches("/dev/");
+    let number = fs::read_to_string(format!("/sys/class/block/{kname}/dev")).ok()?;
+    let (major, minor) = number.trim().split_once(':')?;
+    let node = dir.join("node");
+    command("mknod", &[text(&node), "b", major, minor]).map_err(|why| skip(&why)).ok()?;
+    fs::File::open(&node).map_err(|why| skip(&format!("nodes of devices do not work here: {why}"))).ok()?;
+    Some(node)
+}
+
+fn loops_over(refusals: &[Refusal]) -> bool {
+    refusals.iter().any(|refusal| matches!(refusal, Refusal::LoopBacking { .. }))
+}
+
+fn shared(refusals: &[Refusal]) -> bool {
+    refusals.iter().any(|refusal| matches!(refusal, Refusal::Shared { .. }))
+}
+
+#[test]
+fn hard_links_and_bind_mounts_of_a_mounted_image() {
+    let Some(mounted) = Mounted::new() else { return };
+    let link = mounted.dir.path().join("link");
+    fs::hard_link(&mounted.image, &link).expect("a hard link");
+    assert!(loops_over(&refused(text(&link))));
+
+    let other = mounted.dir.path().join("bound");
+    fs::create_dir(&other).expect("a folder");
+    if command("mount", &["--bind", text(mounted.dir.path()), text(&other)]).is_ok() {
+        let _bound = After("umount", vec![text(&other).to_owned()]);
+        assert!(loops_over(&refused(text(&other.join("image")))));
+    }
+    // The name that the loop device was attached by is gone.
+    fs::remove_file(&mounted.image).expect("one name less");
+    assert!(loops_over(&refused(text(&link))));
+}
+
+#[test]
+fn nodes_of_a_device_under_other_names() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some(lower) = Loop::new(SIZE, &[]) else { return };
+    let Some(node) = mknod(dir.path(), &lower.path) else { return };
+    // Attached by the second name, the first one is the target; and the other way round.
+    for (attached, target) in [(text(&node), lower.path.as_str()), (lower.path.as_str(), text(&node))] {
+        let Some(upper) = Loop::over(Path::new(attached), &["--offset", "16M"]) else { return };
+        if command("mkfs.ext4", &["-q", &upper.path]).map_err(|why| skip(&why)).is_err() {
+            return;
+        }
+        let Some(_mount) = mount(&upper.path, dir.path()) else { return };
+        let found = refused(target);
+        assert!(loops_over(&found), "{found:?}");
+        assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
+    }
+}
+
+#[test]
+fn a_second_loop_device_over_a_mounted_image_or_over_its_device() {
+    let Some(mounted) = Mounted::new() else { return };
+    let Some(second) = Loop::over(&mounted.image, &[]) else { return };
+    let found = refused(&second.path);
+    assert!(shared(&found), "{found:?}");
+    assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
+    let Some(upper) = Loop::over(Path::new(&mounted._device.path), &["--offset", "20M"]) else { return };
+    let found = refused(&upper.path);
+    assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
+}
+
+#[test]
+fn parts_of_a_file_that_share_nothing_are_free() {
+    let dir = support::directory();
+    let image = dir.path().join("image");
+    fs::File::create(&image).and_then(|file| file.set_len(2 * SIZE)).expect("an image");
+    let half = SIZE.to_string();
+    let first = Loop::over(&image, &["--sizelimit", &half]);
+    let second = Loop::over(&image, &["--offset", &half]);
+    let (Some(first), Some(second)) = (first, second) else { return };
+    let _held = support::armed(&first.path, &OpenOptions::default());
+    drop(support::armed(&second.path, &OpenOptions::default()));
+}
+
+#[test]
+fn a_file_that_is_mounted_without_a_loop_device() {
+    // Files in memory cannot be mounted.
+    let dir = tempfile::tempdir().expect("a folder");
+    let (tree, image) = (dir.path().join("tree"), dir.path().join("image"));
+    fs::create_dir(&tree).expect("a folder");
+    fs::write(tree.join("big"), vec![7; 24 << 20]).expect("a file");
+    if command("mkfs.erofs", &[text(&image), text(&tree)]).map_err(|why| skip(&why)).is_err() {
+        return;
+    }
+    let at = dir.path().join("mnt");
+    fs::create_dir(&at).expect("a folder");
+    // Not by mount(8), which would make a loop device.
+    let mounting = "import ctypes, sys\nsys.exit(ctypes.CDLL(None).mount(sys.argv[1].encode(), sys.argv[2].encode(), b'erofs', 1, None))";
+    if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
+        return skip(&format!("no file systems in files: {why}"));
+    }
+    let _mount = After("umount", vec![text(&at).to_owned()]);
+    let found = refused(text(&image));
+    assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
+}
+
+/// A process that does something to a file and then waits until its input ends.
+struct Holder(Child);
+
+impl Holder {
+    /// Python, as it comes with nearly every distribution: `code` has the path in `sys.argv[1]`.
+    fn new(code: &str, path: &str) -> Option<Self> {
+        let whole = format!(
+            "import fcntl, mmap, os, struct, sys\n{code}\nprint('ready', flush=True)\nsys.stdin.read()"
+        );
+        let mut child = Command::new("python3");
+        let child = child.args(["-c", &whole, path]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = child else {
+            skip("no python3");
+            return None;
+        };
+        let mut line = String::new();
+        let output = child.stdout.take().expect("a pipe");
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
+        assert_eq!(line, "ready\n");
+        Some(Self(child))
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Ways in which another process has a file or device in hand.
+const HANDS: &[(&str, &str)] = &[
+    ("open for writing", "f = os.open(sys.argv[1], os.O_RDWR)"),
+    ("POSIX lock", "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.lockf(f, fcntl.LOCK_SH, 1, 100)"),
+    ("flock", "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.flock(f, fcntl.LOCK_EX)"),
+    (
+        "OFD lock",
+        "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 100, 1, 0))",
+    ),
+    (
+        "mapping without a descriptor",
+        "f = os.open(sys.argv[1], os.O_RDWR)\nm = mmap.mmap(f, 4096)\nos.close(f)\nm.flush()",
+    ),
+];
+
+#[test]
+fn what_other_processes_have_in_hand() {
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("file");
+    fs::File::create(&file).and_then(|file| file.set_len(SIZE)).expect("a file");
+    // A file, a device, and the file below a device; by the process's own name for it.
+    let places =
+        [(text(&file), text(&file)), (&device.path, &device.path), (text(&device.image), &device.path)];
+    for (held, target) in places {
+        for (how, code) in HANDS {
+            let Some(holder) = Holder::new(code, held) else { return };
+            let found = refused(target);
+            assert!(!found.is_empty(), "{how} of {held}");
+            drop(holder);
+            drop(support::armed(target, &OpenOptions::default()));
+        }
+        if let Some(node) = mknod(dir.path(), target.trim_start_matches(text(&file))) {
+            let Some(holder) = Holder::new(HANDS[3].1, text(&node)) else { return };
+            let found = refused(target);
+            let locked = |r: &Refusal| matches!(r, Refusal::OpenBy { access: Access::Locked, .. });
+            assert!(found.iter().any(locked), "{found:?}");
+            drop(holder);
+            fs::remove_file(node).expect("a node less");
+        }
+    }
+}
+
+#[test]
+fn files_of_an_overlay_whose_layer_is_in_use() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
+    for folder in [&lower, &upper, &work, &merged] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    for file in [upper.join("image"), lower.join("copied")] {
+        fs::File::create(file).and_then(|file| file.set_len(SIZE)).expect("an image");
+    }
+    let layers = [("lowerdir", &lower), ("upperdir", &upper), ("workdir", &work)];
+    let options = layers.map(|(name, folder)| format!("{name}={}", text(folder))).join(",");
+    let mounted = command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)]);
+    if let Err(why) = mounted {
+        return skip(&why);
+    }
+    let _mount = After("umount", vec![text(&merged).to_owned()]);
+    let target = merged.join("image");
+    drop(support::armed(text(&target), &OpenOptions::default()));
+    let Some(device) = Loop::over(&upper.join("image"), &[]) else { return };
+    assert!(loops_over(&refused(text(&target))));
+    drop(device);
+    let Some(_device) = Loop::over(&lower.join("copied"), &[]) else { return };
+    // What is written goes to a copy.
+    drop(support::armed(text(&merged.join("copied")), &OpenOptions::default()));
+}
+
+#[test]
+fn a_file_that_is_read_by_somebody() {
+    let file = support::file();
+    file.as_file().set_len(SIZE).expect("a length");
+    let path = text(file.path()).to_owned();
+    let kept = file.into_temp_path();
+    let Some(_holder) = Holder::new("f = os.open(sys.argv[1], os.O_RDONLY)", &path) else { return };
+    assert_eq!(refused(&path), [Refusal::OpenElsewhere]);
+    drop(kept);
+}
+
+#[test]
+fn mounts_in_another_mount_namespace() {
+    let Some(mounted) = Mounted::new() else { return };
+    let at = mounted.dir.path().join("mnt");
+    let device = mounted._device.path.clone();
+    // Holds the file system there, after it is gone here.
+    let code = "import ctypes, subprocess\nctypes.CDLL(None).unshare(0x20000)\nsubprocess.run(['mount', '--make-rprivate', '/'])";
+    let Some(holder) = Holder::new(code, text(&at)) else { return };
+    command("umount", &[text(&at)]).expect("no mount here");
+    let found = refused(&device);
+    let there = |refusal: &Refusal| matches!(refusal, Refusal::Mounted { namespace_of: Some(_), .. });
+    assert!(found.iter().any(there), "{found:?}");
+    drop(holder);
+}
+
+#[test]
+fn swap_files_under_another_name() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (file, link) = (dir.path().join("swap"), dir.path().join("link"));
+    fs::write(&file, vec![0; 32 << 20]).expect("a file");
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("permissions");
+    let swapped = command("mkswap", &[text(&file)]).and_then(|_| command("swapon", &[text(&file)]));
+    if let Err(why) = swapped {
+        return skip(&why);
+    }
+    fs::hard_link(&file, &link).expect("a link");
+    let _off = After("swapoff", vec![text(&file).to_owned()]);
+    for target in [&file, &link] {
+        let found = refused(text(target));
+        assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Swap { .. })), "{found:?}");
+    }
+}
+
+#[test]
+fn files_of_a_run_under_other_names() {
+    let dir = support::directory();
+    let run = dir.path().join("library/abc-iops");
+    fs::create_dir_all(&run).expect("a run");
+    fs::write(run.join("run.json"), "{}").expect("a file");
+    let journal = [b"plateau-journal 1\n".as_slice(), &vec![b' '; 17 << 20]].concat();
+    fs::write(run.join("journal"), journal).expect("a journal");
+    fs::write(run.join("report.html"), vec![b' '; 17 << 20]).expect("a report");
+    let options = OpenOptions { libraries: vec![dir.path().join("library")], ..OpenOptions::default() };
+    for name in ["journal", "report.html"] {
+        let link = dir.path().join(format!("{name}-link"));
+        fs::hard_link(run.join(name), &link).expect("a link");
+        assert_eq!(refused_with(text(&link), &options), [Refusal::OfRun], "{name}");
+    }
+    // A journal is known by what it begins with, also where nobody names its library.
+    assert_eq!(refused(text(&dir.path().join("journal-link"))), [Refusal::OfRun]);
+}
+
+#[test]
+fn a_file_in_the_place_of_the_one_that_was_looked_at() {
+    let dir = support::directory();
+    let (target, other) = (dir.path().join("target"), dir.path().join("other"));
+    fs::File::create(&target).and_then(|file| file.set_len(SIZE)).expect("a file of holes");
+    fs::write(&other, vec![7; SIZE as usize]).expect("a file that holds something");
+    let before = fingerprint(&other);
+    for confirmed in [None, Some("target")] {
+        let drive = drive::open(text(&target), &OpenOptions::default()).expect("a file");
+        let swap = || {
+            let flags = rustix::fs::RenameFlags::EXCHANGE;
+            rustix::fs::renameat_with(rustix::fs::CWD, &target, rustix::fs::CWD, &other, flags)
+        };
+        swap().expect("exchanged");
+        let error = drive.arm(confirmed).expect_err("another file");
+        assert!(error.to_string().contains("no longer the file"), "{error}");
+        swap().expect("exchanged back");
+        assert_eq!(fingerprint(&other), before);
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_to_be() {
+    let dir = support::directory();
+    let (target, victim) = (dir.path().join("target"), dir.path().join("victim"));
+    fs::write(&victim, vec![7; SIZE as usize]).expect("a file that holds something");
+    let before = fingerprint(&victim);
+    let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
+    let drive = drive::open(text(&target), &options).expect("a file to be");
+    symlink(&victim, &target).expect("a link");
+    let error = drive.arm(None).expect_err("something is there by now");
+    assert_eq!(error.kind(), ErrorKind::Unusable, "{error}");
+    assert_eq!(fingerprint(&victim), before);
+    assert!(target.is_symlink(), "what was planted stays");
+}
+
+/// The race itself: files are exchanged all the time, and what holds data is never armed without confirmation.
+#[test]
+fn files_that_are_exchanged_all_the_time() {
+    let dir = support::directory();
+    let (target, other) = (dir.path().join("target"), dir.path().join("other"));
+    fs::File::create(&target).and_then(|file| file.set_len(SIZE)).expect("a file of holes");
+    let precious =
+        fs::OpenOptions::new().read(true).write(true).create_new(true).open(&other).expect("a file");
+    precious.set_len(SIZE).expect("a length");
+    precious.write_all_at(&[7; 4096], 0).expect("data");
+    drop(precious);
+    let holds = |path: &Path| {
+        let mut first = [0; 1];
+        fs::File::open(path).and_then(|file| file.read_exact_at(&mut first, 0)).is_ok() && first == [7]
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                let _ = rustix::fs::renameat_with(rustix::fs::CWD, &target, rustix::fs::CWD, &other, flags);
+                std::thread::yield_now();
+            }
+        });
+        for _ in 0..200 {
+            if let Ok(drive) = drive::open(text(&target), &OpenOptions::default())
+                && let Ok(armed) = drive.arm(None)
+            {
+                // Whatever was armed, the file that holds data is not open for writing.
+                let data = [&target, &other].into_iter().find(|path| holds(path));
+                let data = data.map(|path| fs::metadata(path).expect("a file"));
+                let inode = data.map(|meta| std::os::unix::fs::MetadataExt::ino(&meta));
+                assert!(inode.is_none_or(|inode| !has_open(inode)), "a file with data was armed");
+                drop(armed);
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(holds(&target) != holds(&other), "the data is still there");
+}
+
+/// Whether this process has a file with this inode open for writing.
+fn has_open(inode: u64) -> bool {
+    let entries = fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
+    entries.into_iter().any(|entry| {
+        let is_it =
+            fs::metadata(entry.path()).is_ok_and(|meta| std::os::unix::fs::MetadataExt::ino(&meta) == inode);
+        let info =
+            fs::read_to_string(Path::new("/proc/self/fdinfo").join(entry.file_name())).unwrap_or_default();
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).map(str::trim).unwrap_or("0");
+        is_it && i32::from_str_radix(flags, 8).unwrap_or(0) & libc::O_ACCMODE != libc::O_RDONLY
+    })
+}
+
+/// The descriptor of a file that Plateau makes is the one that it was made with.
+#[test]
+fn a_file_that_was_made_is_never_opened_by_its_name_again() {
+    let dir = support::directory();
+    let target = dir.path().join("target");
+    let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
+    let armed = drive::open(text(&target), &options).expect("a file to be").arm(None).expect("a new file");
+    let made = fs::metadata(&target).expect("a file");
+    let inode = std::os::unix::fs::MetadataExt::ino(&made);
+    assert!(has_open(inode));
+    drop(armed);
+    let probe = fs::File::open(&target).expect("a file");
+    assert!(probe.as_raw_fd() >= 0 && !has_open(inode));
+}
