@@ -280,12 +280,10 @@ fn files_of_an_overlay_whose_layer_is_in_use() {
 #[test]
 fn a_file_that_is_read_by_somebody() {
     let file = support::file();
-    file.as_file().set_len(SIZE).expect("a length");
+    file.open().set_len(SIZE).expect("a length");
     let path = text(file.path()).to_owned();
-    let kept = file.into_temp_path();
     let Some(_holder) = Holder::new("f = os.open(sys.argv[1], os.O_RDONLY)", &path) else { return };
     assert_eq!(refused(&path), [Refusal::OpenElsewhere]);
-    drop(kept);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn what_is_cut_short_is_an_error_and_counted() {
         for queue_depth in [1, 8] {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            file.as_file().set_len(0).expect("a file cut behind the engine's back");
+            file.open().set_len(0).expect("a file cut behind the engine's back");
             let asked = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
             let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing to read");
             assert_eq!(error.kind(), ErrorKind::Device, "{engine:?}");

@@ -214,7 +214,7 @@ fn loop_devices_of_both_sector_sizes_are_loaded_and_purged() {
                 support::fingerprint(&device.path)
             };
             let zeros = support::file();
-            zeros.as_file().set_len(SIZE).expect("a length");
+            zeros.open().set_len(SIZE).expect("a length");
             assert_eq!(empty, support::fingerprint(zeros.path()));
         }
     }

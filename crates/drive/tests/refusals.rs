@@ -130,7 +130,7 @@ fn devices_and_files_that_others_hold() {
     drop(device);
 
     let file = support::file();
-    file.as_file().set_len(SIZE).expect("a length");
+    file.open().set_len(SIZE).expect("a length");
     let path = file.path().to_str().expect("a path");
     let _first = support::armed(path, &OpenOptions::default());
     assert_refused(path, |r| *r == Refusal::Busy, ErrorKind::Refused);
@@ -156,7 +156,7 @@ fn another_device_under_the_same_name_is_noticed() {
     let drive = open(&device.path).expect("a device");
     let identity = drive.facts().identity.clone();
     let image = support::file();
-    image.as_file().set_len(SIZE).expect("a length");
+    image.open().set_len(SIZE).expect("a length");
     let change = [device.path.as_str(), image.path().to_str().expect("a path")];
     command("losetup", &["--detach", &device.path]).expect("a detached device");
     if let Err(reason) = command("losetup", &change) {

@@ -83,7 +83,7 @@ fn reads(queue_depth: u16) -> Workload {
 /// Reads a file of its own with this engine.
 fn check_reads(what: &str, engine: Engine, asked: &Workload, roles: &[Role]) {
     let file = support::file();
-    file.as_file().set_len(SIZE).expect("a file of some size");
+    file.open().set_len(SIZE).expect("a file of some size");
     let path = file.path().to_str().expect("a path");
     let options = OpenOptions { engine, ..OpenOptions::default() };
     let reads = |asked: &Workload| {

@@ -36,7 +36,7 @@ fn after(damage: impl Fn(&File)) -> Findings {
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let pass = Workload { access: Access::Sequential, ..checked() };
     assert_eq!(findings(&mut target, &pass, true).wrong(), 0);
-    damage(file.as_file());
+    damage(&file.open());
     findings(&mut target, &Workload { read_percent: 100, ..pass }, false)
 }
 

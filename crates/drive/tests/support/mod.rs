@@ -42,9 +42,22 @@ pub fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(place()).expect("a temporary directory")
 }
 
-/// A file that goes with its value.
-pub fn file() -> tempfile::NamedTempFile {
-    tempfile::NamedTempFile::new_in(place()).expect("a temporary file")
+/// An empty file that goes with its value. Nothing keeps it open: a target that is open elsewhere is refused.
+pub struct TempFile(tempfile::TempPath);
+
+impl TempFile {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Opens it for reading and writing.
+    pub fn open(&self) -> std::fs::File {
+        std::fs::OpenOptions::new().read(true).write(true).open(&self.0).expect("a file")
+    }
+}
+
+pub fn file() -> TempFile {
+    TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
 /// A loop device over a file of its own; detached when dropped.
