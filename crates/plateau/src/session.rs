@@ -284,7 +284,7 @@ impl Bench for Session<'_> {
     }
 
     fn note(&mut self, note: Note) -> Result<(), Stop> {
-        if self.replay.had_noted(&note) || !self.replay.is_exhausted() {
+        if self.replay.had_noted(&note) {
             self.progress.event(&Event::Noted(note));
             return Ok(());
         }

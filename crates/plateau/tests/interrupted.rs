@@ -4,7 +4,7 @@ mod support;
 
 use std::process::{Command, Stdio};
 
-use record::Event;
+use record::{Event, Journal, Note};
 use support::{Bench, finished, round, texts};
 
 const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
@@ -86,6 +86,31 @@ fn ctrl_c_keeps_the_run_and_says_how_to_go_on() {
 
     let again = bench.json(&["resume", &id]);
     assert_eq!(again["run"], document["run"], "resuming a complete run changes nothing");
+}
+
+#[test]
+fn a_judgement_is_recorded_once_whatever_its_last_bit() {
+    let bench = Bench::new();
+    let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
+    let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
+    let judged = events.iter().rposition(|event| matches!(event, Event::Noted(Note::Judged(_)))).unwrap();
+    // As if the machine had stopped right after the last judgement, which another build would round otherwise.
+    events.truncate(judged + 1);
+    let Event::Noted(Note::Judged(judgement)) = &mut events[judged] else { unreachable!() };
+    let value = &mut judgement.variables[0].value;
+    *value = f64::from_bits(value.to_bits() + 1);
+    let round = judgement.round;
+    let path = bench.runs()[0].join("journal");
+    std::fs::remove_file(&path).unwrap();
+    let mut journal = Journal::create(&path).unwrap();
+    events.into_iter().for_each(|event| drop(journal.append(event).unwrap()));
+    drop(journal);
+
+    bench.ok(&["resume", &id]);
+    let entries = bench.journal().unwrap().entries;
+    let same = |event: &Event| matches!(event, Event::Noted(Note::Judged(j)) if j.round == round);
+    assert_eq!(entries.iter().filter(|entry| same(&entry.event)).count(), 1);
+    bench.ok(&["verify", &id]);
 }
 
 #[test]

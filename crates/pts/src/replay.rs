@@ -10,6 +10,7 @@ use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, shallow, t
 #[derive(Debug, Clone)]
 pub struct Replay {
     answers: VecDeque<Event>,
+    /// Those recorded after the last answer: all others were shown, and are known again, with the answers.
     notes: VecDeque<Note>,
 }
 
@@ -34,6 +35,7 @@ impl Replay {
                     if inside =>
                 {
                     replay.answers.push_back(entry.event.clone());
+                    replay.notes.clear();
                 }
                 _ => {}
             }
@@ -55,17 +57,32 @@ impl Replay {
         })
     }
 
-    /// Takes the next recorded note off when it is `note`; says whether it was there.
+    /// Whether the journal holds `note` already. What a note says is a function of the answers before it, so a note
+    /// is known by its place and never by its numbers: a build that rounds differently must not record it twice.
     pub fn had_noted(&mut self, note: &Note) -> bool {
-        let same = self.notes.front() == Some(note);
-        if same {
-            self.notes.pop_front();
+        if !self.is_exhausted() {
+            return true;
         }
-        same
+        let Some(place) = self.notes.iter().position(|recorded| same_place(recorded, note)) else {
+            return false;
+        };
+        self.notes.drain(..=place);
+        true
     }
 
     fn next(&mut self) -> Result<Event, Stop> {
         self.answers.pop_front().ok_or(Stop::EndOfJournal)
+    }
+}
+
+fn same_place(one: &Note, other: &Note) -> bool {
+    match (one, other) {
+        (Note::RoundStarted { round: a, .. }, Note::RoundStarted { round: b, .. }) => a == b,
+        (Note::RoundsEnded, Note::RoundsEnded) => true,
+        (Note::Judged(a), Note::Judged(b)) => a.round == b.round,
+        (Note::Skipped { what: a, .. }, Note::Skipped { what: b, .. }) => a == b,
+        (Note::WindowRestarted { first_round: a }, Note::WindowRestarted { first_round: b }) => a == b,
+        _ => false,
     }
 }
 
@@ -159,4 +176,55 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     let mut modified = crate::modifications(run, context.profile, &outcomes);
     modified.extend(crate::modified::by_write_cache(context.profile, entries));
     Ok(Replayed { outcomes, modified })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Judgement, VariableJudgement};
+
+    fn judged(round: u32, value: f64) -> Note {
+        let variable = VariableJudgement {
+            name: "RND 4KiB W".into(),
+            value,
+            range_share: None,
+            slope_share: None,
+            steady: false,
+        };
+        Note::Judged(Judgement { round, steady: false, variables: vec![variable] })
+    }
+
+    fn replay_of(events: Vec<Event>) -> Replay {
+        let started = Event::TestStarted { test: "iops".into() };
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        let entries: Vec<Entry> = (0..).zip([started].into_iter().chain(events)).map(entry).collect();
+        Replay::of("iops", &entries)
+    }
+
+    #[test]
+    fn a_note_is_known_by_its_place_and_not_by_its_numbers() {
+        let next_up = f64::from_bits(21_034.5_f64.to_bits() + 1);
+        let mut replay = replay_of(vec![
+            Event::Noted(Note::RoundStarted { round: 1, cells: 1 }),
+            Event::Noted(judged(1, 1.0)),
+            Event::Idled { length_ns: 1 },
+            Event::Noted(judged(2, 21_034.5)),
+            Event::Noted(Note::RoundStarted { round: 3, cells: 1 }),
+        ]);
+        assert!(replay.had_noted(&judged(1, 2.0)), "an answer follows");
+        replay.idle(1).expect("recorded");
+        assert!(replay.had_noted(&judged(2, next_up)));
+        assert!(!replay.had_noted(&judged(2, next_up)), "a place is taken once");
+        assert!(replay.had_noted(&Note::RoundStarted { round: 3, cells: 1 }));
+        assert!(!replay.had_noted(&judged(3, 1.0)), "the journal ends before it");
+    }
+
+    #[test]
+    fn a_note_that_was_lost_does_not_hide_those_after_it() {
+        let restarted = Note::WindowRestarted { first_round: 2 };
+        let mut replay = replay_of(vec![Event::Idled { length_ns: 1 }, Event::Noted(judged(2, 1.0))]);
+        replay.idle(1).expect("recorded");
+        assert!(!replay.had_noted(&restarted));
+        assert!(replay.had_noted(&judged(2, 1.0)));
+    }
 }
