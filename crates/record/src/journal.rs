@@ -4,12 +4,12 @@
 //! as JSON. The digits are SHA-256 over the digits of the previous line (64 zeros for the first) and
 //! the JSON, so a changed, lost or swapped line breaks the chain from there on.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
 
 /// Version that this build writes; older ones are read, newer ones refused.
@@ -114,7 +114,8 @@ impl Digest {
 /// A journal open for appending; one process at a time.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    storage: Arc<dyn Storage>,
+    file: Box<dyn Stored>,
     path: PathBuf,
     next_seq: u64,
     chain: Digest,
@@ -130,15 +131,23 @@ impl Journal {
     /// # Errors
     /// When the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
-        let mut file =
-            OpenOptions::new().append(true).create_new(true).open(path).map_err(|e| io("create", path, e))?;
-        lock(&file, path)?;
+        Self::create_on(storage::real(), path)
+    }
+
+    /// The same on another storage.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_on(storage: Arc<dyn Storage>, path: &Path) -> Result<Self, JournalError> {
+        let mut file = storage.create(path).map_err(|e| io("create", path, e))?;
+        lock(&*file, path)?;
         let header = format!("{MAGIC}{VERSION}\n");
-        file.write_all(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
+        file.append(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        File::open(folder).and_then(|f| f.sync_all()).map_err(|e| io("sync", folder, e))?;
+        storage::sync_folder(&*storage, folder).map_err(|e| io("sync", folder, e))?;
         let whole_bytes = header.len() as u64;
-        Ok(Self { file, path: path.into(), next_seq: 0, chain: Digest::START, whole_bytes, is_broken: false })
+        let (path, chain) = (path.into(), Digest::START);
+        Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false })
     }
 
     /// Opens a journal to go on with it; a torn last record is cut off and reported in [`Loaded`].
@@ -146,18 +155,36 @@ impl Journal {
     /// # Errors
     /// As [`read_journal`], and when another process has it open.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
-        let mut file =
-            OpenOptions::new().read(true).append(true).open(path).map_err(|e| io("open", path, e))?;
-        lock(&file, path)?;
-        let loaded = load(&mut file, path)?;
+        Self::reopen_on(storage::real(), path)
+    }
+
+    /// The same on another storage.
+    ///
+    /// # Errors
+    /// As [`reopen`](Self::reopen).
+    pub fn reopen_on(storage: Arc<dyn Storage>, path: &Path) -> Result<(Self, Loaded), JournalError> {
+        let mut file = storage.open_to_append(path).map_err(|e| io("open", path, e))?;
+        lock(&*file, path)?;
+        let loaded = load(&mut *file, path)?;
         if loaded.torn.is_some() {
             file.set_len(loaded.whole_bytes)
                 .and_then(|()| file.sync_all())
                 .map_err(|e| io("cut the torn end off", path, e))?;
         }
         let next_seq = loaded.entries.len() as u64;
-        let (chain, whole_bytes) = (loaded.digest, loaded.whole_bytes);
-        Ok((Self { file, path: path.into(), next_seq, chain, whole_bytes, is_broken: false }, loaded))
+        let (path, chain, whole_bytes) = (path.into(), loaded.digest, loaded.whole_bytes);
+        Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false }, loaded))
+    }
+
+    /// Its folder has another name from now on.
+    pub(crate) fn moved_to(self, path: PathBuf) -> Self {
+        Self { path, ..self }
+    }
+
+    /// The wall clock that records are stamped with.
+    #[must_use]
+    pub fn now(&self) -> jiff::Timestamp {
+        self.storage.now()
     }
 
     /// Appends one event and returns once it is on disk.
@@ -166,7 +193,7 @@ impl Journal {
     /// When it could not be written, such as on a full disk. What was written of it is taken away again, so that a
     /// record behind it does not damage the journal; where that cannot be done, no further record is taken.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
-        let entry = Entry { seq: self.next_seq, wall: jiff::Timestamp::now(), event };
+        let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
         let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
         let chain = self.chain.next(&json);
         let line = format!("{chain} {json}\n");
@@ -181,7 +208,7 @@ impl Journal {
         if self.is_broken {
             return Err(std::io::Error::other("an earlier record could not be written"));
         }
-        let written = self.file.write_all(line).and_then(|()| self.file.sync_data());
+        let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if written.is_err() {
             let mended = self.file.set_len(self.whole_bytes).and_then(|()| self.file.sync_data());
             self.is_broken = mended.is_err();
@@ -195,27 +222,28 @@ impl Journal {
 /// # Errors
 /// When it cannot be read, is not a journal, is newer than this build, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
-    load(&mut File::open(path).map_err(|e| io("open", path, e))?, path)
+    read_journal_on(&storage::Real, path)
+}
+
+/// The same on another storage.
+pub(crate) fn read_journal_on(storage: &dyn Storage, path: &Path) -> Result<Loaded, JournalError> {
+    load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path)
 }
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> JournalError {
     JournalError::Io { action, path: path.into(), source }
 }
 
-fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
     match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(std::fs::TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.into() }),
-        Err(std::fs::TryLockError::Error(e)) => Err(io("lock", path, e)),
+        Ok(true) => Ok(()),
+        Ok(false) => Err(JournalError::Busy { path: path.into() }),
+        Err(e) => Err(io("lock", path, e)),
     }
 }
 
-fn load(file: &mut File, path: &Path) -> Result<Loaded, JournalError> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))
-        .and_then(|_| file.read_to_end(&mut bytes))
-        .map_err(|e| io("read", path, e))?;
-    parse(&bytes, path)
+fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
+    parse(&file.read().map_err(|e| io("read", path, e))?, path)
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {

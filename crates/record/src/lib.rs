@@ -17,6 +17,7 @@ mod library;
 mod own;
 mod run_file;
 mod segment;
+pub mod storage;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};

@@ -1,9 +1,15 @@
 //! A folder of runs.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod nascent;
 
-use crate::{Digest, Event, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile, read_journal};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::journal::read_journal_on;
+use crate::storage::{self, Storage};
+use crate::{Digest, Event, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
+use nascent::Nascent;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
@@ -60,6 +66,7 @@ pub enum LibraryError {
 #[derive(Debug, Clone)]
 pub struct Library {
     root: PathBuf,
+    storage: Arc<dyn Storage>,
 }
 
 /// One run on disk.
@@ -69,6 +76,7 @@ pub struct Run {
     pub dir: PathBuf,
     /// What was asked.
     pub file: RunFile,
+    storage: Arc<dyn Storage>,
 }
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError {
@@ -79,7 +87,19 @@ impl Library {
     /// The library at `root`, which need not exist yet.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self::on(storage::real(), root)
+    }
+
+    /// The same on another storage.
+    #[must_use]
+    pub fn on(storage: Arc<dyn Storage>, root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), storage }
+    }
+
+    /// What it is kept on.
+    #[must_use]
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
     }
 
     /// Where it is.
@@ -88,31 +108,77 @@ impl Library {
         &self.root
     }
 
-    /// Creates the run's directory, writes `run.json`, begins the journal.
+    /// Creates a run with its `run.json` and a journal that has begun. Its directory appears whole or not at all.
     ///
     /// # Errors
-    /// When the directory exists or cannot be written.
+    /// When the run exists or cannot be written.
     pub fn create(&self, file: RunFile) -> Result<(Run, Journal), LibraryError> {
-        fs::create_dir_all(&self.root).map_err(|e| io("create", &self.root, e))?;
-        let dir = self.root.join(&file.id);
-        fs::create_dir(&dir).map_err(|e| io("create", &dir, e))?;
-        let begun = self.begin(dir.clone(), file);
-        if begun.is_err() {
-            // Half a run is of no use, and would be listed as damaged. What is left is told by the first error.
-            let _ = [RUN_FILE, JOURNAL].map(|name| fs::remove_file(dir.join(name)));
-            let _ = fs::remove_dir(&dir);
-        }
-        begun
+        self.create_with(file, &[])
     }
 
-    fn begin(&self, dir: PathBuf, file: RunFile) -> Result<(Run, Journal), LibraryError> {
+    /// The same with more files in the directory of the run, by name.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with(&self, file: RunFile, more: &[(&str, &[u8])]) -> Result<(Run, Journal), LibraryError> {
+        storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
+        self.sweep()?;
+        let dir = self.root.join(&file.id);
+        if self.storage.look(&dir).is_ok() {
+            return Err(io("create", &dir, ErrorKind::AlreadyExists.into()));
+        }
+        let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
+        let begun = self.fill(nascent.dir(), &file, more).and_then(|journal| {
+            nascent.publish(&dir)?;
+            Ok(journal.moved_to(dir.join(JOURNAL)))
+        });
+        match begun {
+            Ok(journal) => Ok((Run { dir, file, storage: Arc::clone(&self.storage) }, journal)),
+            Err(error) => {
+                // Half a run is of no use. What cannot be removed now is swept away at a later start.
+                nascent.discard();
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&self, dir: &Path, file: &RunFile, more: &[(&str, &[u8])]) -> Result<Journal, LibraryError> {
         let path = dir.join(RUN_FILE);
-        let json = serde_json::to_vec_pretty(&file).map_err(|e| io("encode", &path, e.into()))?;
-        write_durably(&path, &json).map_err(|e| io("write", &path, e))?;
-        let mut journal = Journal::create(&dir.join(JOURNAL))?;
+        let json = serde_json::to_vec_pretty(file).map_err(|e| io("encode", &path, e.into()))?;
+        for (name, bytes) in more.iter().chain([&(RUN_FILE, &json[..])]) {
+            let path = dir.join(name);
+            self.write_durably(&path, bytes).map_err(|e| io("write", &path, e))?;
+        }
+        let mut journal = Journal::create_on(Arc::clone(&self.storage), &dir.join(JOURNAL))?;
         journal.append(Event::Opened { run_sha256: Digest::of(&json).to_string() })?;
-        fs::File::open(&self.root).and_then(|f| f.sync_all()).map_err(|e| io("sync", &self.root, e))?;
-        Ok((Run { dir, file }, journal))
+        Ok(journal)
+    }
+
+    fn write_durably(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let mut file = self.storage.create(path)?;
+        file.append(bytes)?;
+        file.sync_all()
+    }
+
+    /// Removes what is left of runs whose process ended before they were whole. What another process is working on
+    /// stays, and so does what cannot be removed.
+    ///
+    /// # Errors
+    /// When the library cannot be read.
+    pub fn sweep(&self) -> Result<(), LibraryError> {
+        for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
+            nascent::remove_left_over(&*self.storage, &dir);
+        }
+        Ok(())
+    }
+
+    /// Everything in the library; nothing where it does not exist.
+    fn dirs(&self) -> Result<Vec<PathBuf>, LibraryError> {
+        match self.storage.list(&self.root) {
+            Ok(names) => Ok(names.into_iter().map(|name| self.root.join(name)).collect()),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(e) => Err(io("list", &self.root, e)),
+        }
     }
 
     /// All runs, newest first, and the directories that could not be read as one.
@@ -120,19 +186,17 @@ impl Library {
     /// # Errors
     /// When the folder itself cannot be read; a missing folder is an empty library.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
-        let entries = match fs::read_dir(&self.root) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
-            Err(e) => return Err(io("list", &self.root, e)),
-        };
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
-        for entry in entries {
-            let dir = entry.map_err(|e| io("list", &self.root, e))?.path();
-            if dir.join(RUN_FILE).exists() {
-                match Run::open(&dir) {
-                    Ok(run) => runs.push(run),
-                    Err(error) => unreadable.push(error),
-                }
+        for dir in self.dirs()? {
+            if nascent::is_nascent(&dir) {
+                continue;
+            }
+            match Run::open_on(Arc::clone(&self.storage), &dir) {
+                Ok(run) => runs.push(run),
+                // A file, or a folder of something else.
+                Err(LibraryError::Io { source, .. })
+                    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(error) => unreadable.push(error),
             }
         }
         runs.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
@@ -144,12 +208,15 @@ impl Library {
     /// # Errors
     /// When there is none, or more than one.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
+        let holds_run =
+            |dir: &Path| !nascent::is_nascent(dir) && self.storage.look(&dir.join(RUN_FILE)).is_ok();
         let by_id = self.root.join(wanted);
-        if !wanted.is_empty() && !wanted.contains('/') && by_id.join(RUN_FILE).exists() {
-            return Run::open(&by_id);
+        let by_path = Path::new(wanted);
+        if !wanted.is_empty() && !wanted.contains('/') && holds_run(&by_id) {
+            return Run::open_on(Arc::clone(&self.storage), &by_id);
         }
-        if Path::new(wanted).join(RUN_FILE).exists() {
-            return Run::open(Path::new(wanted));
+        if holds_run(by_path) {
+            return Run::open_on(Arc::clone(&self.storage), by_path);
         }
         let (runs, _) = self.list()?;
         let mut matching: Vec<Run> =
@@ -171,8 +238,12 @@ impl Run {
     /// # Errors
     /// When its `run.json` is missing, newer than this build, or not one.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
+        Self::open_on(storage::real(), dir)
+    }
+
+    fn open_on(storage: Arc<dyn Storage>, dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join(RUN_FILE);
-        let bytes = fs::read(&path).map_err(|e| io("read", &path, e))?;
+        let bytes = storage.open(&path).and_then(|mut f| f.read()).map_err(|e| io("read", &path, e))?;
         let bad = |problem: String| LibraryError::BadRunFile { path: path.clone(), problem };
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| bad(e.to_string()))?;
         let version = value.get("version").and_then(serde_json::Value::as_u64);
@@ -181,7 +252,7 @@ impl Run {
             return Err(bad(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}")));
         }
         let file = serde_json::from_value(value).map_err(|e| bad(e.to_string()))?;
-        Ok(Self { dir: dir.into(), file })
+        Ok(Self { dir: dir.into(), file, storage })
     }
 
     /// Path of the journal.
@@ -193,9 +264,9 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// As [`read_journal`], and when `run.json` was changed.
+    /// As [`read_journal`](crate::read_journal), and when `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
-        let loaded = read_journal(&self.journal_path())?;
+        let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok(loaded)
     }
@@ -205,14 +276,14 @@ impl Run {
     /// # Errors
     /// As [`Journal::reopen`], and when `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
-        let (journal, loaded) = Journal::reopen(&self.journal_path())?;
+        let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok((journal, loaded))
     }
 
     fn check_digest(&self, loaded: &Loaded) -> Result<(), LibraryError> {
         let path = self.dir.join(RUN_FILE);
-        let bytes = fs::read(&path).map_err(|e| io("read", &path, e))?;
+        let bytes = self.storage.open(&path).and_then(|mut f| f.read()).map_err(|e| io("read", &path, e))?;
         match loaded.entries.first().map(|entry| &entry.event) {
             Some(Event::Opened { run_sha256 }) if *run_sha256 != Digest::of(&bytes).to_string() => {
                 Err(LibraryError::ChangedRunFile { path })
@@ -220,11 +291,4 @@ impl Run {
             _ => Ok(()),
         }
     }
-}
-
-fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut file = fs::File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

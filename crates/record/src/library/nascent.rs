@@ -1,0 +1,102 @@
+//! A run's directory before it has its name.
+//!
+//! It is made under another name, its content and entries are synced, and then it is renamed. It stays locked until
+//! then, so that what is locked is being made, and what is not was left by a process that is gone.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{LibraryError, io};
+use crate::storage::{FoundKind, Storage, Stored, sync_folder};
+
+const PREFIX: &str = ".new-";
+/// Between the creation of a directory and its lock another process may take it for a left-over.
+const ATTEMPTS: u32 = 8;
+
+/// Whether `dir` is not a run yet.
+pub(super) fn is_nascent(dir: &Path) -> bool {
+    dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+}
+
+/// A directory that is being made.
+#[derive(Debug)]
+pub(super) struct Nascent {
+    storage: Arc<dyn Storage>,
+    root: PathBuf,
+    dir: PathBuf,
+    /// The name that it was given.
+    published: Option<PathBuf>,
+    /// Locked until it is published or discarded.
+    _held: Box<dyn Stored>,
+}
+
+impl Nascent {
+    /// An empty one in `root` for the run `id`.
+    pub fn create(storage: &Arc<dyn Storage>, root: &Path, id: &str) -> Result<Self, LibraryError> {
+        let dir = root.join(format!("{PREFIX}{id}"));
+        let storage = Arc::clone(storage);
+        for _ in 0..ATTEMPTS {
+            storage.create_folder(&dir).map_err(|e| io("create", &dir, e))?;
+            if let Some(held) = hold(&*storage, &dir).map_err(|e| io("lock", &dir, e))? {
+                return Ok(Self { storage, root: root.into(), dir, published: None, _held: held });
+            }
+        }
+        Err(io("create", &dir, ErrorKind::Interrupted.into()))
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Gives it its name; returns when that is on the disk.
+    pub fn publish(&mut self, dir: &Path) -> Result<(), LibraryError> {
+        sync_folder(&*self.storage, &self.dir).map_err(|e| io("sync", &self.dir, e))?;
+        self.storage.rename(&self.dir, dir).map_err(|e| io("create", dir, e))?;
+        self.published = Some(dir.into());
+        sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
+    }
+
+    /// Removes it, also where it was given its name.
+    pub fn discard(self) {
+        if let Some(dir) = &self.published {
+            // From under its name first, so that it is never seen in part.
+            let _ = self.storage.rename(dir, &self.dir);
+        }
+        remove(&*self.storage, &self.dir);
+    }
+}
+
+/// Locks the directory; none where another process took it for a left-over and removed it.
+fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
+    let held = match storage.open_folder(dir) {
+        Ok(held) => held,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // Where folders cannot be locked, nobody removes one either.
+    let locked = held.try_lock().unwrap_or(true);
+    let found = held.found()?;
+    Ok((locked && storage.look(dir).is_ok_and(|there| there == found)).then_some(held))
+}
+
+/// Removes a directory that no process holds.
+pub(super) fn remove_left_over(storage: &dyn Storage, dir: &Path) {
+    let is_folder = storage.look(dir).is_ok_and(|found| found.kind == FoundKind::Folder);
+    let Ok(held) = storage.open_folder(dir) else { return };
+    let same = held.found().is_ok_and(|found| storage.look(dir).is_ok_and(|there| there == found));
+    if is_folder && same && matches!(held.try_lock(), Ok(true)) {
+        remove(storage, dir);
+    }
+}
+
+/// Removes files and then the directory; one that holds anything else stays.
+fn remove(storage: &dyn Storage, dir: &Path) {
+    let Ok(names) = storage.list(dir) else { return };
+    let paths: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
+    if paths.iter().all(|path| storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)) {
+        // What cannot be removed now is tried again at the next start.
+        let _ = paths.iter().try_for_each(|path| storage.remove_file(path));
+        let _ = storage.remove_folder(dir);
+    }
+}

@@ -1,0 +1,106 @@
+//! The file system of this host.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::{Found, FoundKind, Storage, Stored};
+
+/// The file system of this host.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Real;
+
+impl Storage for Real {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(OpenOptions::new().append(true).create_new(true).open(path)?))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(OpenOptions::new().read(true).append(true).open(path)?))
+    }
+
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() { Ok(Box::new(file)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Found> {
+        Ok(found(&fs::symlink_metadata(path)?))
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
+
+impl Stored for File {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.seek(SeekFrom::Start(0))?;
+        self.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+        Self::set_len(self, bytes)
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        Self::sync_data(self)
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        Self::sync_all(self)
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        match Self::try_lock(self) {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn found(&self) -> io::Result<Found> {
+        Ok(found(&self.metadata()?))
+    }
+}
+
+fn found(metadata: &Metadata) -> Found {
+    let kind = match metadata.file_type() {
+        kind if kind.is_file() => FoundKind::File,
+        kind if kind.is_dir() => FoundKind::Folder,
+        _ => FoundKind::Other,
+    };
+    Found { kind, identity: (metadata.dev(), metadata.ino()) }
+}

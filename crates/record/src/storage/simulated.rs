@@ -1,0 +1,391 @@
+//! A disk in memory, in virtual time: what was not synced may be lost, torn or reordered when the power fails.
+//!
+//! Every change is in a [`Logged`] list, so that the state of the disk after any of them can be had again without
+//! running the program again. Same operations, same faults, same seed: same bytes.
+
+mod disk;
+mod survivors;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+pub use disk::{Disk, Node, Op, Outcome};
+pub use survivors::Crash;
+
+use super::{Found, FoundKind, Storage, Stored};
+
+/// Volume of everything on a simulated disk.
+const VOLUME: u64 = 1;
+
+/// What goes wrong, and at which call of the process, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// The call.
+    pub call: u64,
+    /// What happens there.
+    pub kind: FaultKind,
+}
+
+/// Kinds of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// ENOSPC, from this call on, for whatever needs room.
+    NoSpace,
+    /// EDQUOT, likewise.
+    Quota,
+    /// EROFS, from this call on, for every change.
+    ReadOnly,
+    /// EIO, once. A sync that fails loses what it should have synced, and the next one succeeds.
+    Broken,
+    /// EIO, from this call on.
+    Dead,
+    /// The call takes this long.
+    Slow {
+        /// Length in ns.
+        ns: u64,
+    },
+    /// Ctrl-C while the call goes on.
+    Interrupt,
+}
+
+impl FaultKind {
+    fn lasts(self) -> bool {
+        matches!(self, Self::NoSpace | Self::Quota | Self::ReadOnly | Self::Dead)
+    }
+
+    fn error(self, call: Call) -> Option<io::Error> {
+        let fails = match self {
+            Self::NoSpace | Self::Quota => matches!(call, Call::Create | Call::Append | Call::Sync),
+            Self::ReadOnly => !matches!(call, Call::Read | Call::Sync),
+            Self::Broken | Self::Dead => true,
+            Self::Slow { .. } | Self::Interrupt => false,
+        };
+        let number = match self {
+            Self::NoSpace => 28,
+            Self::Quota => 122,
+            Self::ReadOnly => 30,
+            _ => 5,
+        };
+        fails.then(|| io::Error::from_raw_os_error(number))
+    }
+}
+
+/// What kind of call a fault meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Read,
+    Create,
+    Append,
+    Change,
+    Sync,
+}
+
+/// One entry of the list of what happened.
+#[derive(Debug, Clone)]
+pub enum Logged {
+    /// The disk was changed or synced.
+    Op(Op),
+    /// Whoever uses the disk did something else that counts, such as showing an event.
+    Mark(usize),
+}
+
+/// A process with a simulated disk.
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    disk: Disk,
+    log: Vec<Logged>,
+    /// Which open file has the lock of a node.
+    locks: Vec<(Node, u64)>,
+    opened: u64,
+    calls: u64,
+    faults: Vec<Fault>,
+    now: jiff::Timestamp,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Simulated {
+    /// A process that finds `disk` at this time, and in which this will go wrong.
+    #[must_use]
+    pub fn on(disk: Disk, now: jiff::Timestamp, faults: Vec<Fault>) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let (log, locks) = (Vec::new(), Vec::new());
+        let inner = Inner { disk, log, locks, opened: 0, calls: 0, faults, now, interrupted };
+        Self { inner: Arc::new(Mutex::new(inner)) }
+    }
+
+    /// Raised by [`FaultKind::Interrupt`].
+    #[must_use]
+    pub fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.inner().interrupted)
+    }
+
+    /// The disk as it is now.
+    #[must_use]
+    pub fn disk(&self) -> Disk {
+        self.inner().disk.clone()
+    }
+
+    /// Calls so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.inner().calls
+    }
+
+    /// Puts a mark behind what happened so far.
+    pub fn mark(&self, mark: usize) {
+        self.inner().log.push(Logged::Mark(mark));
+    }
+
+    /// Everything that happened.
+    #[must_use]
+    pub fn log(&self) -> Vec<Logged> {
+        self.inner().log.clone()
+    }
+
+    /// What was appended last, by anyone, and where its file ended then.
+    #[must_use]
+    pub fn last_append(&self) -> Option<(Arc<[u8]>, usize)> {
+        self.inner().log.iter().rev().find_map(|logged| match logged {
+            Logged::Op(Op::Write { bytes, at, .. }) => Some((Arc::clone(bytes), at + bytes.len())),
+            _ => None,
+        })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn handle(&self, node: Node) -> Box<dyn Stored> {
+        let mut inner = self.inner();
+        inner.opened += 1;
+        Box::new(Open { process: self.clone(), node, number: inner.opened })
+    }
+
+    fn create_node(&self, path: &Path, kind: FoundKind) -> io::Result<Node> {
+        let mut inner = self.inner();
+        inner.call(Call::Create)?;
+        let (folder, name) = inner.disk.place(path)?;
+        if inner.disk.entry(folder, &name).is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let node = inner.disk.free_node();
+        inner.apply(Op::Create { folder, name, node, kind });
+        Ok(node)
+    }
+
+    fn open_node(&self, path: &Path, kind: FoundKind) -> io::Result<Box<dyn Stored>> {
+        let (node, found) = {
+            let mut inner = self.inner();
+            inner.call(Call::Read)?;
+            let node = inner.disk.find(path)?;
+            (node, inner.disk.kind(node))
+        };
+        match (kind, found) {
+            (FoundKind::Folder, FoundKind::File) => Err(io::ErrorKind::NotADirectory.into()),
+            (FoundKind::File, FoundKind::Folder) => Err(io::ErrorKind::IsADirectory.into()),
+            _ => Ok(self.handle(node)),
+        }
+    }
+
+    fn remove(&self, path: &Path, kind: FoundKind) -> io::Result<()> {
+        let mut inner = self.inner();
+        inner.call(Call::Change)?;
+        let (folder, name) = inner.disk.place(path)?;
+        let node = inner.disk.entry(folder, &name).ok_or(io::ErrorKind::NotFound)?;
+        match (kind, inner.disk.kind(node)) {
+            (FoundKind::File, FoundKind::Folder) => Err(io::ErrorKind::IsADirectory.into()),
+            (FoundKind::Folder, FoundKind::File) => Err(io::ErrorKind::NotADirectory.into()),
+            _ if !inner.disk.names(node).is_empty() => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+            _ => {
+                inner.apply(Op::Remove { folder, name });
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn apply(&mut self, op: Op) {
+        self.disk.apply(&op);
+        self.log.push(Logged::Op(op));
+    }
+
+    /// Counts a call and lets go wrong what is to go wrong there.
+    fn call(&mut self, call: Call) -> io::Result<()> {
+        let now = self.calls;
+        self.calls += 1;
+        let mut failure = None;
+        for fault in &self.faults {
+            if fault.call != now && !(fault.kind.lasts() && fault.call < now) {
+                continue;
+            }
+            match fault.kind {
+                FaultKind::Slow { ns } => {
+                    self.now = self
+                        .now
+                        .saturating_add(jiff::SignedDuration::from_nanos(
+                            i64::try_from(ns).unwrap_or(i64::MAX),
+                        ))
+                        .unwrap_or(self.now);
+                }
+                FaultKind::Interrupt => self.interrupted.store(true, Ordering::Relaxed),
+                kind => failure = failure.or_else(|| kind.error(call)),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Storage for Simulated {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        let node = self.create_node(path, FoundKind::File)?;
+        Ok(self.handle(node))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.open_node(path, FoundKind::File)
+    }
+
+    fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.open_node(path, FoundKind::File)
+    }
+
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.open_node(path, FoundKind::Folder)
+    }
+
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.create_node(path, FoundKind::Folder).map(|_| ())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut inner = self.inner();
+        inner.call(Call::Change)?;
+        let (folder, old) = inner.disk.place(from)?;
+        let (other, new) = inner.disk.place(to)?;
+        if folder != other {
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        let node = inner.disk.entry(folder, &old).ok_or(io::ErrorKind::NotFound)?;
+        if let Some(there) = inner.disk.entry(folder, &new)
+            && (inner.disk.kind(there) != inner.disk.kind(node) || !inner.disk.names(there).is_empty())
+        {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        inner.apply(Op::Rename { folder, from: old, to: new, node });
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.remove(path, FoundKind::File)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.remove(path, FoundKind::Folder)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        let mut inner = self.inner();
+        inner.call(Call::Read)?;
+        let node = inner.disk.find(folder)?;
+        match inner.disk.kind(node) {
+            FoundKind::Folder => Ok(inner.disk.names(node).into_iter().map(OsString::from).collect()),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Found> {
+        let mut inner = self.inner();
+        inner.call(Call::Read)?;
+        let node = inner.disk.find(path)?;
+        Ok(Found { kind: inner.disk.kind(node), identity: (VOLUME, node.0) })
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        self.inner().now
+    }
+}
+
+/// An open file or folder.
+#[derive(Debug)]
+struct Open {
+    process: Simulated,
+    node: Node,
+    number: u64,
+}
+
+impl Stored for Open {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        Ok(inner.disk.content(self.node).to_vec())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut inner = self.process.inner();
+        let failure = inner.call(Call::Append).err();
+        // What fails has usually done a part of it; which part depends on nothing but what is written.
+        let done = match &failure {
+            Some(error) if error.raw_os_error() == Some(30) => 0,
+            Some(_) => (bytes.len() * (bytes.len() % 7)) / 7,
+            None => bytes.len(),
+        };
+        if done > 0 {
+            let at = inner.disk.content(self.node).len();
+            inner.apply(Op::Write { node: self.node, at, bytes: bytes[..done].into() });
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Change)?;
+        inner.apply(Op::Length { node: self.node, bytes: bytes as usize });
+        Ok(())
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        let mut inner = self.process.inner();
+        let failure = inner.call(Call::Sync).err();
+        let outcome = if failure.is_some() { Outcome::Lost } else { Outcome::Synced };
+        inner.apply(Op::Sync { node: self.node, outcome });
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        match inner.locks.iter().find(|(node, _)| *node == self.node) {
+            Some((_, owner)) => Ok(*owner == self.number),
+            None => {
+                inner.locks.push((self.node, self.number));
+                Ok(true)
+            }
+        }
+    }
+
+    fn found(&self) -> io::Result<Found> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        Ok(Found { kind: inner.disk.kind(self.node), identity: (VOLUME, self.node.0) })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let number = self.number;
+        self.process.inner().locks.retain(|(_, owner)| *owner != number);
+    }
+}

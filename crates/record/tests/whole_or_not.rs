@@ -1,0 +1,202 @@
+//! A run appears whole or not at all, whatever happens at whichever operation of the disk below it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use record::storage::simulated::{Crash, Disk, Fault, FaultKind, Logged, Simulated};
+use record::storage::{Storage, create_folders};
+use record::{Event, Library, LibraryError, RunFile, read_journal};
+
+const ROOT: &str = "/var/lib/plateau";
+const CRASHES: u64 = 40;
+const MORE: &[(&str, &[u8])] = &[("logo", &[7; 3000])];
+
+fn run_file(id: &str) -> RunFile {
+    let file = serde_json::json!({
+        "version": 1, "id": id, "created": "2026-11-22T12:00:00Z", "plateau_version": "0.1.0",
+        "command": ["plateau", "run", "iops", "sim:sas-slc-2011"], "tests": ["iops"], "profile": "pts-e-2.0",
+        "settings": {
+            "threads": 2, "queue_depth": 16, "cell_ns": 60_000_000_000_u64, "max_rounds": 25,
+            "precondition_capacities": 2, "precondition_range_percent": 100, "test_range_percent": 100,
+            "active_range_amount_bytes": null, "active_range_segments": 2048, "seed": 1,
+        },
+        "target": {
+            "kind": "simulated", "path": "sim:sas-slc-2011", "identity": "sas-slc-2011", "attachment": null,
+            "vendor": null, "model": null, "serial": null, "firmware": null, "interface": null, "nand": null,
+            "capacity_bytes": 1 << 30, "logical_block_bytes": 512, "physical_block_bytes": 4096,
+            "rotational": null, "simulated": null,
+        },
+        "host": {
+            "cpu": null, "cpus": null, "board": null, "memory_bytes": null, "os": null, "kernel": null,
+            "governor": null, "scheduler": null, "pcie_link": null,
+        },
+    });
+    serde_json::from_value(file).expect("a run file")
+}
+
+fn process(disk: Disk, faults: Vec<Fault>) -> Simulated {
+    Simulated::on(disk, "2026-11-22T12:00:00Z".parse().expect("a time"), faults)
+}
+
+fn library(process: &Simulated) -> Library {
+    Library::on(Arc::new(process.clone()), ROOT)
+}
+
+/// Every disk that a crash may leave, at any operation.
+fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
+    let mut disk = before.clone();
+    let mut all = Vec::new();
+    for place in 0..=log.len() {
+        let drawn = (0..CRASHES).map(|seed| Crash::Drawn(seed * 1000 + place as u64));
+        let crashes = [Crash::Killed, Crash::NothingSurvives, Crash::EverythingSurvives];
+        all.extend(crashes.into_iter().chain(drawn).map(|crash| (place, crash, disk.after(crash))));
+        if let Some(Logged::Op(op)) = log.get(place) {
+            disk.apply(op);
+        }
+    }
+    all
+}
+
+/// The ids of all runs; what is torn, or left over.
+fn look(disk: Disk) -> Result<Vec<String>, String> {
+    let process = process(disk, Vec::new());
+    let library = library(&process);
+    let hidden = |listed: &(Vec<record::Run>, Vec<LibraryError>)| listed.0.len() + listed.1.len();
+    let before = library.list().map_err(|e| e.to_string())?;
+    library.sweep().map_err(|e| e.to_string())?;
+    let listed = library.list().map_err(|e| e.to_string())?;
+    if hidden(&before) != hidden(&listed) {
+        return Err("what is swept away was listed before".into());
+    }
+    let left = process.list(Path::new(ROOT)).unwrap_or_default();
+    if left.len() != listed.0.len() || !listed.1.is_empty() {
+        return Err(format!("{left:?} are in the library, {:?} cannot be read", listed.1));
+    }
+    for run in &listed.0 {
+        let loaded = run.load().map_err(|error| format!("{}: {error}", run.file.id))?;
+        let opened = loaded.entries.first().map(|entry| &entry.event);
+        if !matches!(opened, Some(Event::Opened { .. })) {
+            return Err(format!("{} has no beginning", run.file.id));
+        }
+        for (name, bytes) in MORE {
+            if process.disk().read(&run.dir.join(name)) != Some(bytes) {
+                return Err(format!("{} lacks its {name}", run.file.id));
+            }
+        }
+    }
+    Ok(listed.0.into_iter().map(|run| run.file.id).collect())
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_a_whole_run_or_none() {
+    for there in [&[][..], &["first"]] {
+        let process = process(Disk::default(), Vec::new());
+        for id in there {
+            library(&process).create_with(run_file(id), MORE).expect("a run");
+        }
+        let (before, begun) = (process.disk(), process.log().len());
+        library(&process).create_with(run_file("second"), MORE).expect("a run");
+        let log = &process.log()[begun..];
+        assert!(log.len() >= 12, "{} operations", log.len());
+        let mut seen = [0, 0];
+        for (place, crash, disk) in survivors(&before, log) {
+            let ids = look(disk).unwrap_or_else(|torn| panic!("{crash:?} at {place}: {torn}"));
+            let is_there = ids.iter().any(|id| id == "second");
+            assert_eq!(ids.len(), there.len() + usize::from(is_there), "{crash:?} at {place}: {ids:?}");
+            assert!(is_there || place < log.len(), "{crash:?} lost a run that was created");
+            seen[usize::from(is_there)] += 1;
+        }
+        assert!(seen[0] > 200 && seen[1] > CRASHES, "{seen:?}");
+    }
+}
+
+#[test]
+fn a_failure_at_any_call_leaves_no_run_and_nothing_that_stays() {
+    let kinds =
+        [FaultKind::NoSpace, FaultKind::Quota, FaultKind::ReadOnly, FaultKind::Broken, FaultKind::Dead];
+    let clean = process(Disk::default(), Vec::new());
+    library(&clean).create_with(run_file("only"), MORE).expect("a run");
+    let mut failed = 0;
+    for kind in kinds {
+        for call in 0..clean.calls() {
+            let process = process(Disk::default(), vec![Fault { call, kind }]);
+            let created = library(&process).create_with(run_file("only"), MORE);
+            let whole = if created.is_ok() { vec!["only".to_owned()] } else { Vec::new() };
+            failed += usize::from(created.is_err());
+            drop(created);
+            for crash in
+                [Crash::Killed, Crash::NothingSurvives, Crash::EverythingSurvives, Crash::Drawn(call)]
+            {
+                let found = look(process.disk().after(crash));
+                let found = found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?}: {torn}"));
+                // What failed on its last step may be there after a crash or on a disk that takes nothing any more, but
+                // then as a whole.
+                let after_failure = whole.is_empty() && (crash != Crash::Killed || kind == FaultKind::Dead);
+                assert!(found == whole || after_failure, "{kind:?} at {call}, {crash:?}: {found:?}");
+            }
+        }
+    }
+    assert!(failed > 60, "{failed}");
+}
+
+/// As it was done before: in place, file by file.
+fn create_in_place(process: &Simulated, file: &RunFile) {
+    let dir = Path::new(ROOT).join(&file.id);
+    let storage: Arc<dyn Storage> = Arc::new(process.clone());
+    create_folders(&*storage, Path::new(ROOT)).expect("a folder");
+    storage.create_folder(&dir).expect("a folder");
+    let mut written = storage.create(&dir.join("run.json")).expect("a file");
+    written.append(&serde_json::to_vec(file).expect("JSON")).expect("written");
+    written.sync_all().expect("synced");
+    drop(record::Journal::create_on(storage, &dir.join("journal")).expect("a journal"));
+}
+
+#[test]
+fn the_same_look_finds_runs_torn_that_are_made_in_place() {
+    let process = process(Disk::default(), Vec::new());
+    create_in_place(&process, &run_file("only"));
+    let torn = survivors(&Disk::default(), &process.log())
+        .into_iter()
+        .filter(|(.., disk)| look(disk.clone()).is_err());
+    assert!(torn.count() > 50);
+}
+
+#[test]
+fn a_run_that_is_being_made_is_not_swept_away() {
+    let process = process(Disk::default(), Vec::new());
+    let storage: Arc<dyn Storage> = Arc::new(process.clone());
+    let dir = Path::new(ROOT).join(".new-abcdef-iops");
+    create_folders(&*storage, &dir).expect("a folder");
+    let held = storage.open_folder(&dir).expect("a folder");
+    assert!(held.try_lock().expect("a lock"));
+    library(&process).sweep().expect("swept");
+    assert!(storage.look(&dir).is_ok(), "another process is working on it");
+    drop(held);
+    storage.create_folder(&dir.join("something")).expect("a folder");
+    library(&process).sweep().expect("swept");
+    assert!(storage.look(&dir).is_ok(), "it holds what no run has");
+    storage.remove_folder(&dir.join("something")).expect("removed");
+    library(&process).sweep().expect("swept");
+    assert!(storage.look(&dir).is_err());
+}
+
+#[test]
+fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let root = dir.path().join("deep/runs");
+    let left = root.join(".new-zzzzzz-iops");
+    std::fs::create_dir_all(&left).expect("a folder");
+    std::fs::write(left.join("run.json"), "{").expect("a file");
+    let linked = root.join(".new-link");
+    std::os::unix::fs::symlink(dir.path(), &linked).expect("a link");
+    let library = Library::at(&root);
+    assert!(library.list().expect("a list").0.is_empty(), "what is being made is not listed");
+    let (run, mut journal) = library.create_with(run_file("abcdef-iops"), MORE).expect("a run");
+    assert!(!left.exists() && linked.is_symlink() && dir.path().exists());
+    journal.append(Event::Closed).expect("appended after the directory got its name");
+    drop(journal);
+    assert_eq!(read_journal(&run.journal_path()).expect("a journal").entries.len(), 2);
+    assert_eq!(std::fs::read(run.dir.join("logo")).expect("a file"), MORE[0].1);
+    assert!(library.create(run_file("abcdef-iops")).is_err(), "a run is not created twice");
+    assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
+}
