@@ -63,6 +63,7 @@ pub use power::PowerMeter;
 pub use purge::{PurgeMethod, PurgeOptions, Purging};
 pub use reader::Reader;
 pub use refusal::{Access, Refusal};
+pub use signature::{Format, Signature};
 use sim::Simulated;
 use target::{Held, Real};
 

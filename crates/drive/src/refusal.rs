@@ -7,6 +7,8 @@ use std::fmt;
 
 use stdx::units::amount_base2;
 
+use crate::signature::Signature;
+
 /// One thing that forbids writing to a target. Shown as: what, likely cause, next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
@@ -91,12 +93,7 @@ pub enum Refusal {
         of: String,
     },
     /// It carries the signature of a file system, a volume manager or a partition table.
-    Signature {
-        /// Of which.
-        of: &'static str,
-        /// Byte position of the signature.
-        at_bytes: u64,
-    },
+    Signature(Signature),
     /// Another program has it open for itself.
     Busy,
     /// It is write-protected.
@@ -220,11 +217,7 @@ impl fmt::Display for Refusal {
             Self::IsPartition { of } => {
                 write!(f, "it is a partition; a test needs the whole drive, which is /dev/{of}")
             }
-            Self::Signature { of, at_bytes } => write!(
-                f,
-                "it carries the signature of {of} at byte {at_bytes}, so it probably holds data; if it \
-                 does not, remove it with wipefs -a"
-            ),
+            Self::Signature(signature) => signature.fmt(f),
             Self::Busy => f.write_str(
                 "another program has opened it for itself (EBUSY): a mounted file system, RAID, LVM or \
                  another test; find it with lsblk and fuser, and stop it",

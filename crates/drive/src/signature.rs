@@ -1,234 +1,210 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
-//! The table errs towards refusing: an unknown content is erased only after confirmation, a known one
-//! never. Magics of two bytes get a second condition, because a tested drive is full of random data.
+//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A
+//! backup copy counts like a primary, because with it the data can be brought back. What libblkid recognizes
+//! beyond the tables counts as well.
 
+mod checked;
+mod copies;
+mod formats;
+mod second_opinion;
+mod view;
+
+use std::fmt;
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use stdx::units::KIB;
+use crate::refusal::Refusal;
+use formats::{At, ROWS};
+use second_opinion::Opinion;
+use view::View;
 
-/// Looked at from the start and up to the end of a device; ZFS keeps two labels of 256 KiB at each.
-const EDGE_BYTES: u64 = 512 * KIB;
-
-/// Where a magic stands.
-#[derive(Clone, Copy)]
-enum At {
-    /// Bytes from the start.
-    Start(u64),
-    /// Bytes before the end.
-    End(u64),
-    /// Bytes before the end after rounding the capacity down to a multiple of the second number.
-    RoundedEnd(u64, u64),
+/// Something that leaves signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    name: &'static str,
+    /// What libblkid calls it.
+    blkid: &'static [&'static str],
 }
-use At::{End, RoundedEnd, Start};
 
-/// Name, place, magic.
-const SIGNATURES: &[(&str, At, &[u8])] = &[
-    ("a GPT partition table", Start(512), b"EFI PART"),
-    ("a GPT partition table", Start(4096), b"EFI PART"),
-    ("a GPT partition table (backup)", End(512), b"EFI PART"),
-    ("a GPT partition table (backup)", End(4096), b"EFI PART"),
-    ("an Apple partition map", Start(512), b"PM\0\0"),
-    ("an XFS file system", Start(0), b"XFSB"),
-    ("a btrfs file system", Start(65_600), b"_BHRfS_M"),
-    ("an F2FS file system", Start(1024), b"\x10\x20\xf5\xf2"),
-    ("an NTFS file system", Start(3), b"NTFS    "),
-    ("an exFAT file system", Start(3), b"EXFAT   "),
-    ("a BitLocker volume", Start(3), b"-FVE-FS-"),
-    ("a FAT file system", Start(54), b"FAT12   "),
-    ("a FAT file system", Start(54), b"FAT16   "),
-    ("a FAT file system", Start(82), b"FAT32   "),
-    ("an HFS+ file system", Start(1024), b"H+\0\x04"),
-    ("an HFSX file system", Start(1024), b"HX\0\x05"),
-    ("an APFS container", Start(32), b"NXSB"),
-    ("a JFS file system", Start(32_768), b"JFS1"),
-    ("a ReiserFS file system", Start(65_588), b"ReIsEr"),
-    ("a Reiser4 file system", Start(65_536), b"ReIsEr4"),
-    ("a GFS2 file system", Start(65_536), b"\x01\x16\x19\x70"),
-    ("an OCFS2 file system", Start(8192), b"OCFSV2"),
-    ("a UFS file system", Start(9564), b"\x54\x19\x01\x00"),
-    ("a UFS2 file system", Start(66_908), b"\x19\x01\x54\x19"),
-    ("a bcachefs file system", Start(4120), b"\xc6\x85\x73\xf6\x66\xce\x90\xa9"),
-    ("an ISO 9660 image", Start(32_769), b"CD001"),
-    ("a UDF file system", Start(32_769), b"BEA01"),
-    ("a squashfs image", Start(0), b"hsqs"),
-    ("an EROFS image", Start(1024), b"\xe2\xe1\xf5\xe0"),
-    ("a cramfs image", Start(0), b"\x45\x3d\xcd\x28"),
-    ("swap space", Start(4086), b"SWAPSPACE2"),
-    ("swap space", Start(8182), b"SWAPSPACE2"),
-    ("swap space", Start(16_374), b"SWAPSPACE2"),
-    ("swap space", Start(65_526), b"SWAPSPACE2"),
-    ("swap space", Start(4086), b"SWAP-SPACE"),
-    ("a suspended system", Start(4086), b"S1SUSPEND"),
-    ("an LVM physical volume", Start(0), b"LABELONE"),
-    ("an LVM physical volume", Start(512), b"LABELONE"),
-    ("an LVM physical volume", Start(1024), b"LABELONE"),
-    ("an LVM physical volume", Start(1536), b"LABELONE"),
-    ("a member of a Linux RAID (0.90)", RoundedEnd(64 * KIB, 64 * KIB), b"\xfc\x4e\x2b\xa9"),
-    ("a member of a Linux RAID (0.90)", RoundedEnd(64 * KIB, 64 * KIB), b"\xa9\x2b\x4e\xfc"),
-    ("a member of a Linux RAID (1.0)", RoundedEnd(8 * KIB, 4 * KIB), b"\xfc\x4e\x2b\xa9"),
-    ("a member of a Linux RAID (1.1)", Start(0), b"\xfc\x4e\x2b\xa9"),
-    ("a member of a Linux RAID (1.2)", Start(4096), b"\xfc\x4e\x2b\xa9"),
-    ("a member of an Intel RAID", End(1024), b"Intel Raid ISM Cfg Sig. "),
-    ("a member of a DDF RAID", End(512), b"\xde\x11\xde\x11"),
-    ("a DRBD device", RoundedEnd(4036, 4 * KIB), b"\x83\x74\x02\x6b"),
-    ("a DRBD device", RoundedEnd(4036, 4 * KIB), b"\x83\x74\x02\x6d"),
-    ("an encrypted LUKS volume", Start(0), b"LUKS\xba\xbe"),
-    ("an encrypted LUKS volume (second header)", Start(16_384), b"SKUL\xba\xbe"),
-    ("a dm-integrity volume", Start(0), b"integrt\0"),
-    ("a dm-verity volume", Start(0), b"verity\0\0"),
-    ("a VDO volume", Start(0), b"dmvdo001"),
-    ("a Stratis pool", Start(516), b"!Stra0tis\x86\xff\x02^\x41rh"),
-    ("a bcache device", Start(4120), b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca"),
-    ("a Ceph BlueStore device", Start(0), b"bluestore block device"),
-    ("an Oracle ASM disk", Start(32), b"ORCLDISK"),
-];
+impl Format {
+    /// With its article, such as `an XFS file system`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
-/// Something found on a device.
+/// A signature that stands on a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signature {
+    /// One of the own tables.
+    Known {
+        /// Of what.
+        of: Format,
+        /// Whether it is a backup of a primary that does not exist any more.
+        is_copy: bool,
+        /// Where it starts.
+        at_bytes: u64,
+        /// What has to be overwritten to clear it.
+        length_bytes: u64,
+        /// The target as it was named.
+        target: String,
+    },
+    /// libblkid recognizes what the own tables do not.
+    SecondOpinion {
+        /// By libblkid's names; none where several exclude each other.
+        types: Vec<String>,
+        /// The target as it was named.
+        target: String,
+    },
+}
+
+impl Signature {
+    /// Whether it is that of a member of an md array.
+    #[must_use]
+    pub fn is_linux_raid(&self) -> bool {
+        const NAME: &str = "linux_raid_member";
+        match self {
+            Self::Known { of, .. } => of.blkid.contains(&NAME),
+            Self::SecondOpinion { types, .. } => types.iter().any(|name| name == NAME),
+        }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known { of, is_copy: false, at_bytes, target, .. } => write!(
+                f,
+                "it carries the signature of {} at byte {at_bytes}, so it probably holds data; if it does not, \
+                 remove it with wipefs -a {}",
+                of.name,
+                quoted(target)
+            ),
+            Self::Known { of, is_copy: true, at_bytes, length_bytes, target } => write!(
+                f,
+                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary is gone, so its \
+                 data can perhaps be recovered; if nobody needs it, clear the copy with dd if=/dev/zero of={} bs=1 \
+                 seek={at_bytes} count={length_bytes} conv=notrunc",
+                of.name,
+                quoted(target)
+            ),
+            Self::SecondOpinion { types, target } => {
+                let what = if types.is_empty() {
+                    "several signatures that exclude each other".to_owned()
+                } else {
+                    types.join(" and ")
+                };
+                write!(
+                    f,
+                    "blkid recognizes {what} on it, so it probably holds data; look with wipefs {0} and, if it does \
+                     not, remove it with wipefs -a {0}",
+                    quoted(target)
+                )
+            }
+        }
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// What a probe found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
-    pub(crate) name: &'static str,
-    pub(crate) at_bytes: u64,
+    format: Format,
+    is_copy: bool,
+    at_bytes: u64,
+    length_bytes: u64,
 }
 
-/// Both ends of a device.
-struct Edges {
-    capacity_bytes: u64,
-    head: Vec<u8>,
-    tail: Vec<u8>,
-}
-
-impl Edges {
-    fn read(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Self> {
-        let length = EDGE_BYTES.min(capacity_bytes);
-        let mut edges =
-            Self { capacity_bytes, head: vec![0; length as usize], tail: vec![0; length as usize] };
-        device.read_exact_at(&mut edges.head, 0)?;
-        device.read_exact_at(&mut edges.tail, capacity_bytes - length)?;
-        Ok(edges)
+impl Found {
+    const fn primary(format: Format, at_bytes: u64, length_bytes: u64) -> Self {
+        Self { format, is_copy: false, at_bytes, length_bytes }
     }
 
-    fn get(&self, at: u64, length: usize) -> Option<&[u8]> {
-        let range_from = |start: u64| {
-            let start = usize::try_from(start).ok()?;
-            Some(start..start.checked_add(length)?)
-        };
-        let tail_start = self.capacity_bytes - self.tail.len() as u64;
-        self.head.get(range_from(at)?).or_else(|| self.tail.get(range_from(at.checked_sub(tail_start)?)?))
-    }
-
-    fn has(&self, at: u64, magic: &[u8]) -> bool {
-        self.get(at, magic.len()) == Some(magic)
-    }
-
-    fn u32_at(&self, at: u64) -> Option<u32> {
-        self.get(at, 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes)
+    const fn copy(format: Format, at_bytes: u64, length_bytes: u64) -> Self {
+        Self { format, is_copy: true, at_bytes, length_bytes }
     }
 }
 
-/// Everything known that stands on the device.
+/// Everything known that stands on the target, as reasons to refuse it.
 ///
 /// # Errors
-/// Fails when the device cannot be read.
-pub(crate) fn probe(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<Found>> {
-    let edges = Edges::read(device, capacity_bytes)?;
-    let mut found: Vec<Found> = SIGNATURES
-        .iter()
-        .filter_map(|&(name, at, magic)| {
-            let at_bytes = match at {
-                Start(bytes) => Some(bytes),
-                End(bytes) => capacity_bytes.checked_sub(bytes),
-                RoundedEnd(bytes, unit) => (capacity_bytes / unit * unit).checked_sub(bytes),
-            }?;
-            edges.has(at_bytes, magic).then_some(Found { name, at_bytes })
+/// Fails when the target cannot be read.
+pub(crate) fn refusals(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Refusal>> {
+    let found = probe(device, capacity_bytes)?;
+    let second = beyond(&found, second_opinion::ask(device), target);
+    let known = found.into_iter().map(|Found { format: of, is_copy, at_bytes, length_bytes }| {
+        Refusal::Signature(Signature::Known {
+            of,
+            is_copy,
+            at_bytes,
+            length_bytes,
+            target: target.to_owned(),
         })
-        .collect();
-    found.extend([ext(&edges), mbr(&edges), zfs(&edges)].into_iter().flatten());
-    Ok(found)
+    });
+    Ok(known.chain(second).collect())
 }
 
-/// ext2, ext3 and ext4: two bytes of magic, so block size and revision must make sense as well.
-fn ext(edges: &Edges) -> Option<Found> {
-    const SUPERBLOCK: u64 = 1024;
-    let sane = edges.u32_at(SUPERBLOCK + 24)? <= 6 && edges.u32_at(SUPERBLOCK + 76)? <= 1;
-    (sane && edges.has(SUPERBLOCK + 56, b"\x53\xef"))
-        .then_some(Found { name: "an ext2, ext3 or ext4 file system", at_bytes: SUPERBLOCK + 56 })
+/// What the second opinion adds to what was found.
+fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
+    let second =
+        |types| Some(Refusal::Signature(Signature::SecondOpinion { types, target: target.to_owned() }));
+    match opinion {
+        Opinion::Nothing | Opinion::None => None,
+        // Which ones they are, the own tables tell where they know them.
+        Opinion::Ambivalent if !found.is_empty() => None,
+        Opinion::Ambivalent => second(Vec::new()),
+        Opinion::Content(mut types) => {
+            types.retain(|name| !found.iter().any(|one| one.format.blkid.contains(&name.as_str())));
+            if types.is_empty() { None } else { second(types) }
+        }
+        Opinion::Undecided(what) => Some(Refusal::Unknown { what }),
+    }
 }
 
-/// An MBR whose four entries make sense and of which one is used; boot sectors look alike otherwise.
-fn mbr(edges: &Edges) -> Option<Found> {
-    let entries: Vec<&[u8]> = (0..4).filter_map(|i| edges.get(446 + 16 * i, 16)).collect();
-    let sane = entries.len() == 4 && entries.iter().all(|e| e[0] & 0x7f == 0);
-    let used = entries.iter().any(|e| e[4] != 0 && e[12..16] != [0; 4]);
-    (sane && used && edges.has(510, b"\x55\xaa"))
-        .then_some(Found { name: "an MBR partition table", at_bytes: 510 })
+/// Everything in the own tables that stands on the device. Copies are left out while their primary stands, because
+/// what removes that is the first step anyway.
+///
+/// # Errors
+/// Fails when one of the ends of the device cannot be read.
+pub(crate) fn probe(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<Found>> {
+    let view = View::new(device, capacity_bytes)?;
+    let mut found: Vec<Found> = Vec::new();
+    let mut add = |one: Found| {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    };
+    rows(&view).into_iter().for_each(&mut add);
+    checked::CHECKS.iter().flat_map(|check| check(&view)).for_each(&mut add);
+    copies::ext(&view).into_iter().chain(copies::xfs(&view)).for_each(&mut add);
+    let has_primary = |format: Format| found.iter().any(|one| !one.is_copy && one.format == format);
+    let stands = |one: &&Found| !one.is_copy || !has_primary(one.format);
+    Ok(found.iter().filter(stands).copied().collect())
 }
 
-/// ZFS: any uberblock in the ring of any of the four labels, of either byte order.
-fn zfs(edges: &Edges) -> Option<Found> {
-    const LABEL_BYTES: u64 = 256 * KIB;
-    let aligned = edges.capacity_bytes / LABEL_BYTES * LABEL_BYTES;
-    let labels =
-        [Some(0), Some(LABEL_BYTES), aligned.checked_sub(2 * LABEL_BYTES), aligned.checked_sub(LABEL_BYTES)];
-    let slots = labels.into_iter().flatten().flat_map(|label| (128..256).map(move |k| label + k * KIB));
-    slots
-        .into_iter()
-        .find(|&at| edges.has(at, b"\x0c\xb1\xba\0\0\0\0\0") || edges.has(at, b"\0\0\0\0\0\xba\xb1\x0c"))
-        .map(|at_bytes| Found { name: "a member of a ZFS pool", at_bytes })
+fn rows(view: &View<'_>) -> Vec<Found> {
+    let places = ROWS.iter().flat_map(|row| row.at.iter().map(move |&at| (row, at)));
+    places
+        .filter_map(|(row, at)| {
+            let at_bytes = match at {
+                At::Start(bytes) => Some(bytes),
+                At::End(bytes) => view.before_end(bytes, 1),
+                At::RoundedEnd(bytes, unit) => view.before_end(bytes, unit),
+            }?;
+            let length_bytes = row.magic.len() as u64;
+            let found = Found { format: row.format, is_copy: row.is_copy, at_bytes, length_bytes };
+            view.has(at_bytes, row.magic).then_some(found)
+        })
+        .collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs::File;
-    use std::io::Write;
-
-    const CAPACITY: u64 = (20 << 20) + 4096;
-
-    fn device() -> File {
-        let file = tempfile::tempfile().expect("a temporary file");
-        file.set_len(CAPACITY).expect("its length");
-        file
-    }
-
-    #[test]
-    fn every_row_is_found_where_it_stands_and_nowhere_else() {
-        for &(name, at, magic) in SIGNATURES {
-            let at = match at {
-                Start(bytes) => bytes,
-                End(bytes) => CAPACITY - bytes,
-                RoundedEnd(bytes, unit) => CAPACITY / unit * unit - bytes,
-            };
-            let file = device();
-            file.write_all_at(magic, at).expect("a write");
-            let found = probe(&file, CAPACITY).expect("a probe");
-            assert!(found.contains(&Found { name, at_bytes: at }), "{name}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn blank_and_random_devices_carry_nothing() {
-        let file = device();
-        assert_eq!(probe(&file, CAPACITY).expect("a probe"), []);
-        let mut noise = vec![0; CAPACITY as usize];
-        stdx::Rng::from_seed(9).fill(&mut noise);
-        (&file).write_all(&noise).expect("a write");
-        assert_eq!(probe(&file, CAPACITY).expect("a probe"), []);
-    }
-
-    #[test]
-    fn weak_magics_need_their_second_condition() {
-        let file = device();
-        file.write_all_at(b"\x53\xef", 1080).expect("a write");
-        file.write_all_at(b"\x55\xaa", 510).expect("a write");
-        assert_eq!(
-            probe(&file, CAPACITY).expect("a probe"),
-            [Found { name: "an ext2, ext3 or ext4 file system", at_bytes: 1080 }]
-        );
-        file.write_all_at(&[7; 4], 1100).expect("a revision that is none");
-        assert_eq!(probe(&file, CAPACITY).expect("a probe"), []);
-        file.write_all_at(&[0x83, 0, 0, 0, 8, 0, 0, 0, 9], 450).expect("a partition entry");
-        assert_eq!(probe(&file, CAPACITY).expect("a probe").len(), 1);
-    }
-}
+mod tests;

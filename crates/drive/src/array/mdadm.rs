@@ -235,7 +235,7 @@ fn node_of(member: &NotedMember) -> Option<PathBuf> {
 fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
     let drive = crate::open(&node.display().to_string(), &OpenOptions::default())?;
     let is_left = |refusal: &Refusal| match refusal {
-        Refusal::Signature { of, .. } => of.contains("Linux RAID"),
+        Refusal::Signature(signature) => signature.is_linux_raid(),
         Refusal::Held { .. } => true,
         _ => false,
     };

@@ -124,10 +124,8 @@ impl Block {
             |e: std::io::Error| Refusal::Unknown { what: format!("{}: {}", self.node.display(), reason(&e)) };
         match self.open_to_read() {
             Ok(device) => {
-                match signature::probe(&device, self.facts.capacity_bytes) {
-                    Ok(marks) => found.extend(
-                        marks.into_iter().map(|m| Refusal::Signature { of: m.name, at_bytes: m.at_bytes }),
-                    ),
+                match signature::refusals(&device, self.facts.capacity_bytes, &self.facts.path) {
+                    Ok(signatures) => found.extend(signatures),
                     Err(_) if self.is_locked() => found.push(Refusal::Locked { tried: None }),
                     Err(error) => found.push(unknown(error)),
                 }
