@@ -17,6 +17,7 @@ mod host;
 mod lba_format;
 mod load_plan;
 mod load_result;
+mod output;
 mod outputs;
 mod places;
 mod plan_file;

@@ -17,6 +17,13 @@ pub fn print(text: &str) -> Done {
     Ok(out.flush()?)
 }
 
+/// Prints the bytes of a file that is streamed.
+pub fn print_bytes(bytes: &[u8]) -> Done {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
+}
+
 /// Prints one JSON document.
 pub fn print_json(document: &serde_json::Value) -> Done {
     print_document(document)

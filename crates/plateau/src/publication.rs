@@ -8,7 +8,7 @@ use report::{Logo, Publication};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
-use crate::report_file;
+use crate::output;
 
 /// Name of the plan's picture in the directory of a run.
 pub const LOGO: &str = "logo";
@@ -18,7 +18,7 @@ pub const LOGO: &str = "logo";
 /// # Errors
 /// When it cannot be written.
 pub fn keep_logo(run: &Run, bytes: Option<&[u8]>) -> Done {
-    bytes.map_or(Ok(()), |bytes| report_file::put(&run.dir.join(LOGO), bytes))
+    bytes.map_or(Ok(()), |bytes| output::file(&run.dir.join(LOGO), bytes))
 }
 
 /// The picture at `path`, if it is one.

@@ -9,7 +9,7 @@ use record::Run;
 use serde_json::{Value, json};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::report_file;
+use crate::output;
 
 const FILE: &str = "signature.json";
 
@@ -43,7 +43,7 @@ pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
         "public_key": hex(signing.verifying_key().as_bytes()),
         "signature": hex(&signature.to_bytes()),
     });
-    report_file::put(&run.dir.join(FILE), format!("{document:#}\n").as_bytes())
+    output::file(&run.dir.join(FILE), format!("{document:#}\n").as_bytes())
 }
 
 /// Checks that `run` is as it was when the holder of `key` signed it.

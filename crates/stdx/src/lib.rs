@@ -1,9 +1,11 @@
-//! What could have been in std: sizes and times as text, a seeded generator, access streams, a histogram.
+//! What could have been in std: sizes and times as text, a seeded generator, access streams, a histogram, files that
+//! others may have prepared.
 //!
 //! Nothing here knows about drives, tests or reports.
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod files;
 pub mod histogram;
 pub mod rng;
 pub mod units;

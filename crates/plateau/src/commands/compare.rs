@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, report_file};
+use crate::{output, places, printer};
 
 pub fn run(cli: &Cli, options: &Compare) -> Done {
     let thresholds: Vec<Threshold> = options
@@ -14,6 +14,9 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         .map(|text| text.parse())
         .collect::<Result<_, String>>()
         .map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?;
+    let files = [&options.html, &options.pdf, &options.csv];
+    let files = || files.iter().filter_map(|path| path.as_deref());
+    output::check(files(), cli.json)?;
     let comparison = read(cli, options)?;
     let mut held: Vec<Holds> = Vec::new();
     for threshold in &thresholds {
@@ -21,14 +24,14 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         held.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
     }
     if let Some(path) = &options.html {
-        report_file::put(path, report::compare::html(&comparison).as_bytes())?;
+        output::file(path, report::compare::html(&comparison).as_bytes())?;
     }
     if let Some(path) = &options.pdf {
         let bytes = report::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
-        report_file::put(path, &bytes)?;
+        output::file(path, &bytes)?;
     }
     if let Some(path) = &options.csv {
-        report_file::put(path, report::compare::csv(&comparison).as_bytes())?;
+        output::file(path, report::compare::csv(&comparison).as_bytes())?;
     }
     let mut document = report::compare::json(&comparison);
     document["fail_if"] =
@@ -36,9 +39,10 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     document["html"] = json!(options.html.as_deref().map(places::text_of));
     document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
-    if !cli.json {
+    let streamed = files().any(output::is_stdout);
+    if !cli.json && !streamed {
         printer::print(&report::compare::text(&comparison, options.all))?;
-    } else if held.is_empty() {
+    } else if cli.json && held.is_empty() {
         printer::print_json(&document)?;
     }
     if held.is_empty() {

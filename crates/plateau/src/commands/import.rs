@@ -11,7 +11,7 @@ use crate::cli::{Cli, Import};
 use crate::conduct::new_id;
 use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
-use crate::{places, printer, report_file};
+use crate::{output, places, printer};
 
 /// The file as it was imported, in the run's directory.
 pub const KEPT: &str = "imported-file";
@@ -67,7 +67,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     };
     let (file, events) = import::run(imported, format, source);
     let (run, mut journal) = library.create(file)?;
-    report_file::put(&run.dir.join(KEPT), bytes)?;
+    output::file(&run.dir.join(KEPT), bytes)?;
     for event in events {
         journal.append(event)?;
     }

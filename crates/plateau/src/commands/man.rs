@@ -1,27 +1,40 @@
 //! `plateau man DIR`.
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man as Page;
 
 use crate::cli::{Cli, Man};
-use crate::failure::{Done, EXIT_CODES, Exit, Failure};
+use crate::failure::{Done, EXIT_CODES};
+use crate::output;
 
 pub fn run(options: &Man) -> Done {
-    write(options).map_err(|error| {
-        let context = format!("cannot write the man pages to {}", options.dir.display());
-        Failure::new(Exit::Run, anyhow::Error::new(error).context(context))
-    })?;
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let mut pages = Vec::new();
+    render(&command, &mut pages)?;
+    if let Some((_, page)) = pages.iter_mut().find(|(name, _)| name == "plateau.1") {
+        page.extend_from_slice(exit_status().as_bytes());
+    }
+    output::folder(&options.dir, &pages)?;
     crate::printer::tell_line(&format!("wrote the man pages to {}", options.dir.display()));
     Ok(())
 }
 
-fn write(options: &Man) -> std::io::Result<()> {
-    std::fs::create_dir_all(&options.dir)?;
-    clap_mangen::generate_to(Cli::command(), &options.dir)?;
-    let page = options.dir.join("plateau.1");
-    let mut text = std::fs::read_to_string(&page)?;
-    text.push_str(".SH \"EXIT STATUS\"\n.TP\n.B 0\nsuccess\n");
+/// Name and text of a page for the command and each below it.
+fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        render(below, pages)?;
+    }
+    let (page, mut text) = (Page::new(command.clone()), Vec::new());
+    page.render(&mut text)?;
+    pages.push((page.get_filename(), text));
+    Ok(())
+}
+
+fn exit_status() -> String {
+    let mut text = ".SH \"EXIT STATUS\"\n.TP\n.B 0\nsuccess\n".to_owned();
     for (exit, meaning) in EXIT_CODES {
         text.push_str(&format!(".TP\n.B {}\n{meaning}\n", exit.code()));
     }
-    std::fs::write(&page, text)
+    text
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
 use crate::failure::Done;
-use crate::{places, printer, publication, report_file, signature};
+use crate::{output, places, printer, publication, report_file, signature};
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -16,7 +16,8 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if outputs.is_empty() {
         outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));
     }
-    let written = report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?)?;
+    let written =
+        report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?, cli.json)?;
     if cli.json {
         let files: Map<_, _> =
             written.iter().map(|(name, path)| ((*name).to_owned(), json!(places::text_of(path)))).collect();
@@ -25,5 +26,10 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
         );
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
-    printer::print(&lines.join("\n"))
+    // What went to standard output is the result; a list of files does not belong behind it.
+    if outputs.iter().any(|(_, path)| output::is_stdout(path)) {
+        Ok(())
+    } else {
+        printer::print(&lines.join("\n"))
+    }
 }

@@ -1,8 +1,6 @@
 //! `plateau sim fit RUN`: a model that does what a measured drive did in the IOPS test.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nandsim::fit::{
     ActiveRange, Cell, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Score, Simulated, fit, movable_keys,
@@ -17,7 +15,7 @@ use super::{HELD_OUT_LIMIT, held_out, named, scores};
 use crate::cli::{Cli, SimFit};
 use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
-use crate::{places, printer};
+use crate::{output, places, printer};
 
 /// Bytes of the simulated drive that a trial is worth: larger ones only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
@@ -34,7 +32,8 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let capacity_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
     let scale = scale(options.scale.as_deref(), capacity_bytes).map_err(usage)?;
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fit-{}.toml", file.id)));
-    if path.exists() {
+    output::check([path.as_path()], cli.json)?;
+    if !output::is_stdout(&path) && path.exists() {
         return Err(usage(format!("{} exists; name another file with --output", path.display())));
     }
     let start = start(options, file, capacity_bytes, &measured, scale)?;
@@ -57,7 +56,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let simulated = simulate(&model, scale, &measured, ROUNDS.1);
     let score = Score::of(&measured, &simulated.iops, scale.divisor());
     describe(&mut model, &from, &summary, &measured, &simulated, score);
-    write_new(&path, &model)?;
+    output::file(&path, model.to_toml().as_bytes())?;
     if cli.json {
         return printer::print_json(&json!({
             "model": path, "from": from, "score": score, "held_out_ratio": score.held_out_ratio(),
@@ -67,6 +66,9 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
                 "measured_iops": cell.iops, "simulated_iops": iops,
             })).collect::<Vec<_>>(),
         }));
+    }
+    if output::is_stdout(&path) {
+        return Ok(());
     }
     printer::print(&format!(
         "{}\n{}\n{}\n\nmodel     {}\nuse it    plateau run iops sim:{}\n",
@@ -283,9 +285,4 @@ fn table(measured: &Measured, simulated: &Simulated) -> String {
         out.push('\n');
     }
     out
-}
-
-fn write_new(path: &Path, model: &Model) -> Done {
-    let written = File::create_new(path).and_then(|mut file| file.write_all(model.to_toml().as_bytes()));
-    written.map_err(|e| Failure::text(Exit::Unusable, format!("cannot write {}: {e}", path.display())))
 }

@@ -1,0 +1,176 @@
+//! Every file that a command writes: nothing is followed, and only regular files are replaced.
+
+mod support;
+
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::Bench;
+
+/// Two runs that take no time: published figures.
+fn runs(bench: &Bench) -> [String; 2] {
+    bench.ok(&["examples", "--install", "mlc-a", "mlc-b"]);
+    let ids = bench.json(&["runs"]);
+    [0, 1].map(|place: usize| ids[place]["run"].as_str().expect("an id").to_owned())
+}
+
+/// A file that nothing may be written to.
+struct Victim(PathBuf);
+
+impl Victim {
+    fn new(bench: &Bench) -> Self {
+        let path = bench.path("victim");
+        std::fs::write(&path, "mine").expect("a file");
+        Self(path)
+    }
+
+    fn assert_untouched(&self) {
+        assert_eq!(support::text(&self.0), "mine");
+    }
+}
+
+/// What is at a path: enough to see that it was neither replaced nor followed.
+fn node(path: &Path) -> (u64, u32) {
+    let meta = std::fs::symlink_metadata(path).expect("it is still there");
+    (meta.ino(), meta.mode())
+}
+
+fn mknod(path: &Path, arguments: &[&str]) -> bool {
+    Command::new("mknod").arg(path).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// Everything that is no file to write to, under a name each.
+fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
+    let dir = bench.path("in-the-way");
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let at = |name: &str| dir.join(name);
+    symlink(&victim.0, at("link")).expect("a link");
+    symlink(at("gone"), at("dangling")).expect("a link");
+    std::fs::create_dir(at("folder")).expect("a folder");
+    drop(UnixListener::bind(at("socket")).expect("a socket"));
+    assert!(mknod(&at("fifo"), &["p"]));
+    let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
+    // As /dev/full, which this test must not risk.
+    if mknod(&at("device"), &["c", "1", "7"]) {
+        all.push(at("device"));
+    } else {
+        eprintln!("left out: only root can make a device node");
+    }
+    all
+}
+
+#[test]
+fn a_link_planted_beside_a_report_is_not_written_through() {
+    let bench = Bench::new();
+    let victim = Victim::new(&bench);
+    let [run, _] = runs(&bench);
+    let dir = bench.library().join(&run);
+    symlink(&victim.0, dir.join("report.html.tmp")).expect("a link");
+    bench.ok(&["report", &run]);
+    victim.assert_untouched();
+    assert!(dir.join("report.html").is_file());
+    // The report itself as a link: the victim is not the report, and not a word of it is lost.
+    std::fs::remove_file(dir.join("report.html")).expect("the report");
+    symlink(&victim.0, dir.join("report.html")).expect("a link");
+    let message = bench.fails(2, &["report", &run]);
+    assert!(message.contains("report.html is a symbolic link"), "{message}");
+    victim.assert_untouched();
+}
+
+#[test]
+fn outputs_that_are_not_regular_files_are_refused_and_stay() {
+    let bench = Bench::new();
+    let victim = Victim::new(&bench);
+    let [first, second] = runs(&bench);
+    for path in in_the_way(&bench, &victim) {
+        let (before, name) = (node(&path), path.to_str().expect("a path"));
+        let report = |option: &str| bench.fails(2, &["report", &first, option, name]);
+        let messages = [
+            report("--html"),
+            report("--pdf"),
+            report("--json-file"),
+            report("--xlsx"),
+            report("--openmetrics"),
+            bench.fails(2, &["compare", &first, &second, "--csv", name]),
+            bench.fails(2, &["compare", &first, &second, "--html", name]),
+            bench.fails(2, &["compare", &first, &second, "--pdf", name]),
+        ];
+        for message in messages {
+            assert!(message.contains("name another path"), "{name}: {message}");
+        }
+        assert_eq!(node(&path), before, "{name}");
+    }
+    victim.assert_untouched();
+}
+
+#[test]
+fn folders_of_files_follow_nothing_either() {
+    let bench = Bench::new();
+    let victim = Victim::new(&bench);
+    let [run, _] = runs(&bench);
+    let folder = bench.path("csv");
+    bench.ok(&["report", &run, "--csv", folder.to_str().expect("a path")]);
+    let names: Vec<PathBuf> =
+        std::fs::read_dir(&folder).expect("the export").map(|entry| entry.expect("a file").path()).collect();
+    assert!(!names.is_empty());
+    for path in &names {
+        let content = std::fs::read(path).expect("a file");
+        std::fs::remove_file(path).expect("our own");
+        symlink(&victim.0, path).expect("a link");
+        bench.fails(2, &["report", &run, "--csv", folder.to_str().expect("a path")]);
+        std::fs::remove_file(path).expect("our own");
+        std::fs::write(path, content).expect("as it was");
+    }
+    let link = bench.path("csv-link");
+    symlink(&folder, &link).expect("a link");
+    for option in ["--csv", "--svg"] {
+        let message = bench.fails(2, &["report", &run, option, link.to_str().expect("a path")]);
+        assert!(message.contains("symbolic link"), "{message}");
+    }
+    let manual = bench.path("man");
+    std::fs::create_dir(&manual).expect("a folder");
+    symlink(&victim.0, manual.join("plateau.1")).expect("a link");
+    bench.fails(2, &["man", manual.to_str().expect("a path")]);
+    victim.assert_untouched();
+    std::fs::remove_file(manual.join("plateau.1")).expect("our own");
+    bench.ok(&["man", manual.to_str().expect("a path")]);
+    assert!(support::text(&manual.join("plateau.1")).contains("EXIT STATUS"));
+    assert!(manual.join("plateau-run.1").is_file() && manual.join("plateau-sim-fit.1").is_file());
+}
+
+#[test]
+fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
+    let bench = Bench::new();
+    let [first, second] = runs(&bench);
+    // Named first: where it is a file, /dev/stdout is in danger, too.
+    for name in ["-", "/dev/stdout"] {
+        let output = bench.run(&["report", &first, "--pdf", name]);
+        assert!(output.status.success() && output.stdout.starts_with(b"%PDF"), "{name}");
+        assert!(output.stdout.trim_ascii_end().ends_with(b"%%EOF"), "{name}");
+        let table = bench.ok(&["compare", &first, &second, "--csv", name]);
+        assert!(table.lines().all(|line| line.contains(',')), "{table}");
+        assert!(bench.fails(2, &["report", &first, "--csv", name]).contains("name a folder"));
+        let message = bench.fails(2, &["report", &first, "--pdf", name, "--html", name]);
+        assert!(message.contains("standard output is taken"), "{message}");
+        assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));
+    }
+    // The kind of node that /dev/stdout leads to here is a pipe; it is still one.
+    let full = std::fs::metadata("/dev/full").expect("it is there");
+    assert!(full.file_type().is_char_device());
+}
+
+#[test]
+fn a_fitted_model_is_not_written_through_a_link() {
+    let bench = Bench::new();
+    let victim = Victim::new(&bench);
+    let args = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+    let run = bench.json(&args)["run"].as_str().expect("an id").to_owned();
+    let link = bench.path("dangling.toml");
+    symlink(bench.path("planted.toml"), &link).expect("a link");
+    let fit = ["sim", "fit", &run, "--steps", "1", "--output", link.to_str().expect("a path")];
+    assert!(bench.fails(2, &fit).contains("symbolic link"));
+    assert!(!bench.path("planted.toml").exists());
+    victim.assert_untouched();
+}

@@ -1,0 +1,219 @@
+//! Writing: a name in a folder that is held, replaced as a whole or not at all.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::FileKind;
+
+/// Names are drawn at random; one that exists already is bad luck, several are an attack.
+const MOST_ATTEMPTS: u32 = 16;
+
+/// Why a file is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The system refused.
+    #[error("{}", path.display())]
+    System {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something is there that is not replaced.
+    #[error("{} is {kind}", path.display())]
+    InTheWay {
+        /// Where.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The path ends in no name.
+    #[error("{} does not end in the name of a file", path.display())]
+    NoName {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// A folder that is held open, so that nobody can put another one in its place.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder at `path` and makes it, with those that it lies in, where it is missing. Folders that it lies
+    /// in may be symbolic links; it may be one only when `follow` is set.
+    ///
+    /// # Errors
+    /// When the system refuses, or something else is there.
+    pub fn make(path: &Path, follow: bool) -> Result<Self, WriteError> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let failed = |source| WriteError::System { path: path.into(), source };
+        if let Some(kind) = kind_at(CWD, path.as_os_str()).map_err(failed)? {
+            if kind != FileKind::Directory && !(follow && kind == FileKind::Symlink) {
+                return Err(WriteError::InTheWay { path: path.into(), kind });
+            }
+        } else {
+            std::fs::create_dir_all(path).map_err(failed)?;
+        }
+        let nofollow = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | nofollow;
+        let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
+        Ok(Self { fd, path: path.into() })
+    }
+
+    /// The folder that a file lies in, and the file's name in it.
+    ///
+    /// # Errors
+    /// As [`make`](Self::make), and when the path ends in no name.
+    pub fn around(path: &Path) -> Result<(Self, &OsStr), WriteError> {
+        let name = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
+        let name = name.ok_or_else(|| WriteError::NoName { path: path.into() })?;
+        Ok((Self::make(path.parent().unwrap_or(Path::new(".")), true)?, name))
+    }
+
+    /// Puts a file into the folder, in place of a regular one where there is one. A reader sees the old content or the
+    /// new one, and nothing is left of one that failed. Links are not followed, and what is not a regular file stays.
+    ///
+    /// # Errors
+    /// When the system refuses, or something is in the way.
+    pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
+        self.check(name)?;
+        let failed = |source| WriteError::System { path: self.path.join(name), source };
+        let mode = self.mode_of(name).map_err(failed)?;
+        let (mut file, unfinished) = self.create_unfinished().map_err(failed)?;
+        let written = file
+            .write_all(bytes)
+            .and_then(|()| Ok(mode.map_or(Ok(()), |mode| rustix::fs::fchmod(&file, mode))?))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?));
+        if let Err(error) = written {
+            // The failure to write is the one to report.
+            let _ = rustix::fs::unlinkat(&self.fd, &unfinished, AtFlags::empty());
+            return Err(failed(error));
+        }
+        // Some file systems do not sync folders; the file itself is on disk.
+        let _ = rustix::fs::fsync(&self.fd);
+        Ok(())
+    }
+
+    /// Whether `name` may be written: it is free, or a regular file.
+    ///
+    /// # Errors
+    /// When something else is there, or nobody can tell.
+    pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
+        let path = || self.path.join(name);
+        if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {
+            return Err(WriteError::NoName { path: path() });
+        }
+        match kind_at(&self.fd, name).map_err(|source| WriteError::System { path: path(), source })? {
+            None | Some(FileKind::Regular) => Ok(()),
+            Some(kind) => Err(WriteError::InTheWay { path: path(), kind }),
+        }
+    }
+
+    /// Who may do what with the file that is replaced: one that only its owner may read stays so.
+    fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & 0o777))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// A new file under a name that nobody can have prepared.
+    fn create_unfinished(&self) -> io::Result<(File, String)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for _ in 0..MOST_ATTEMPTS {
+            let mut random = [0; 16];
+            rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+            let name = format!(".plateau-{:032x}.tmp", u128::from_ne_bytes(random));
+            match rustix::fs::openat(&self.fd, &name, flags, Mode::from_raw_mode(0o666)) {
+                Ok(fd) => return Ok((File::from(fd), name)),
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(Errno::EXIST.into())
+    }
+}
+
+/// What is at a name, without following it; none where nothing is.
+fn kind_at(folder: impl rustix::fd::AsFd, name: &OsStr) -> io::Result<Option<FileKind>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(FileKind::of_mode(stat.st_mode))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(dir).expect("a folder").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn regular_files_are_replaced_as_a_whole_and_keep_their_mode() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a/b/report");
+        let (folder, name) = Folder::around(&path).expect("it is made");
+        folder.replace(name, b"one").expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its own");
+        folder.replace(name, b"two").expect("written");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"two");
+        assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(&dir.path().join("a/b")), ["report"]);
+    }
+
+    #[test]
+    fn what_is_not_a_regular_file_stays_and_nothing_is_left() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("victim"), "mine").expect("a file");
+        symlink(at("victim"), at("link")).expect("a link");
+        symlink(at("gone"), at("dangling")).expect("a link");
+        std::fs::create_dir(at("dir")).expect("a folder");
+        let folder = Folder::make(dir.path(), false).expect("a folder");
+        for name in ["link", "dangling", "dir"] {
+            let error = folder.replace(name.as_ref(), b"x").expect_err(name);
+            assert!(matches!(error, WriteError::InTheWay { .. }), "{error}");
+        }
+        for name in ["..", ".", "", "dir/x", "../x"] {
+            assert!(matches!(folder.replace(name.as_ref(), b"x"), Err(WriteError::NoName { .. })), "{name}");
+        }
+        assert_eq!(std::fs::read(at("victim")).expect("a file"), b"mine");
+        assert_eq!(names(dir.path()), ["dangling", "dir", "link", "victim"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_is_taken_only_where_it_may_be() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("dir")).expect("a folder");
+        symlink(at("dir"), at("link")).expect("a link");
+        assert!(matches!(Folder::make(&at("link"), false), Err(WriteError::InTheWay { .. })));
+        let (folder, name) =
+            Folder::around(&at("link/report")).map(|(f, n)| (f, n.to_owned())).expect("a parent");
+        folder.replace(&name, b"x").expect("written");
+        assert_eq!(names(&at("dir")), ["report"]);
+        for path in ["", "/", "..", "a/"] {
+            assert!(matches!(Folder::around(Path::new(path)), Err(WriteError::NoName { .. })), "{path}");
+        }
+    }
+}
