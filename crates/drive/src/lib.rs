@@ -82,6 +82,9 @@ pub struct OpenOptions {
     pub sim_faults: Option<Vec<String>>,
     /// A simulated drive of a run that is resumed: what happens once has happened.
     pub sim_resumed: bool,
+    /// A simulated drive says how a load goes on in each second of its own clock, not now and then on the clock of
+    /// the host: the same load is stopped at the same place every time.
+    pub sim_virtual_ticks: bool,
     /// How I/Os get into the kernel.
     pub engine: Engine,
     /// Where the threads of a load run; near the device and a processor each when none.

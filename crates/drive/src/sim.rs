@@ -34,6 +34,7 @@ pub(crate) struct Simulated {
     seed: u64,
     faults: Vec<String>,
     last_tick: Instant,
+    virtual_ticks: bool,
 }
 
 fn model_of(name: &str) -> Result<Model, String> {
@@ -80,6 +81,7 @@ impl Simulated {
             faults: texts.clone(),
             model,
             last_tick: Instant::now(),
+            virtual_ticks: options.sim_virtual_ticks,
         };
         Ok((simulated, facts))
     }
@@ -147,11 +149,11 @@ impl Simulated {
     ) -> Result<Outcome, DriveError> {
         let load = self.load(workload);
         let mut progress = Progress::new(&load, self.ssd.now_ns());
-        let last_tick = &mut self.last_tick;
+        let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
         let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
             progress.add(tick);
             // Only display depends on this clock.
-            if last_tick.elapsed() < TICK_EVERY {
+            if !virtual_ticks && last_tick.elapsed() < TICK_EVERY {
                 return true;
             }
             *last_tick = Instant::now();

@@ -12,7 +12,7 @@ use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
 use crate::cli::{Asked, Assumptions, Cli, Run};
-use crate::conduct::{self, Work};
+use crate::conduct::{self, Being, Work};
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::{Board, Progress};
 use crate::session::Begin;
@@ -57,7 +57,8 @@ fn look(options: &Run, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
         let mut wanted = Wanted::of(&Asked { target: Some((*path).clone()), ..options.asked.clone() })?;
         wanted.open.placement.clone_from(&placement);
         wanted.placement = placement;
-        conduct::prepare(wanted, library)
+        wanted.open.libraries = vec![library.root().to_owned()];
+        conduct::prepare(wanted, Being::now())
     };
     paths.iter().map(look_at).collect()
 }
@@ -146,6 +147,7 @@ fn begin(
         );
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
         let (run, journal) = conduct::begin(library, file, logo)?;
+        printer::tell_line(&conduct::announcement(&run.file));
         begun.push(Begun { run, armed, journal });
     }
     Ok(begun)
@@ -162,7 +164,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     let board = Arc::new(Board::of(begun.len()));
     std::thread::scope(|scope| {
         let start = |(row, Begun { run, mut armed, mut journal }): (usize, Begun)| {
-            let progress = Progress::of(&run.file).on(&board, row, &run.file.id);
+            let mut progress = Progress::of(&run.file).on(&board, row, &run.file.id);
             scope.spawn(move || {
                 let work = Work {
                     run: &run,
@@ -170,7 +172,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
                     journal: &mut journal,
                     interrupted,
                     handling: &run.file.handling,
-                    progress,
+                    progress: &mut progress,
                 };
                 let done = conduct::execute(work, &[], Begin::Fresh);
                 (run, done)

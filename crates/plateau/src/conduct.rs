@@ -6,9 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
-use record::{Event, Handling, Journal, Library, RUN_FILE_VERSION, Run as StoredRun, RunFile, TargetKind};
+use record::{
+    Event, Gap, Handling, HostFacts, Journal, Library, Loaded, RUN_FILE_VERSION, Run as StoredRun, RunFile,
+    TargetFacts, TargetKind,
+};
 use stdx::rng::split_mix;
 
+use crate::audience::Audience;
 use crate::cli::{self, Assumptions, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
@@ -22,14 +26,16 @@ use crate::{host, lba_format, places, printer, publication, report_file, setting
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
     take_apart_left_over(&library)?;
-    let wanted = Wanted::of(&options.asked)?;
+    let mut wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
-    let (file, drive) = prepare(wanted, &library)?;
+    wanted.open.libraries = vec![library.root().to_owned()];
+    let (file, drive) = prepare(wanted, Being::now())?;
     let (mut file, mut armed) = take(file, drive, &options.erase, &library, &options.handling)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
+    printer::tell_line(&announcement(&run.file));
     let interrupted = watch_interrupts()?;
     let work = Work {
         run: &run,
@@ -37,7 +43,7 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &run.file.handling,
-        progress: Progress::of(&run.file),
+        progress: &mut Progress::of(&run.file),
     };
     execute(work, &[], Begin::Fresh)?;
     Ok(run)
@@ -85,11 +91,37 @@ pub fn begin(library: &Library, file: RunFile, logo: Option<&[u8]>) -> Done<(Sto
     let known = speeds::of(&file, &Assumptions::default(), library)?;
     let estimates =
         speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
-    let (run, mut journal) = library.create(file)?;
+    let logo = logo.map(|bytes| (publication::LOGO, bytes));
+    let (run, mut journal) = library.create_with(file, logo.as_slice())?;
     journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;
-    publication::keep_logo(&run, logo)?;
-    printer::tell_line(&format!("run {} on {}", run.file.id, summary::target(&run.file)));
     Ok((run, journal))
+}
+
+/// What a run says first: its id.
+pub fn announcement(file: &RunFile) -> String {
+    format!("run {} on {}", file.id, summary::target(file))
+}
+
+/// What tells a run from one that was asked for in the same words at another time, or on another host.
+pub struct Being {
+    /// What its id begins with.
+    pub letters: String,
+    pub created: jiff::Timestamp,
+    pub command: Vec<String>,
+    /// The host of a target.
+    pub host: fn(&TargetFacts) -> HostFacts,
+}
+
+impl Being {
+    /// Here and now.
+    pub fn now() -> Self {
+        Self {
+            letters: new_letters(),
+            created: jiff::Timestamp::now(),
+            command: places::command_line(),
+            host: host::facts,
+        }
+    }
 }
 
 /// Arrays that a run left which did not come to its end: their members are drives again before anything is looked at.
@@ -101,21 +133,20 @@ pub fn take_apart_left_over(library: &Library) -> Done {
 }
 
 /// The run that was asked for, with its target looked at and everything checked that can be without touching it.
-pub fn prepare(mut wanted: Wanted, library: &Library) -> Done<(RunFile, Drive)> {
-    wanted.open.libraries = vec![library.root().to_owned()];
+pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
     let drive = drive::open(&wanted.target, &wanted.open)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: new_id(name_of(&wanted.tests), &wanted.target),
-        created: jiff::Timestamp::now(),
+        id: id_of(&being.letters, name_of(&wanted.tests), &wanted.target),
+        created: being.created,
         plateau_version: env!("CARGO_PKG_VERSION").into(),
-        command: places::command_line(),
+        command: being.command,
         tests: wanted.tests,
         profile: wanted.profile.name.into(),
         settings,
-        host: host::facts(drive.facts()),
+        host: (being.host)(drive.facts()),
         target: drive.facts().clone(),
         ceiling: None,
         origin: None,
@@ -137,31 +168,51 @@ pub struct Work<'a> {
     pub journal: &'a mut Journal,
     pub interrupted: &'a AtomicBool,
     pub handling: &'a Handling,
-    pub progress: Progress,
+    pub progress: &'a mut dyn Audience,
 }
 
-/// Runs what is left of a run.
+/// Runs what is left of a run, with everything that is done to drive and host around it.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
-    let Work { run, armed, journal, interrupted, handling, mut progress } = work;
+    let Work { run, armed, journal, interrupted, handling, progress } = work;
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let library = run.dir.parent().unwrap_or(&run.dir);
     let upkeep = upkeep::begin(armed, library, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
-    let purge = purge_options(handling);
-    let result =
-        Session::new(armed, journal, &mut progress, interrupted, purge).execute(&run.file, entries, begin);
-    progress.clear();
+    let work = Work { run, armed, journal, interrupted, handling, progress };
+    let result = tests(work, entries, begin);
     upkeep::end(upkeep, armed, journal, result.is_ok());
     // The failure of the run is the one to tell; what is left of an array is tried again at the next start.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
+    result?;
+    dissolved
+}
+
+/// The tests that are left of a run.
+pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
+    let Work { run, armed, journal, interrupted, handling, progress } = work;
+    let purge = purge_options(handling);
+    let result =
+        Session::new(armed, journal, progress, interrupted, purge).execute(&run.file, entries, begin);
+    progress.clear();
     result.map_err(|failure| {
         progress.say(&format!(
             "run {} is not complete; `plateau resume {}` goes on with it",
             run.file.id, run.file.id
         ));
         failure.of_run(&run.file.id)
-    })?;
-    dissolved
+    })
+}
+
+/// Whether every test of a run has come to its end.
+pub fn is_complete(loaded: &Loaded) -> bool {
+    loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
+}
+
+/// The interruption after the last record.
+pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
+    let last = loaded.entries.last().map_or(now, |entry| entry.wall);
+    // A clock that was set back says nothing.
+    Gap { length_ns: u64::try_from(now.duration_since(last).as_nanos()).unwrap_or(0) }
 }
 
 /// Writes the report and prints the result.

@@ -16,6 +16,7 @@ use pts::{Context, Task};
 use record::{Event, Judgement, Note, RunFile, Segment, Workload};
 use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
+use crate::audience::Audience;
 use crate::printer;
 pub use board::Board;
 
@@ -109,32 +110,6 @@ impl Progress {
         self
     }
 
-    /// A step without ticks begins.
-    pub fn phase(&mut self, what: &str) {
-        self.say(what);
-    }
-
-    /// A step without ticks goes on; says so in whole twentieths.
-    pub fn share_done(&mut self, share: f64) {
-        let percent = (share * 20.0) as u32 * 5;
-        if percent > self.told_percent {
-            self.say(&format!("{percent} %"));
-        }
-        self.told_percent = percent;
-    }
-
-    /// A load begins: a measured one, or else preconditioning.
-    pub fn begin(&mut self, workload: &Workload, measured: bool) {
-        self.part_began = Instant::now();
-        self.pace.preconditioning = !measured;
-        self.workload = Some(workload.clone());
-    }
-
-    /// A load goes on.
-    pub fn tick(&mut self, tick: &Tick) {
-        self.show(tick, "");
-    }
-
     fn show(&mut self, tick: &Tick, mark: &str) {
         let every = if self.live { LIVE_EVERY } else { PLAIN_EVERY };
         if self.shown.elapsed() < every {
@@ -153,8 +128,60 @@ impl Progress {
         }
     }
 
-    /// Something is on disk, or is known again from there.
-    pub fn event(&mut self, event: &Event) {
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::RoundStarted { round, cells } => {
+                self.pace.round_started(*round, *cells);
+                self.limited = (0, 0);
+            }
+            Note::RoundsEnded => {
+                self.pace.rounds_ended();
+                self.tracked.clear();
+            }
+            Note::Judged(judgement) => {
+                self.pace.rounds_since_gap += 1;
+                let mark = match self.limited {
+                    (0, _) => String::new(),
+                    (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
+                };
+                let lines = judgement_lines(judgement, &mut self.tracked);
+                lines.iter().for_each(|line| self.say(&format!("{line}{mark}")));
+            }
+            Note::Skipped { what, why } => self.say(&format!("skipped {what}: {why}")),
+            Note::WindowRestarted { first_round } => {
+                self.pace.rounds_since_gap = 0;
+                self.tracked.clear();
+                self.say(&format!("interrupted: rounds count anew from round {first_round}"));
+            }
+        }
+    }
+}
+
+impl Audience for Progress {
+    fn phase(&mut self, what: &str) {
+        self.say(what);
+    }
+
+    fn share_done(&mut self, share: f64) {
+        let percent = (share * 20.0) as u32 * 5;
+        // In whole twentieths.
+        if percent > self.told_percent {
+            self.say(&format!("{percent} %"));
+        }
+        self.told_percent = percent;
+    }
+
+    fn begin(&mut self, workload: &Workload, measured: bool) {
+        self.part_began = Instant::now();
+        self.pace.preconditioning = !measured;
+        self.workload = Some(workload.clone());
+    }
+
+    fn tick(&mut self, tick: &Tick) {
+        self.show(tick, "");
+    }
+
+    fn event(&mut self, event: &Event) {
         match event {
             Event::TestStarted { test } => {
                 self.say(&format!("test {test}"));
@@ -192,36 +219,7 @@ impl Progress {
         }
     }
 
-    fn note(&mut self, note: &Note) {
-        match note {
-            Note::RoundStarted { round, cells } => {
-                self.pace.round_started(*round, *cells);
-                self.limited = (0, 0);
-            }
-            Note::RoundsEnded => {
-                self.pace.rounds_ended();
-                self.tracked.clear();
-            }
-            Note::Judged(judgement) => {
-                self.pace.rounds_since_gap += 1;
-                let mark = match self.limited {
-                    (0, _) => String::new(),
-                    (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
-                };
-                let lines = judgement_lines(judgement, &mut self.tracked);
-                lines.iter().for_each(|line| self.say(&format!("{line}{mark}")));
-            }
-            Note::Skipped { what, why } => self.say(&format!("skipped {what}: {why}")),
-            Note::WindowRestarted { first_round } => {
-                self.pace.rounds_since_gap = 0;
-                self.tracked.clear();
-                self.say(&format!("interrupted: rounds count anew from round {first_round}"));
-            }
-        }
-    }
-
-    /// Says a line that stays.
-    pub fn say(&mut self, line: &str) {
+    fn say(&mut self, line: &str) {
         if let Some((board, _, name)) = &self.row {
             return board.say(&format!("{name}  {line}"));
         }
@@ -229,8 +227,7 @@ impl Progress {
         printer::tell(&format!("{line}\n"));
     }
 
-    /// Takes the rewritten line off the terminal.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         if let Some((board, row, _)) = &self.row {
             board.set(*row, String::new());
         }

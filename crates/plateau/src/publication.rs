@@ -8,18 +8,9 @@ use report::{Logo, Publication};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
-use crate::output;
 
 /// Name of the plan's picture in the directory of a run.
 pub const LOGO: &str = "logo";
-
-/// Puts the plan's picture into the directory of the run, because the file may not be there when a report is made.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn keep_logo(run: &Run, bytes: Option<&[u8]>) -> Done {
-    bytes.map_or(Ok(()), |bytes| output::file(&run.dir.join(LOGO), bytes))
-}
 
 /// The picture at `path`, if it is one.
 ///

@@ -10,8 +10,8 @@ use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
 
+use crate::audience::Audience;
 use crate::failure::{Done, Exit, Failure};
-use crate::progress::Progress;
 
 /// At least this much time between two looks at the health while a test measures; less on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
@@ -34,7 +34,7 @@ pub enum Begin {
 pub struct Session<'a> {
     pub armed: &'a mut Armed,
     pub journal: &'a mut Journal,
-    pub progress: &'a mut Progress,
+    pub progress: &'a mut dyn Audience,
     pub interrupted: &'a AtomicBool,
     replay: Replay,
     purge: PurgeOptions,
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
     pub fn new(
         armed: &'a mut Armed,
         journal: &'a mut Journal,
-        progress: &'a mut Progress,
+        progress: &'a mut dyn Audience,
         interrupted: &'a AtomicBool,
         purge: PurgeOptions,
     ) -> Self {

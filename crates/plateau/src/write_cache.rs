@@ -29,6 +29,17 @@ pub fn set(
     journal: &mut Journal,
 ) -> Done<Option<Changed>> {
     restore_left_over(armed, library)?;
+    bring(armed, library, profile, choice, journal)
+}
+
+/// The same where no earlier run has left anything.
+pub fn bring(
+    armed: &mut Armed,
+    library: &Path,
+    profile: &Profile,
+    choice: CacheChoice,
+    journal: &mut Journal,
+) -> Done<Option<Changed>> {
     let Some(was_on) = armed.write_cache()? else { return Ok(None) };
     let want_on = match choice {
         CacheChoice::Keep => was_on,

@@ -198,6 +198,8 @@ struct Display {
     start_ns: u64,
     shown_ns: u64,
     last: Instant,
+    /// On the clock of the drive, where that is wanted.
+    every_ns: Option<u64>,
 }
 
 impl Display {
@@ -209,7 +211,11 @@ impl Display {
         workloads: &[Workload],
         on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
     ) -> bool {
-        if self.last.elapsed() < TICK_EVERY {
+        let is_due = match self.every_ns {
+            Some(every_ns) => now_ns - self.shown_ns >= every_ns,
+            None => self.last.elapsed() >= TICK_EVERY,
+        };
+        if !is_due {
             return true;
         }
         let mut goes_on = true;
@@ -260,7 +266,8 @@ impl Simulated {
         }
         let mut tags: Vec<Option<Tag>> = vec![None; first];
         let mut queue = self.ssd.queue(first.max(1));
-        let mut display = Display { start_ns, shown_ns: start_ns, last: self.last_tick };
+        let every_ns = self.virtual_ticks.then_some(SECOND_NS / divisor);
+        let mut display = Display { start_ns, shown_ns: start_ns, last: self.last_tick, every_ns };
         loop {
             for (index, party) in parties.iter_mut().enumerate() {
                 party.submit(index, &mut tags, &mut queue);

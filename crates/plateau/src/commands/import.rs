@@ -11,7 +11,7 @@ use crate::cli::{Cli, Import};
 use crate::conduct::new_id;
 use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
-use crate::{output, places, printer};
+use crate::{places, printer};
 
 /// The file as it was imported, in the run's directory.
 pub const KEPT: &str = "imported-file";
@@ -66,8 +66,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         command: places::command_line(),
     };
     let (file, events) = import::run(imported, format, source);
-    let (run, mut journal) = library.create(file)?;
-    output::file(&run.dir.join(KEPT), bytes)?;
+    let (run, mut journal) = library.create_with(file, &[(KEPT, bytes)])?;
     for event in events {
         journal.append(event)?;
     }

@@ -41,7 +41,9 @@ pub fn run(cli: &Cli, options: &Plan) -> Done {
     }
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let library = places::library(cli.library.as_deref())?;
-    let (file, drive) = conduct::prepare(Wanted::of(&options.asked)?, &library)?;
+    let mut wanted = Wanted::of(&options.asked)?;
+    wanted.open.libraries = vec![library.root().to_owned()];
+    let (file, drive) = conduct::prepare(wanted, conduct::Being::now())?;
     let known = speeds::of(&file, &options.assumptions, &library)?;
     let health = drive.about().map(|about| about.health).unwrap_or_default();
     let endurance = Endurance::of(options.tbw, &health).map_err(usage)?;

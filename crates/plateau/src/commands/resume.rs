@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use drive::{Drive, OpenOptions};
-use record::{Event, Gap, Loaded, RunFile, TargetFacts, TargetKind};
+use record::{Event, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
 use crate::conduct::{self, Work};
+use crate::course::Resumption;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
-use crate::session::Begin;
 use crate::{driving, places, rebuild, renamed};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     conduct::take_apart_left_over(&library)?;
+    library.sweep()?;
     let stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
     if stored.file.origin.is_some() {
@@ -22,7 +23,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
     let (mut journal, loaded) = stored.reopen()?;
-    if loaded.entries.iter().any(|e| matches!(e.event, Event::Closed)) {
+    if conduct::is_complete(&loaded) {
         drop(journal);
         crate::printer::tell_line(&format!("run {id} is complete: nothing is left to do"));
         return conduct::finish(cli, stored);
@@ -41,14 +42,15 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let identities = confirmed(&stored.file, &drive, &options.erase)?;
     let mut armed = drive.arm_for_run(&identities, library.root())?;
     let interrupted = conduct::watch_interrupts()?;
-    let gap = gap_since(&loaded);
+    let gap = conduct::gap_since(&loaded, journal.now());
     // An array is gone behind the run that was cut, so its test begins again.
     let restart = options.restart_test || stored.file.target.array.is_some();
     let begin = match (restart, options.continue_timeline) {
-        (true, _) => Begin::RestartTest,
-        (false, true) => Begin::ContinueTimeline(gap),
-        (false, false) => Begin::Continue(gap),
+        (true, _) => Resumption::RestartTest,
+        (false, true) => Resumption::ContinueTimeline,
+        (false, false) => Resumption::Plain,
     };
+    let begin = begin.begin(gap);
     if stored.file.target.kind == TargetKind::Simulated {
         crate::printer::tell_line(&format!(
             "rebuilding the simulated drive from {} records",
@@ -64,17 +66,11 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &handling,
-        progress: Progress::of(&stored.file),
+        progress: &mut Progress::of(&stored.file),
     };
     conduct::execute(work, &loaded.entries, begin)?;
     drop(journal);
     conduct::finish(cli, stored)
-}
-
-fn gap_since(loaded: &Loaded) -> Gap {
-    let last = loaded.entries.last().map_or_else(jiff::Timestamp::now, |entry| entry.wall);
-    let length = jiff::Timestamp::now().duration_since(last).as_nanos();
-    Gap { length_ns: u64::try_from(length).unwrap_or(0) }
 }
 
 /// Opens the target of the run and checks that it is the same one.
@@ -92,6 +88,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         sim_faults: sim.map(|sim| sim.faults.clone()),
         sim_resumed: true,
         libraries: Vec::new(),
+        sim_virtual_ticks: false,
     };
     // It would be made anew: a file of holes, that nobody has preconditioned.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {

@@ -1,0 +1,205 @@
+//! The course of a run without the command line: on any storage, before any audience, at any time.
+//!
+//! `run` and `resume` are made of the same functions. What differs is passed in: the disk with its wall clock, the id
+//! of the run, the host, whoever watches, and the flag of Ctrl-C. With a simulated drive nothing else is looked at, so the
+//! same input gives the same journal.
+
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser as _;
+use drive::{Armed, OpenOptions};
+use pts::Profile;
+use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
+
+pub use crate::audience::Audience;
+use crate::cli::{Cli, Command};
+use crate::conduct::{self, Being, Work};
+use crate::failure::{Exit, Failure};
+use crate::session::Begin;
+use crate::wanted::Wanted;
+use crate::{rebuild, write_cache};
+
+/// How a run ended before its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Exit code of the program.
+    pub exit: u8,
+    /// What it says.
+    pub message: String,
+    /// Ctrl-C, or a device or storage that failed; anything else is wrong on a drive without faults.
+    pub may_resume: bool,
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        let may_resume =
+            matches!(failure.exit, Exit::Interrupted | Exit::Run | Exit::Device | Exit::Internal);
+        Self { exit: failure.exit.code(), message: failure.message(), may_resume }
+    }
+}
+
+impl From<record::LibraryError> for Ended {
+    fn from(error: record::LibraryError) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+/// What the user asks for when a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resumption {
+    /// Nothing: after the last answer.
+    Plain,
+    /// `--restart-test`.
+    RestartTest,
+    /// `--continue-timeline`.
+    ContinueTimeline,
+}
+
+/// A run on a simulated drive that goes on.
+#[derive(Debug)]
+pub struct Reopened {
+    /// The run.
+    pub stored: StoredRun,
+    /// Its journal, held.
+    pub journal: Journal,
+    /// What was in the journal.
+    pub loaded: Loaded,
+}
+
+/// What `words` ask for, as after `plateau run`, with nothing of this host in it.
+///
+/// # Errors
+/// When the command line is wrong, or not one of a simulated drive.
+pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
+    let usage = |text: String| Ended::from(Failure::text(Exit::Usage, text));
+    let typed = ["plateau", "run"].iter().chain(words);
+    let cli = Cli::try_parse_from(typed.clone()).map_err(|error| usage(error.to_string()))?;
+    let Command::Run(options) = cli.command else { return Err(usage("not a run".into())) };
+    let wanted = Wanted::of(&options.asked)?;
+    let being = Being {
+        letters: letters.into(),
+        created,
+        command: typed.map(ToString::to_string).collect(),
+        host: |_| HostFacts::default(),
+    };
+    let (file, _) = conduct::prepare(wanted, being)?;
+    match file.target.simulated {
+        Some(_) => Ok(file),
+        None => Err(usage(format!("{} is not a simulated drive", file.target.path))),
+    }
+}
+
+/// The simulated drive of `file`, as new.
+///
+/// # Errors
+/// When there is no such model.
+pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
+    let sim = file.target.simulated.as_ref();
+    let open = OpenOptions {
+        scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
+        sim_seed: sim.map_or(0, |sim| sim.seed),
+        sim_faults: sim.map(|sim| sim.faults.clone()),
+        sim_resumed: resumed,
+        sim_virtual_ticks: true,
+        ..OpenOptions::default()
+    };
+    let armed = drive::open(&file.target.path, &open).and_then(|drive| drive.arm(None));
+    armed.map_err(|error| Failure::from(error).into())
+}
+
+/// Begins a run and does its tests.
+///
+/// # Errors
+/// When it does not come to its end.
+pub fn start(
+    library: &Library,
+    file: RunFile,
+    armed: &mut Armed,
+    interrupted: &AtomicBool,
+    audience: &mut dyn Audience,
+) -> Result<StoredRun, Ended> {
+    let (run, mut journal) = conduct::begin(library, file, None)?;
+    audience.say(&conduct::announcement(&run.file));
+    perform(&run, armed, &mut journal, interrupted, audience, (&[], Begin::Fresh))?;
+    Ok(run)
+}
+
+/// Opens the run `id` to go on with it, after what dead processes left was removed.
+///
+/// # Errors
+/// When there is none, or it is damaged.
+pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
+    library.sweep()?;
+    let stored = library.find(id)?;
+    let (journal, loaded) = stored.reopen()?;
+    Ok(Reopened { stored, journal, loaded })
+}
+
+impl Reopened {
+    /// Whether every test has come to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        conduct::is_complete(&self.loaded)
+    }
+
+    /// Goes on to the end, with a drive that is as new.
+    ///
+    /// # Errors
+    /// When it does not come to its end.
+    pub fn go_on(
+        mut self,
+        armed: &mut Armed,
+        how: Resumption,
+        interrupted: &AtomicBool,
+        audience: &mut dyn Audience,
+    ) -> Result<StoredRun, Ended> {
+        let gap = conduct::gap_since(&self.loaded, self.journal.now());
+        rebuild::rebuild(armed, &self.loaded.entries, gap)?;
+        self.journal.append(Event::Resumed { gap_ns: gap.length_ns }).map_err(Failure::from)?;
+        let begin = how.begin(gap);
+        let left = (&self.loaded.entries[..], begin);
+        perform(&self.stored, armed, &mut self.journal, interrupted, audience, left)?;
+        Ok(self.stored)
+    }
+}
+
+impl Resumption {
+    pub(crate) const fn begin(self, gap: Gap) -> Begin {
+        match self {
+            Self::Plain => Begin::Continue(gap),
+            Self::RestartTest => Begin::RestartTest,
+            Self::ContinueTimeline => Begin::ContinueTimeline(gap),
+        }
+    }
+}
+
+/// Whether a drive as new that does everything that the journal says answers as it says.
+///
+/// # Errors
+/// The first record that it answers differently.
+pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
+    let mut armed = simulated_drive(file, true)?;
+    Ok(rebuild::rebuild(&mut armed, &loaded.entries, Gap { length_ns: 0 })?)
+}
+
+/// The tests with what is done to a simulated drive around them. It has no notes: it is gone with the process.
+fn perform(
+    run: &StoredRun,
+    armed: &mut Armed,
+    journal: &mut Journal,
+    interrupted: &AtomicBool,
+    audience: &mut dyn Audience,
+    (entries, begin): (&[record::Entry], Begin),
+) -> Result<(), Ended> {
+    let handling = &run.file.handling;
+    let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
+    let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
+    let library = run.dir.parent().unwrap_or(&run.dir);
+    let cache = write_cache::bring(armed, library, profile, choice, journal)?;
+    let work = Work { run, armed, journal, interrupted, handling, progress: audience };
+    let result = conduct::tests(work, entries, begin);
+    if let Some(changed) = cache {
+        write_cache::restore(armed, changed, journal);
+    }
+    Ok(result?)
+}
