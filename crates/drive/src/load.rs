@@ -14,6 +14,7 @@ mod read_back;
 pub(crate) mod recorder;
 pub(crate) mod schedule;
 mod stamp;
+mod stillness;
 mod stock;
 pub(crate) mod together;
 mod watch;
@@ -48,7 +49,7 @@ use fill::Fill;
 use recorder::{Interval, Notes, Recorder};
 use schedule::Schedule;
 use stock::Stock;
-use watch::watch;
+use watch::{Watched, watch};
 use worker::{Ahead, Failure, Repeats, Request, Worker};
 
 /// Ring entries and registered buffers have limits in the kernel; this is within all of them.
@@ -366,12 +367,12 @@ fn attempt<Q: Queue, C: Content>(
         control.gate.open(Some(start_ns));
         let watched =
             watch(device, workload, (start_ns, &vigil), handles.len(), &messages, &control.stop, on_tick);
-        let (stopped, disturbed) = (watched, vigil.disturbance());
         drop(release);
         let workers = handles
             .into_iter()
             .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
+        let Watched { stopped, disturbed } = watched;
         Ok(Ran { start_ns, stopped, disturbed, note, seating: control.seating.clone(), workers })
     })
 }

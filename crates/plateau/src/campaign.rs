@@ -17,7 +17,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::progress::{Board, Progress};
 use crate::session::Begin;
 use crate::wanted::Wanted;
-use crate::{places, printer, publication, speeds};
+use crate::{places, printer, publication, signals, speeds};
 use together::Target;
 
 /// A target with its run begun.
@@ -36,11 +36,12 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     let looked_at = look(options, &library)?;
     let shared = check(&looked_at, options, &library)?;
     let logo = Wanted::of(&options.asked)?.logo.as_deref().map(publication::picture).transpose()?;
+    // From here on an interruption is one of runs, which have things to put back.
+    let interrupted = signals::watch()?;
     let armed = arm(looked_at, options, &library)?;
     let begun = begin(armed, shared, &library, logo.as_deref())?;
     let campaign =
         begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
-    let interrupted = conduct::watch_interrupts()?;
     let ended = side_by_side(begun, &interrupted);
     tell(cli, &campaign, ended)
 }

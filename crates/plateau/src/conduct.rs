@@ -1,7 +1,6 @@
 //! A run from its command line to its report, shared by `run`, `demo` and `resume`.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
@@ -20,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
-use crate::{host, lba_format, places, printer, publication, report_file, settings, speeds, upkeep};
+use crate::{host, lba_format, places, printer, publication, report_file, settings, signals, speeds, upkeep};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
@@ -30,13 +29,14 @@ pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     wanted.open.libraries = vec![library.root().to_owned()];
     let (file, drive) = prepare(wanted, Being::now())?;
+    // From here on an interruption is one of a run, which has things to put back.
+    let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, &options.erase, &library, &options.handling)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
     printer::tell_line(&announcement(&run.file));
-    let interrupted = watch_interrupts()?;
     let work = Work {
         run: &run,
         armed: &mut armed,
@@ -234,20 +234,6 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
         report.display()
     );
     Ok((document, text))
-}
-
-/// True once Ctrl-C or SIGTERM came; a second one ends the process at once.
-pub fn watch_interrupts() -> Done<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            i32::from(Exit::Interrupted.code()),
-            Arc::clone(&flag),
-        )?;
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(flag)
 }
 
 /// A short random beginning, so that a few letters name a run.

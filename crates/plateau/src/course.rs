@@ -154,7 +154,7 @@ impl Reopened {
         audience: &mut dyn Audience,
     ) -> Result<StoredRun, Ended> {
         let gap = conduct::gap_since(&self.loaded, self.journal.now());
-        rebuild::rebuild(armed, &self.loaded.entries, gap)?;
+        rebuild::rebuild(armed, &self.loaded.entries, gap, interrupted)?;
         self.journal.append(Event::Resumed { gap_ns: gap.length_ns }).map_err(Failure::from)?;
         let begin = how.begin(gap);
         let left = (&self.loaded.entries[..], begin);
@@ -179,7 +179,7 @@ impl Resumption {
 /// The first record that it answers differently.
 pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     let mut armed = simulated_drive(file, true)?;
-    Ok(rebuild::rebuild(&mut armed, &loaded.entries, Gap { length_ns: 0 })?)
+    Ok(rebuild::rebuild(&mut armed, &loaded.entries, Gap { length_ns: 0 }, &AtomicBool::new(false))?)
 }
 
 /// The tests with what is done to a simulated drive around them. It has no notes: it is gone with the process.

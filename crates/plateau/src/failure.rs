@@ -1,7 +1,5 @@
 //! Errors as the user meets them: a chain of causes and a documented exit code.
 
-use std::io::ErrorKind;
-
 use drive::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
@@ -27,7 +25,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Interrupted,
-        "interrupted by Ctrl-C or SIGTERM, or because the host was suspended; `plateau resume` goes on",
+        "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the process stood \
+         still during a measurement; `plateau resume` continues the run",
     ),
 ];
 
@@ -121,11 +120,6 @@ impl Failure {
     /// The whole chain of causes on one line.
     pub fn message(&self) -> String {
         format!("{:#}", self.error)
-    }
-
-    /// The reader of our output went away (`plateau runs | head -1`): nobody is left to tell.
-    pub fn is_closed_pipe(&self) -> bool {
-        self.error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
     }
 
     pub fn print(&self, json: bool) {

@@ -35,6 +35,7 @@ mod renamed;
 mod report_file;
 mod session;
 mod settings;
+mod signals;
 mod signature;
 mod speeds;
 mod summary;
@@ -45,19 +46,37 @@ mod upkeep;
 mod wanted;
 mod write_cache;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use failure::{Done, Exit};
+
 /// Does what was typed.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match commands::run(&cli) {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return answered(&said),
+    };
+    ended(signals::prepare().and_then(|()| commands::run(&cli)), cli.json)
+}
+
+/// Help and version are results; anything else that clap has to say is an error of usage.
+fn answered(said: &clap::Error) -> ExitCode {
+    let printed = said.print().and_then(|()| std::io::stdout().flush());
+    if said.use_stderr() {
+        return ExitCode::from(Exit::Usage.code());
+    }
+    ended(printer::outcome(printed), false)
+}
+
+fn ended(result: Done, json: bool) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.print(cli.json);
+            failure.print(json);
             ExitCode::from(failure.exit.code())
         }
     }

@@ -1,20 +1,29 @@
 //! Standard output: results only, and a closed pipe is not an error worth a backtrace. Standard error:
 //! everything else.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 
 use serde::Serialize;
 
-use crate::failure::Done;
+use crate::failure::{Done, Exit, Failure};
 
-/// Prints one result; a closed pipe surfaces as a failure that `main` treats as success.
+/// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and what follows is still decided: a
+/// command that found something wrong fails all the same.
 pub fn print(text: &str) -> Done {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
+    outcome(printed.and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output.
+pub fn outcome(printed: std::io::Result<()>) -> Done {
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::Run, anyhow::Error::new(error).context("cannot write to standard output")))
+        }
+        _ => Ok(()),
     }
-    Ok(out.flush()?)
 }
 
 /// Prints the bytes of a file that is streamed.

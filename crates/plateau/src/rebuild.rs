@@ -3,14 +3,19 @@
 //! The simulator is deterministic, so this gives the exact drive; every step is compared with what the
 //! journal holds, and a difference stops the resumption.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use drive::{Armed, DriveError, Flow, Outcome as Driven};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
 
 /// Brings `armed` to where the journal ends, then lets it idle through the gap as a real drive would.
-pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap) -> Done {
+pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap, interrupted: &AtomicBool) -> Done {
     for entry in entries {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::text(Exit::Interrupted, "stopped while the simulated drive was rebuilt"));
+        }
         match &entry.event {
             Event::Purged(purged) => purge_again(armed, purged, entry.seq)?,
             Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,

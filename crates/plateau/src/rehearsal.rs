@@ -68,7 +68,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let mut armed = drive::open(&format!("sim:{model}"), &open)?.arm(None)?;
     let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
     let context = Context::of(&stage).map_err(usage)?;
-    let interrupted = crate::conduct::watch_interrupts()?;
+    let interrupted = crate::signals::watch()?;
     let target_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
     let label = stage.target.simulated.as_ref().map(SimulatedFacts::label).unwrap_or_default();
     let mut tests = Vec::new();

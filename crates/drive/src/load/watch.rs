@@ -7,11 +7,20 @@ use std::time::Duration;
 use record::{Until, Workload};
 
 use super::recorder::Interval;
+use super::stillness::{PULSE, Stillness};
 use super::{Device, INTERVAL_NS, Message, TICK_GRACE_NS};
 use crate::clock::Vigil;
 use crate::{Flow, Tick};
 
-/// Tells the caller about once a second how it goes; whether the caller stopped the run.
+/// How a workload ended.
+pub(super) struct Watched {
+    /// The caller stopped it.
+    pub stopped: bool,
+    /// Why nothing of it is worth anything.
+    pub disturbed: Option<String>,
+}
+
+/// Tells the caller about once a second how it goes.
 pub(super) fn watch(
     device: &Device<'_>,
     workload: &Workload,
@@ -20,19 +29,24 @@ pub(super) fn watch(
     messages: &Receiver<Message>,
     stop: &AtomicBool,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> bool {
+) -> Watched {
     let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
     let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
-    let mut stopped = false;
+    let (mut stopped, mut stillness) = (false, Stillness::watch());
     while workers > 0 {
         // Not longer than this, whatever the clock says: it may be the clock that went wrong.
         let wait_ns = next_ns.saturating_sub(device.clock.now_ns()).min(INTERVAL_NS + TICK_GRACE_NS);
-        let wait = Duration::from_nanos(wait_ns);
-        match messages.recv_timeout(wait) {
+        let wait = Duration::from_nanos(wait_ns).min(PULSE);
+        let received = stillness.during(wait, |wait| messages.recv_timeout(wait));
+        if stillness.disturbance().is_some() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        match received {
             Ok(Message::Interval(interval)) => sums.add(&interval),
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if wait_ns > PULSE.as_nanos() as u64 => {}
             Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
                 stop.store(true, Ordering::Relaxed);
                 next_ns = device.clock.now_ns() + INTERVAL_NS;
@@ -62,7 +76,7 @@ pub(super) fn watch(
             }
         }
     }
-    stopped
+    Watched { stopped, disturbed: vigil.disturbance().or(stillness.disturbance().map(str::to_owned)) }
 }
 
 fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {

@@ -87,6 +87,21 @@ impl StorageDaemon {
         let _ = self.daemon.wait();
     }
 
+    /// The device hangs: nothing is answered until [`go_on`](Self::go_on).
+    pub fn pause(&mut self) {
+        self.signal("-STOP");
+    }
+
+    /// Answers again.
+    pub fn go_on(&mut self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, name: &str) {
+        let _ =
+            Command::new("kill").args([name, &self.daemon.id().to_string()]).stderr(Stdio::null()).status();
+    }
+
     fn wait_for_export(&mut self, bytes: u64) -> Result<(), String> {
         let deadline = Instant::now() + Duration::from_secs(10);
         while Instant::now() < deadline {
@@ -142,6 +157,7 @@ fn attach(export: &Path) -> Result<String, String> {
 impl Drop for StorageDaemon {
     fn drop(&mut self) {
         // Best effort in the only order that never blocks: the loop device first, then its file.
+        self.go_on();
         if !self.device.is_empty() {
             let _ = Command::new("losetup").args(["--detach", &self.device]).status();
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::tuning::{self, Tuner};
-use crate::{checks, places, printer};
+use crate::{checks, places, printer, signals};
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = drive::open(&options.target, &OpenOptions::default())?;
@@ -22,6 +22,8 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         let library = places::library(cli.library.as_deref())?;
         std::fs::create_dir_all(library.root())?;
         tuning::restore_left_over(drive.facts(), library.root())?;
+        // So that nothing that ends a process does so before everything is put back.
+        signals::watch()?;
         let tuner = Tuner::begin(library.root())?;
         let wanted = drive.host_look().tunings;
         let tuned = tuner.set(drive.facts(), library.root(), wanted)?;

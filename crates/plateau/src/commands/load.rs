@@ -18,7 +18,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
 use crate::load_plan::{self, Asked, Need};
 use crate::load_result::{Document, Part};
-use crate::{conduct, places, printer};
+use crate::{places, printer, signals};
 
 /// A target, with no more rights than its jobs need.
 enum Opened {
@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let mut opened = open_all(&asked, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = asked.workloads(&facts, options.seed)?;
-    let interrupted = conduct::watch_interrupts()?;
+    let interrupted = signals::watch()?;
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
     let mut parts: Vec<(usize, Part)> = Vec::new();

@@ -9,7 +9,7 @@ use stdx::units::{SECOND_NS, amount_base10};
 
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
-use crate::{conduct, places, printer, wanted};
+use crate::{places, printer, signals, wanted};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
@@ -30,7 +30,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     };
     armed.check_purge(&how)?;
     tell_what(&facts);
-    let interrupted = conduct::watch_interrupts()?;
+    let interrupted = signals::watch()?;
     let mut told_percent = 0;
     let purged = armed.purge_with(&how, &mut |purging| {
         match purging {

@@ -10,7 +10,7 @@ use crate::conduct::{self, Work};
 use crate::course::Resumption;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
-use crate::{driving, places, rebuild, renamed};
+use crate::{driving, places, rebuild, renamed, signals};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -41,7 +41,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &options.erase)?;
     let mut armed = drive.arm_for_run(&identities, library.root())?;
-    let interrupted = conduct::watch_interrupts()?;
+    let interrupted = signals::watch()?;
     let gap = conduct::gap_since(&loaded, journal.now());
     // An array is gone behind the run that was cut, so its test begins again.
     let restart = options.restart_test || stored.file.target.array.is_some();
@@ -56,7 +56,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
             "rebuilding the simulated drive from {} records",
             loaded.entries.len()
         ));
-        rebuild::rebuild(&mut armed, &loaded.entries, gap)?;
+        rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
     let handling = options.handling.over(&stored.file.handling);

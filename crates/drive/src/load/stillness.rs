@@ -1,0 +1,126 @@
+//! Notices that the process stood still: it was stopped (SIGSTOP, Ctrl-Z, a debugger, a frozen cgroup), its guest was
+//! paused, or it got no processor.
+//!
+//! The kernel's clocks run on meanwhile, so `crate::clock` cannot see it. The watcher only sleeps, does no I/O and holds no
+//! lock: when it wakes up late, the host is the reason, however slow the device is.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+
+use stdx::units::span;
+
+/// The watcher sleeps no longer than this, so that a short workload is watched as well.
+pub(super) const PULSE: Duration = Duration::from_millis(100);
+/// A guest on a busy host is off its processor for some hundredths of a second.
+const STOPPED_GRACE: Duration = Duration::from_millis(500);
+/// A thread that only sleeps has a claim to a processor at once, also beside many busy ones.
+const STARVED_GRACE: Duration = Duration::from_secs(1);
+
+/// One sleep of the watcher.
+#[derive(Debug, Clone, Copy)]
+struct Sleep {
+    /// At most.
+    wanted: Duration,
+    took: Duration,
+    /// Time of it that the thread was ready to run and had no processor; none where the kernel does not count it.
+    queued: Option<Duration>,
+}
+
+/// Watches over the sleeps of one thread.
+#[derive(Debug)]
+pub(super) struct Stillness {
+    /// `/proc/thread-self/schedstat`, where there is one.
+    statistics: Option<File>,
+    found: Option<String>,
+}
+
+impl Stillness {
+    /// For the calling thread.
+    pub(super) fn watch() -> Self {
+        Self { statistics: File::open("/proc/thread-self/schedstat").ok(), found: None }
+    }
+
+    /// Lets `sleep` wait no longer than the time it is given, and looks how long it took.
+    pub(super) fn during<T>(&mut self, wanted: Duration, sleep: impl FnOnce(Duration) -> T) -> T {
+        let (queued_before, begun) = (self.queued(), Instant::now());
+        let woken = sleep(wanted);
+        let took = begun.elapsed();
+        let queued = queued_before.zip(self.queued()).map(|(before, after)| after.saturating_sub(before));
+        if self.found.is_none() {
+            self.found = disturbance(Sleep { wanted, took, queued });
+        }
+        woken
+    }
+
+    /// Why what was measured meanwhile is worth nothing, if it is.
+    pub(super) fn disturbance(&self) -> Option<&str> {
+        self.found.as_deref()
+    }
+
+    fn queued(&self) -> Option<Duration> {
+        let mut bytes = [0; 96];
+        let length = self.statistics.as_ref()?.read_at(&mut bytes, 0).ok()?;
+        queued_in(std::str::from_utf8(&bytes[..length]).ok()?)
+    }
+}
+
+/// The second number: nanoseconds on the run queue.
+fn queued_in(statistics: &str) -> Option<Duration> {
+    statistics.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+fn disturbance(sleep: Sleep) -> Option<String> {
+    let late = sleep.took.saturating_sub(sleep.wanted);
+    let stopped = sleep.queued.map_or(Duration::ZERO, |queued| late.saturating_sub(queued));
+    let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    if stopped > STOPPED_GRACE {
+        let reasons = "SIGSTOP, a debugger, a frozen cgroup or a paused guest";
+        return Some(format!("the process was stopped for {} ({reasons})", text(stopped)));
+    }
+    let starved = format!("the process got no processor for {}", text(late));
+    (late > STARVED_GRACE).then_some(starved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    #[test]
+    fn being_stopped_and_being_starved_are_told_apart() {
+        let of = |took: u64, queued: Option<u64>| {
+            disturbance(Sleep { wanted: ms(100), took: ms(took), queued: queued.map(ms) })
+        };
+        assert_eq!(of(20, Some(0)), None, "a message came");
+        assert_eq!(of(600, Some(0)), None);
+        assert_eq!(of(1_050, Some(700)), None, "a busy host");
+        assert_eq!(of(1_100, None), None);
+        assert!(of(601, Some(0)).is_some_and(|why| why.contains("was stopped for 501 ms")));
+        assert!(of(3_100, Some(10)).is_some_and(|why| why.contains("was stopped for 2.99 s")));
+        assert!(of(1_101, Some(1_000)).is_some_and(|why| why.contains("got no processor for 1.00 s")));
+        assert!(of(1_101, None).is_some_and(|why| why.contains("got no processor")));
+    }
+
+    #[test]
+    fn the_kernel_says_how_long_a_thread_was_queued() {
+        assert_eq!(queued_in("630687 106989 3\n"), Some(Duration::from_nanos(106_989)));
+        assert_eq!(queued_in(""), None);
+    }
+
+    #[test]
+    fn a_sleep_is_no_disturbance_and_the_first_one_is_kept() {
+        let mut stillness = Stillness::watch();
+        stillness.during(ms(20), std::thread::sleep);
+        assert_eq!(stillness.disturbance(), None);
+        // As if the process had been stopped.
+        stillness.during(Duration::ZERO, |_| std::thread::sleep(ms(1_001)));
+        let first = stillness.disturbance().map(str::to_owned);
+        assert!(first.is_some());
+        stillness.during(Duration::ZERO, |_| std::thread::sleep(ms(1_501)));
+        assert_eq!(stillness.disturbance(), first.as_deref());
+    }
+}

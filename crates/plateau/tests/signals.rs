@@ -1,0 +1,212 @@
+//! Signals, a closed terminal and a device that hangs: the settings come back, the journal says what happened, and the
+//! exit code is the documented one.
+
+#[path = "../../drive/tests/support/storage_daemon.rs"]
+#[allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
+mod storage_daemon;
+mod support;
+
+use std::io::{BufRead as _, BufReader};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use record::Event;
+use support::loop_device::{Loop, identity};
+use support::{Bench, finished, text, texts};
+
+const SIMULATED: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.5", "--max-rounds", "5"];
+
+fn signal(name: &str, child: &Child) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.expect("kill is there").success(), "SIG{name}");
+}
+
+/// Waits up to ten seconds for its end; none, and killed, when it goes on after that.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().expect("a child") {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The test fails; nothing of it stays.
+    drop(child.kill().and_then(|()| child.wait()));
+    None
+}
+
+fn interruption(bench: &Bench) -> Option<String> {
+    bench.journal()?.entries.into_iter().rev().find_map(|entry| match entry.event {
+        Event::Interrupted { reason } => Some(reason),
+        _ => None,
+    })
+}
+
+/// A terminal: its own side and the one that programs are given.
+fn terminal() -> (OwnedFd, OwnedFd) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).and_then(|()| unlockpt(&master)).expect("a terminal to use");
+    let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("text");
+    let slave = std::fs::File::options().read(true).write(true).open(name).expect("its other side");
+    (master, slave.into())
+}
+
+#[test]
+fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
+    let bench = Bench::beside_the_build();
+    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
+    let setting = format!("/sys/block/{}/queue/nomerges", device.0.trim_start_matches("/dev/"));
+    if let Err(error) = std::fs::write(&setting, "0") {
+        return eprintln!("skipped: {setting} cannot be changed: {error}");
+    }
+    let identity = identity(&bench, &device.0);
+    let plateau =
+        bench.command(&[&["run", "iops", &device.0, "--erase", &identity, "--tune"], &SHORT[..]].concat());
+    let (master, slave) = terminal();
+    let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
+    let mut child = Command::new("setsid")
+        .arg("--ctty")
+        .arg(plateau.get_program())
+        .args(plateau.get_args())
+        .env("PLATEAU_LIBRARY", bench.library())
+        .stdin(side())
+        .stdout(side())
+        .stderr(side())
+        .spawn()
+        .expect("setsid is there");
+    drop(slave);
+    // Read, so that no write has to wait.
+    let reader = std::fs::File::from(master.try_clone().expect("a descriptor"));
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    assert_eq!(text(setting.as_ref()).trim(), "2");
+    drop((reader, master));
+    let status = ended(&mut child).expect("it ends");
+    assert_eq!(status.code(), Some(130), "{status}");
+    assert!(interruption(&bench).is_some());
+    assert_eq!(text(setting.as_ref()).trim(), "0");
+    let notes = std::fs::read_dir(bench.library()).unwrap().filter(|e| e.as_ref().unwrap().path().is_file());
+    assert_eq!(notes.count(), 0, "nothing is left to put back");
+}
+
+#[test]
+fn hangups_do_not_cut_the_end_short_and_do_not_reach_what_nohup_started() {
+    let bench = Bench::new();
+    let mut child = bench.start(&SIMULATED);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    // The shell sends one, and the kernel another; a system that goes down sends SIGTERM as well.
+    for name in ["HUP", "HUP", "TERM"] {
+        signal(name, &child);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(interruption(&bench).is_some());
+
+    let bench = Bench::new();
+    let plateau = bench.command(&SIMULATED);
+    let child = Command::new("nohup")
+        .arg(plateau.get_program())
+        .args(plateau.get_args())
+        .env("PLATEAU_LIBRARY", bench.library())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else { return eprintln!("skipped: no nohup") };
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    signal("HUP", &child);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(interruption(&bench), None);
+}
+
+#[test]
+fn readers_that_go_away_end_no_run() {
+    let bench = Bench::new();
+    let mut child = bench.start(&SIMULATED);
+    drop((child.stdout.take(), child.stderr.take()));
+    assert!(child.wait().unwrap().success());
+    assert!(bench.runs()[0].join("report.html").exists());
+}
+
+#[test]
+fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
+    let bench = Bench::beside_the_build();
+    let data = bench.path("data");
+    std::fs::write(&data, vec![7; 16 << 20]).unwrap();
+    let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
+    let child = bench.start(&words);
+    std::thread::sleep(Duration::from_secs(1));
+    signal("STOP", &child);
+    std::thread::sleep(Duration::from_millis(1_200));
+    signal("CONT", &child);
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    assert_eq!((output.status.code(), out.as_str()), (Some(130), ""), "{err}");
+    assert!(err.contains("stopped for") && err.contains("measured again"), "{err}");
+
+    let target = bench.path("drive.bin");
+    let run = ["run", "iops", target.to_str().unwrap(), "--size", "16MiB"];
+    let mut child = bench.start(&[&run[..], &SHORT[..]].concat());
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    // Between two cells it disturbs nothing; a cell is most of the time.
+    for _ in 0..10 {
+        signal("STOP", &child);
+        std::thread::sleep(Duration::from_millis(1_200));
+        signal("CONT", &child);
+        std::thread::sleep(Duration::from_millis(300));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+    }
+    assert_eq!(ended(&mut child).and_then(|status| status.code()), Some(130));
+    let reason = interruption(&bench).expect("it is recorded");
+    assert!(reason.contains("stopped for"), "{reason}");
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    bench.ok(&["verify", &id]);
+}
+
+/// I/Os completed and outstanding on a block device.
+fn ios(device: &str) -> (u64, u64) {
+    let path = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
+    let text = text(path.as_ref());
+    let number = |place| text.split_whitespace().nth(place).and_then(|n| n.parse().ok()).expect("a number");
+    (number(0), number(8))
+}
+
+#[test]
+fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it() {
+    let bench = Bench::beside_the_build();
+    let behaviour = storage_daemon::Behaviour::default();
+    let mut device = match storage_daemon::StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
+        Ok(device) => device,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let name = device.device.clone();
+    let words = ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based"];
+    let mut child = bench.start(&[&["load", &name], &words[..]].concat());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while ios(&name).0 < 1_000 {
+        assert!(Instant::now() < deadline, "no I/O: {:?}", ios(&name));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    device.pause();
+    // Until nothing comes back.
+    let mut before = ios(&name).0;
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = ios(&name);
+        if now.0 == before && now.1 > 0 {
+            break;
+        }
+        before = now.0;
+    }
+    signal("INT", &child);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = lines.find_map(|line| line.ok().filter(|line| line.contains("waiting for I/O")));
+    assert_eq!(said.as_deref(), Some("waiting for I/O; press again to end"));
+    assert!(child.try_wait().unwrap().is_none(), "it waits");
+    signal("INT", &child);
+    let status = ended(&mut child);
+    device.go_on();
+    assert_eq!(status.expect("it ends at once").code(), Some(130));
+}
