@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod crosscheck;
+mod kills;
 mod newcomer;
 mod source;
 mod tidy;
@@ -37,6 +38,7 @@ const COMMANDS: &[Command] = &[
         about: "promised numbers, measured; without a name it lists what there is",
         run: bench::run,
     },
+    Command { name: "kills", about: "real kills at chosen system calls, then resumed", run: kills::run },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
     Command {
         name: "vm-inside",

@@ -163,7 +163,7 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
 
 /// The program to try. Users have the optimised one, and an emulated processor is slow enough; for `ci` it is the one
 /// of the tests, which is there already.
-fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
+pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words: &[&str] = if of_the_tests {
         &["test", "--workspace", "--no-run"]
     } else {

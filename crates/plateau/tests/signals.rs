@@ -2,7 +2,7 @@
 //! exit code is the documented one.
 
 #[path = "../../drive/tests/support/storage_daemon.rs"]
-#[allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
+#[expect(dead_code, reason = "every test file uses another part of it")]
 mod storage_daemon;
 mod support;
 

@@ -1,0 +1,102 @@
+//! `cargo xtask kills`: real runs that are killed, hung up, stopped and interrupted at chosen system calls, then resumed.
+//!
+//! After each interruption everything that was displayed must be in the journal and the run must be whole; after its
+//! end `verify` must pass, the figures must be those of an undisturbed run or state their gap, and no setting may stay
+//! changed. Trials are spread evenly over the system calls of a run.
+
+mod judge;
+mod stage;
+mod tracer;
+mod trial;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use stage::{Device, Kind};
+use trial::Trials;
+
+const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--binary PROGRAM] [FILTER]\n\
+                     FILTER is 'simulated' or 'loop'; N kills on each, 1000 unless told";
+const TIMES: u64 = 1_000;
+/// Enough to meet each kind of interruption.
+const TIMES_CI: u64 = 12;
+
+struct Options {
+    times: u64,
+    seed: u64,
+    binary: Option<PathBuf>,
+    filter: String,
+    ci: bool,
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<Options> {
+    let mut options = Options { times: TIMES, seed: 1, binary: None, filter: String::new(), ci: false };
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "--ci" => (options.ci, options.times) = (true, TIMES_CI),
+            "--times" => options.times = words.next().context(USAGE)?.parse().context(USAGE)?,
+            "--seed" => options.seed = words.next().context(USAGE)?.parse().context(USAGE)?,
+            "--binary" => options.binary = Some(words.next().context(USAGE)?.into()),
+            part if !part.starts_with('-') && options.filter.is_empty() => options.filter = part.into(),
+            _ => bail!(USAGE),
+        }
+    }
+    Ok(options)
+}
+
+/// Runs all trials; fails when one of them found a fault.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    match conducted(root, &parse(arguments)?)? {
+        Some(reason) => bail!("nothing was killed: {reason}"),
+        None => Ok(()),
+    }
+}
+
+/// The part that `cargo xtask ci` runs; gives why nothing was looked at, where that is so.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    conducted(root, &parse(&["--ci".to_owned()])?)
+}
+
+fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
+    let binary = match &options.binary {
+        Some(path) => std::fs::canonicalize(path)?,
+        None => crate::vm_test::build(root, options.ci)?,
+    };
+    let folder = root.join("target/kills");
+    std::fs::create_dir_all(&folder)?;
+    let kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| kind.name().contains(&options.filter)).collect();
+    if kinds.is_empty() {
+        bail!(USAGE);
+    }
+    let (mut faults, mut skipped) = (0, Vec::new());
+    for kind in kinds {
+        let place = tempfile::Builder::new().prefix(kind.name()).tempdir_in(&folder)?;
+        let device = match kind {
+            Kind::Simulated => None,
+            Kind::Loop => match Device::attach(place.path()) {
+                Ok(device) => Some(device),
+                Err(error) => {
+                    println!("{}: skipped: {error:#}", kind.name());
+                    skipped.push(kind.name());
+                    continue;
+                }
+            },
+        };
+        let trials = Trials::prepare(&binary, place.path(), kind, device)?;
+        // A loop device takes real time.
+        let times = if options.ci && kind == Kind::Loop { options.times / 2 } else { options.times };
+        let found = trials.conduct(times, options.seed)?;
+        if found > 0 {
+            println!("{}: see {}", kind.name(), place.keep().display());
+        }
+        faults += found;
+    }
+    if faults > 0 {
+        bail!("{faults} faults");
+    }
+    // Without root there is at least the simulated part.
+    Ok((skipped.len() == Kind::ALL.len()).then(|| "no target could be made".into()))
+}

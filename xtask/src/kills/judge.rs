@@ -1,0 +1,147 @@
+//! What must be true after an interruption, and after the run went on to its end.
+
+use std::path::{Path, PathBuf};
+
+use record::{Entry, Event, Note, Run};
+use serde_json::Value;
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Something that was displayed is not in the journal.
+    Lost,
+    /// A run that cannot be read.
+    Torn,
+    /// Figures that differ without a stated gap, or a journal that `verify` rejects.
+    Differing,
+    /// A run that cannot be resumed because something is held.
+    Locked,
+    /// Settings or notes that stayed.
+    LeftBehind,
+    /// An exit code that fits nothing that was done.
+    Ended,
+}
+
+impl Fault {
+    pub const ALL: [Self; 6] =
+        [Self::Lost, Self::Torn, Self::Differing, Self::Locked, Self::LeftBehind, Self::Ended];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Torn => "torn",
+            Self::Differing => "differing",
+            Self::Locked => "locked",
+            Self::LeftBehind => "left behind",
+            Self::Ended => "ended wrongly",
+        }
+    }
+}
+
+/// A fault with what was seen.
+pub type Found = (Fault, String);
+
+/// The folders of runs in a library; what begins with a dot is no run.
+pub fn runs(library: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
+    let is_run =
+        |path: &PathBuf| path.is_dir() && !path.file_name().is_some_and(|n| n.as_encoded_bytes()[0] == b'.');
+    entries.map(|entry| entry.path()).filter(is_run).collect()
+}
+
+/// Notes of what has to be put back.
+pub fn notes(library: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The only run there is, whole; none before it was begun.
+pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
+    let runs = runs(library);
+    let torn = |why: String| (Fault::Torn, why);
+    let dir = match &runs[..] {
+        [] => return Ok(None),
+        [dir] => dir,
+        several => return Err(torn(format!("{} runs of one", several.len()))),
+    };
+    let run = Run::open(dir).map_err(|error| torn(error.to_string()))?;
+    let loaded = run.load().map_err(|error| torn(error.to_string()))?;
+    if !matches!(loaded.entries.first().map(|entry| &entry.event), Some(Event::Opened { .. })) {
+        return Err(torn(format!("{}: the journal does not begin with 'opened'", dir.display())));
+    }
+    Ok(Some((run, loaded.entries)))
+}
+
+/// Whether everything that `err` shows is in the journal.
+pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
+    let count = |wanted: fn(&Event) -> bool| entries.iter().filter(|entry| wanted(&entry.event)).count();
+    let shown = |start: &str| err.lines().filter(|line| line.starts_with(start)).count();
+    let pairs = [
+        ("purged by", count(|event| matches!(event, Event::Purged(_)))),
+        ("preconditioned:", count(|event| matches!(event, Event::Preconditioned(_)))),
+        ("test ", count(|event| matches!(event, Event::TestStarted { .. } | Event::Restarted { .. }))),
+        ("round ", judged_lines(entries)),
+    ];
+    for (start, recorded) in pairs {
+        let shown = shown(start);
+        if shown > recorded {
+            return Err((Fault::Lost, format!("{shown} lines '{start}', {recorded} records")));
+        }
+    }
+    Ok(())
+}
+
+/// A line is shown for each variable of each judgement.
+fn judged_lines(entries: &[Entry]) -> usize {
+    let lines = |entry: &Entry| match &entry.event {
+        Event::Noted(Note::Judged(judgement)) => judgement.variables.len(),
+        _ => 0,
+    };
+    entries.iter().map(lines).sum()
+}
+
+/// Whether an interruption that the drive felt is stated by the first segment after it; whether there is one.
+pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
+    let (mut purged, mut pending, mut any) = (false, false, false);
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { .. } | Event::Restarted { .. } => {
+                (purged, pending, any) = (false, false, false)
+            }
+            Event::Purged(_) => (purged, pending) = (true, false),
+            Event::TestEnded { .. } => (purged, pending) = (false, false),
+            Event::Resumed { .. } => pending |= purged,
+            Event::Preconditioned(segment) | Event::Measured(segment) => {
+                if std::mem::take(&mut pending) && segment.gap_before.is_none() {
+                    return Err((Fault::Differing, format!("record {} hides a gap", entry.seq)));
+                }
+                any |= segment.gap_before.is_some();
+            }
+            _ => {}
+        }
+    }
+    Ok(any)
+}
+
+/// Whether a complete run says what an undisturbed one says, or states its gap.
+pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: bool) -> Result<(), Found> {
+    let differing = |why: &str| Err((Fault::Differing, why.to_owned()));
+    if document["verdict"] == "not complete" {
+        return differing("the resumed run is not complete");
+    }
+    if has_gap != document["modified"].to_string().contains("interrupted") {
+        return differing("the gap is not stated as it is");
+    }
+    if simulated && !has_gap {
+        for key in ["verdict", "tests", "modified"] {
+            if document[key] != undisturbed[key] {
+                return Err((
+                    Fault::Differing,
+                    format!("{key}: {} instead of {}", document[key], undisturbed[key]),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
