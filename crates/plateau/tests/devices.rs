@@ -1,6 +1,7 @@
 //! Real block devices and files: loop devices that the test makes, some slow, some dying.
 
 #[path = "../../drive/tests/support/storage_daemon.rs"]
+#[expect(dead_code, reason = "every test file uses another part of it")]
 mod storage_daemon;
 mod support;
 #[path = "../../drive/tests/support/zram.rs"]
