@@ -7,6 +7,7 @@ mod crosscheck;
 mod kills;
 mod newcomer;
 mod source;
+mod stress;
 mod tidy;
 mod vm_test;
 
@@ -39,6 +40,11 @@ const COMMANDS: &[Command] = &[
         run: bench::run,
     },
     Command { name: "kills", about: "real kills at chosen system calls, then resumed", run: kills::run },
+    Command {
+        name: "stress",
+        about: "tests of devices, signals and time, many times beside a copy; [FILTER]... [--times N] [--alone]",
+        run: stress::run,
+    },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
     Command {
         name: "vm-inside",

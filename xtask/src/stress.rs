@@ -1,0 +1,335 @@
+//! `cargo xtask stress [FILTER]... [--times N] [--alone]`: runs test binaries again and again, each time beside a copy of
+//! itself, to find tests that fail by chance. What a failed run printed is kept in `target/stress`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+/// A test binary.
+struct Subject {
+    package: &'static str,
+    /// File in its folder `tests`; the unit tests of the library or the program when empty.
+    name: &'static str,
+}
+
+const fn tests(package: &'static str, name: &'static str) -> Subject {
+    Subject { package, name }
+}
+
+/// Every test binary that uses devices, signals or time, cheapest first.
+const SUBJECTS: &[Subject] = &[
+    tests("drive", "refusals"),
+    tests("plateau", "hardware_raid"),
+    tests("drive", ""),
+    tests("plateau", ""),
+    tests("drive", "polling"),
+    tests("drive", "reading"),
+    tests("drive", "fallback"),
+    tests("drive", "helped"),
+    tests("drive", "conformance"),
+    tests("drive", "allocations"),
+    tests("drive", "verify"),
+    tests("drive", "open_loop"),
+    tests("drive", "system_calls"),
+    tests("drive", "load"),
+    tests("drive", "failing_device"),
+    tests("drive", "forbidden"),
+    tests("drive", "known_latency"),
+    tests("drive", "simulated"),
+    tests("plateau", "device_side"),
+    tests("plateau", "interrupted"),
+    tests("plateau", "side_by_side"),
+    tests("plateau", "host_checks"),
+    tests("plateau", "load"),
+    tests("plateau", "devices"),
+    tests("plateau", "browser"),
+    tests("plateau", "outcomes"),
+    tests("plateau", "witnessed"),
+];
+
+const USAGE: &str = "usage: cargo xtask stress [FILTER]... [--times N] [--alone]";
+const FOLDER: &str = "target/stress";
+const TIMES: u32 = 50;
+/// A binary that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(20 * 60);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How tests begin the line in which they say what was not done.
+const SKIPS: [&str; 2] = ["skipped: ", "left out: "];
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    filters: Vec<String>,
+    times: u32,
+    /// No copy beside it.
+    alone: bool,
+}
+
+/// What came of all runs of one binary.
+struct Tally {
+    name: String,
+    runs: u32,
+    failures: Vec<Failure>,
+    /// The most tests that were skipped in one run.
+    skipped: usize,
+    took: Duration,
+}
+
+/// A run that did not pass.
+struct Failure {
+    how: String,
+    output: PathBuf,
+}
+
+/// Runs what the filters choose.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let wanted = Wanted::read(arguments)?;
+    let chosen: Vec<&Subject> = SUBJECTS.iter().filter(|subject| wanted.chooses(subject)).collect();
+    if chosen.is_empty() {
+        bail!(
+            "no test binary matches; there are {}",
+            SUBJECTS.iter().map(Subject::label).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let folder = root.join(FOLDER);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let built = build(root, &chosen)?;
+    let mut tallies = Vec::new();
+    for (subject, executable) in chosen.iter().zip(built) {
+        let home = root.join("crates").join(subject.package);
+        let command = || {
+            let mut command = Command::new(&executable);
+            command.arg("--show-output").current_dir(&home);
+            command
+        };
+        let tally = repeat(&subject.label(), &folder, &wanted, command)?;
+        println!("{}", tally.line());
+        tallies.push(tally);
+    }
+    println!("\n{}", table(&tallies));
+    let failed = tallies.iter().filter(|tally| !tally.failures.is_empty()).count();
+    if failed == 0 { Ok(()) } else { bail!("{failed} of {} test binaries failed", tallies.len()) }
+}
+
+impl Wanted {
+    fn read(arguments: &[String]) -> anyhow::Result<Self> {
+        let mut wanted = Self { filters: Vec::new(), times: TIMES, alone: false };
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--alone" => wanted.alone = true,
+                "--times" => {
+                    let times = words.next().and_then(|text| text.parse().ok()).filter(|times| *times > 0);
+                    wanted.times = times.context("--times takes a number from 1 on")?;
+                }
+                option if option.starts_with('-') => bail!("'{option}' is not an option; {USAGE}"),
+                filter => wanted.filters.push(filter.to_owned()),
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn chooses(&self, subject: &Subject) -> bool {
+        let label = subject.label();
+        self.filters.is_empty() || self.filters.iter().any(|filter| label.contains(filter.as_str()))
+    }
+}
+
+impl Subject {
+    fn label(&self) -> String {
+        let name = if self.name.is_empty() { "unit" } else { self.name };
+        format!("{}/{name}", self.package)
+    }
+
+    /// Whether a message of cargo is about this binary.
+    fn is_of(&self, artifact: &Value) -> bool {
+        let kind = artifact["target"]["kind"][0].as_str().unwrap_or_default();
+        let name = artifact["target"]["name"].as_str().unwrap_or_default();
+        let is_test = artifact["profile"]["test"] == true;
+        let is_this = if self.name.is_empty() {
+            name == self.package && matches!(kind, "lib" | "bin")
+        } else {
+            name == self.name && kind == "test"
+        };
+        let manifest = artifact["manifest_path"].as_str().unwrap_or_default();
+        is_test && is_this && manifest.ends_with(&format!("crates/{}/Cargo.toml", self.package))
+    }
+}
+
+/// Builds the tests; gives the executable of each subject.
+fn build(root: &Path, chosen: &[&Subject]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]);
+    for package in
+        ["drive", "plateau"].iter().filter(|name| chosen.iter().any(|subject| subject.package == **name))
+    {
+        command.args(["--package", package]);
+    }
+    let output = command.current_dir(root).stderr(std::process::Stdio::inherit()).output()?;
+    if !output.status.success() {
+        bail!("the tests cannot be built: {}", output.status);
+    }
+    let messages = String::from_utf8(output.stdout)?;
+    let artifacts = messages.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+    let executable = |subject: &&Subject| {
+        let found = artifacts.iter().find(|artifact| subject.is_of(artifact));
+        let path = found.and_then(|artifact| artifact["executable"].as_str());
+        path.map(PathBuf::from).with_context(|| format!("cargo built no {}", subject.label()))
+    };
+    chosen.iter().map(executable).collect()
+}
+
+/// Runs a binary as often as wanted, with or without a copy beside it.
+fn repeat(
+    label: &str,
+    folder: &Path,
+    wanted: &Wanted,
+    command: impl Fn() -> Command,
+) -> anyhow::Result<Tally> {
+    let copies: &[char] = if wanted.alone { &['a'] } else { &['a', 'b'] };
+    let begun = Instant::now();
+    let mut tally = Tally::of(label);
+    for time in 1..=wanted.times {
+        let mut running = Vec::new();
+        for copy in copies {
+            let output = folder.join(format!("{}-{time}{copy}.txt", label.replace('/', "-")));
+            let file = File::create(&output).with_context(|| output.display().to_string())?;
+            let child = command().stdout(file.try_clone()?).stderr(file).spawn();
+            running.push((child.with_context(|| format!("{label} cannot be run"))?, output));
+        }
+        let deadline = Instant::now() + LONGEST;
+        for (mut child, output) in running {
+            let ended = wait(&mut child, deadline)?;
+            tally.add(ended, output)?;
+        }
+    }
+    tally.took = begun.elapsed();
+    Ok(tally)
+}
+
+/// How it ended; none if it was killed at the deadline.
+fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+impl Tally {
+    fn of(label: &str) -> Self {
+        Self { name: label.to_owned(), runs: 0, failures: Vec::new(), skipped: 0, took: Duration::ZERO }
+    }
+
+    /// Counts a run; its output is kept only if it failed.
+    fn add(&mut self, ended: Option<ExitStatus>, output: PathBuf) -> std::io::Result<()> {
+        self.runs += 1;
+        let text = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
+        let skipped = text.lines().filter(|line| SKIPS.iter().any(|skip| line.starts_with(skip))).count();
+        self.skipped = self.skipped.max(skipped);
+        let how = match ended {
+            Some(status) if status.success() => return fs::remove_file(output),
+            Some(_) => failed_tests(&text),
+            None => format!("hung for {} min", LONGEST.as_secs() / 60),
+        };
+        self.failures.push(Failure { how, output });
+        Ok(())
+    }
+
+    /// A line of the table.
+    fn line(&self) -> String {
+        let seconds = self.took.as_secs_f64();
+        format!("{:24} {:5} {:9} {:8} {seconds:9.1}", self.name, self.runs, self.failures.len(), self.skipped)
+    }
+}
+
+/// The names that the test harness lists at its end; without any, the last line.
+fn failed_tests(text: &str) -> String {
+    let listed = text.rsplit_once("\nfailures:\n").map_or("", |(_, rest)| rest);
+    let names: Vec<&str> =
+        listed.lines().take_while(|line| line.starts_with("    ")).map(str::trim).collect();
+    if names.is_empty() { text.lines().last().unwrap_or_default().to_owned() } else { names.join(", ") }
+}
+
+/// What the user reads in the end.
+fn table(tallies: &[Tally]) -> String {
+    let mut lines =
+        vec![format!("{:24} {:>5} {:>9} {:>8} {:>9}", "binary", "runs", "failures", "skipped", "seconds")];
+    for tally in tallies {
+        lines.push(tally.line());
+        let failures = tally.failures.iter();
+        lines.extend(failures.map(|failure| format!("  {}: {}", failure.output.display(), failure.how)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(words: &[&str]) -> anyhow::Result<Wanted> {
+        Wanted::read(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn filters_choose_binaries_by_a_part_of_their_name() {
+        let labels = |words: &[&str]| {
+            let wanted = wanted(words).unwrap();
+            let chosen = SUBJECTS.iter().filter(|subject| wanted.chooses(subject));
+            chosen.map(Subject::label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&["refusals"]), ["drive/refusals"]);
+        assert_eq!(labels(&["raid", "unit"]), ["plateau/hardware_raid", "drive/unit", "plateau/unit"]);
+        assert_eq!(labels(&[]).len(), SUBJECTS.len());
+        assert_eq!(
+            wanted(&["--times", "7", "--alone"]).unwrap(),
+            Wanted { filters: vec![], times: 7, alone: true }
+        );
+        for wrong in [&["--times"][..], &["--times", "0"], &["--often"]] {
+            assert!(wanted(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(run(Path::new("."), &["no-such-binary".into()]).is_err());
+    }
+
+    #[test]
+    fn every_binary_is_there() {
+        for subject in SUBJECTS.iter().filter(|subject| !subject.name.is_empty()) {
+            let file = format!("crates/{}/tests/{}.rs", subject.package, subject.name);
+            assert!(crate::root().join(&file).is_file(), "{file}");
+        }
+    }
+
+    /// A stand-in for a test binary whose second copy fails the second time.
+    #[test]
+    fn failures_are_counted_and_their_output_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "n=$(ls | wc -l); touch $$; echo 'skipped: no device'; [ $n != 3 ] || { \
+                      printf '\nfailures:\n    one\n    two\n\nthe end\n'; exit 1; }";
+        let home = tempfile::tempdir().unwrap();
+        let command = || {
+            let mut command = Command::new("flock");
+            command.args([".", "sh", "-c", script]).current_dir(home.path());
+            command
+        };
+        let tally = repeat("a/b", folder.path(), &wanted(&["--times", "3"]).unwrap(), command).unwrap();
+        assert_eq!((tally.runs, tally.failures.len(), tally.skipped), (6, 1, 1));
+        assert_eq!(tally.failures[0].how, "one, two");
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        assert_eq!(left.collect::<Vec<_>>(), [tally.failures[0].output.clone()]);
+        assert!(table(&[tally]).contains(".txt: one, two"));
+    }
+
+    #[test]
+    fn what_hangs_is_ended() {
+        let mut child = Command::new("sleep").arg("3600").spawn().unwrap();
+        assert_eq!(wait(&mut child, Instant::now()).unwrap(), None);
+    }
+}
