@@ -46,6 +46,14 @@ impl Clock {
         clock
     }
 
+    /// A clock that goes on by a nanosecond with each reading, so that no two are alike: those of a real one are as
+    /// coarse as the processor's counter, which goes in steps of 20 ns on some.
+    #[cfg(test)]
+    pub(crate) fn of_readings() -> Self {
+        let number = MADE_OF_READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Self { rate: u64::MAX, base: number as u64 % READINGS.len() as u64 }
+    }
+
     /// Whether the processor's counter is used.
     #[cfg(test)]
     pub(crate) fn is_counter(&self) -> bool {
@@ -57,11 +65,21 @@ impl Clock {
         if self.rate == 0 {
             return ns_of(ClockId::Monotonic).saturating_sub(self.base);
         }
+        #[cfg(test)]
+        if self.rate == u64::MAX {
+            return READINGS[self.base as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
         // A guest that was moved to another host may see the counter jump; never below the start.
         let counts = counter().saturating_sub(self.base);
         ((u128::from(counts) * u128::from(self.rate)) >> SCALE_BITS) as u64
     }
 }
+
+/// Readings of each clock that goes by them, so that tests side by side do not turn each other's.
+#[cfg(test)]
+static READINGS: [std::sync::atomic::AtomicU64; 64] = [const { std::sync::atomic::AtomicU64::new(1) }; 64];
+#[cfg(test)]
+static MADE_OF_READINGS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 /// Looks whether the clock keeps pace with the kernel's, which know of suspended hosts and moved guests.
 #[derive(Debug)]

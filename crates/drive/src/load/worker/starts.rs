@@ -20,10 +20,27 @@ use crate::queue::stamps::Stamps;
 use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 
-const INTERVAL_NS: u64 = 100_000;
 const BIG_BYTES: u32 = 1 << 20;
 /// No processor fills that many bytes sooner.
 const LEAST_NS: u64 = 5_000;
+
+/// A clock, and the length of the intervals by it.
+#[derive(Clone, Copy)]
+struct Timing {
+    clock: Clock,
+    interval_ns: u64,
+}
+
+impl Timing {
+    fn real() -> Self {
+        Self { clock: Clock::start(), interval_ns: 100_000 }
+    }
+
+    /// An interval is some tens of I/Os.
+    fn of_readings() -> Self {
+        Self { clock: Clock::of_readings(), interval_ns: 100 }
+    }
+}
 
 /// A queue, and all that came back from it.
 struct Noted<Q> {
@@ -96,7 +113,8 @@ struct Seen {
     back: Vec<Completion>,
 }
 
-fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, clock: Clock, workload: &Workload) -> Seen {
+fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, timing: Timing, workload: &Workload) -> Seen {
+    let Timing { clock, interval_ns } = timing;
     let (sender, _receiver) = sync_channel(1);
     let stop = AtomicBool::new(false);
     let Until::AmountBytes(left_bytes) = workload.until else { unreachable!("an amount was asked for") };
@@ -105,7 +123,7 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, clock: Clock, workloa
         clock,
         ahead: Ahead::of(Stream::new(1, 0, 1, &workload.pattern()), left_bytes),
         content: C::new(workload, 0),
-        recorder: Recorder::new(INTERVAL_NS, None, sender),
+        recorder: Recorder::new(interval_ns, None, sender),
         depth: workload.queue_depth,
         stock: Stock::of(workload),
         deadline_ns: u64::MAX,
@@ -125,30 +143,29 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, clock: Clock, workloa
 }
 
 /// The same by every way that this host has.
-fn seen_by_all<C: Content>(workload: &Workload) -> Vec<Seen> {
+fn seen_by_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Seen> {
     let file = tempfile::tempfile().expect("a file");
     file.set_len(workload.range.segment_bytes).expect("room");
-    let clock = Clock::start();
     let shape = Shape {
         fd: file.as_raw_fd(),
         depth: workload.queue_depth,
         spares: stock::spares(workload),
         block_bytes: workload.block_bytes,
-        clock,
+        clock: timing.clock,
         polling: Polling::No,
     };
     let mut all = vec![
-        seen::<_, C>("null", Null::new(shape).expect("memory"), clock, workload),
-        seen::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), clock, workload),
+        seen::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
+        seen::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
     ];
     match Aio::new(shape) {
-        Ok(queue) => all.push(seen::<_, C>("libaio", queue, clock, workload)),
+        Ok(queue) => all.push(seen::<_, C>("libaio", queue, timing, workload)),
         Err(error) => println!("no libaio on this host: {error}"),
     }
     match (Uring::<Transfer>::new(shape, ()), Uring::<NoOp>::new(shape, ())) {
         (Ok((ring, _)), Ok((no_op, _))) => {
-            all.push(seen::<_, C>("io_uring", ring, clock, workload));
-            all.push(seen::<_, C>("no-op ring", no_op, clock, workload));
+            all.push(seen::<_, C>("io_uring", ring, timing, workload));
+            all.push(seen::<_, C>("no-op ring", no_op, timing, workload));
         }
         (Err(error), _) | (_, Err(error)) => println!("no ring on this host: {error}"),
     }
@@ -157,8 +174,9 @@ fn seen_by_all<C: Content>(workload: &Workload) -> Vec<Seen> {
 
 #[test]
 fn where_nothing_lies_between_the_end_of_one_is_the_start_of_the_next() {
-    for Seen { way, start_ns, back } in seen_by_all::<Fill>(&asked(100, 512, 1, 1000)) {
-        let intervals = |number: usize| (back[number].done_ns - start_ns) / INTERVAL_NS;
+    let timing = Timing::of_readings();
+    for Seen { way, start_ns, back } in seen_by_all::<Fill>(timing, &asked(100, 512, 1, 1000)) {
+        let intervals = |number: usize| (back[number].done_ns - start_ns) / timing.interval_ns;
         let mut carried = 0;
         for number in 1..back.len() {
             let drew = number.is_multiple_of(DRAWN_AHEAD);
@@ -186,19 +204,21 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
         }
     };
     for data_pattern in [DataPattern::Random, DataPattern::Zero] {
-        check(seen_by_all::<Fill>(&Workload { data_pattern, ..asked(0, BIG_BYTES, 1, 20) }), LEAST_NS);
+        let asked = Workload { data_pattern, ..asked(0, BIG_BYTES, 1, 20) };
+        check(seen_by_all::<Fill>(Timing::real(), &asked), LEAST_NS);
     }
-    check(seen_by_all::<Stamped>(&asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
+    check(seen_by_all::<Stamped>(Timing::real(), &asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
     // What bears no stamp is told from the first bytes.
-    check(seen_by_all::<Stamped>(&asked(100, BIG_BYTES, 1, 20)), 1);
+    check(seen_by_all::<Stamped>(Timing::of_readings(), &asked(100, BIG_BYTES, 1, 20)), 1);
 }
 
 #[test]
 fn deeper_every_start_is_read_from_the_clock() {
-    let small = seen_by_all::<Fill>(&asked(100, 512, 4, 1000));
+    let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
+    let small = seen(&asked(100, 512, 4, 1000));
     // Writes from a stock, alone, among reads, and with stamps.
-    let large = [0, 50].map(|reads| seen_by_all::<Fill>(&asked(reads, BIG_BYTES, 4, 40)));
-    let stamped = seen_by_all::<Stamped>(&asked(0, BIG_BYTES / 8, 2, 40));
+    let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
+    let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
     for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
         let ends: HashSet<u64> = back.iter().map(|done| done.done_ns).collect();
         assert!(back.iter().all(|done| !ends.contains(&done.started_ns)), "{way}");
