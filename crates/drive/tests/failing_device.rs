@@ -95,7 +95,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
     }
 }
 
-/// Makes a device writable again: a loop device keeps that setting for whoever gets it next.
+/// Makes a device writable again: a loop device keeps that setting for whoever gets its number next.
 struct Writable(String);
 
 impl Drop for Writable {

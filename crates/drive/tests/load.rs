@@ -136,7 +136,7 @@ fn a_panicking_watcher_leaves_no_thread_behind() {
 
 #[test]
 fn the_same_seed_writes_the_same_bytes() {
-    let images: Vec<u64> = ENGINES
+    let images: Vec<u32> = ENGINES
         .iter()
         .map(|&engine| {
             let file = support::file();

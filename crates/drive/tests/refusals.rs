@@ -152,14 +152,12 @@ fn erasing_needs_the_identity() {
 
 #[test]
 fn another_device_under_the_same_name_is_noticed() {
-    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    let Some(mut device) = Loop::new(SIZE, &[]) else { return };
     let drive = open(&device.path).expect("a device");
     let identity = drive.facts().identity.clone();
     let image = support::file();
     image.open().set_len(SIZE).expect("a length");
-    let change = [device.path.as_str(), image.path().to_str().expect("a path")];
-    command("losetup", &["--detach", &device.path]).expect("a detached device");
-    if let Err(reason) = command("losetup", &change) {
+    if let Err(reason) = device.exchange(image.path()) {
         return skip(&reason);
     }
     let error = drive.arm(Some(&identity)).expect_err("another device");

@@ -1,19 +1,14 @@
 //! Real block devices and files: loop devices that the test makes, some slow, some dying.
 
-#[path = "../../drive/tests/support/storage_daemon.rs"]
-#[expect(dead_code, reason = "every test file uses another part of it")]
-mod storage_daemon;
 mod support;
-#[path = "../../drive/tests/support/zram.rs"]
-mod zram;
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use record::{Event, Note};
-use storage_daemon::{Behaviour, StorageDaemon};
-use support::loop_device::{Loop, SIZE, identity};
+use support::loop_device::{SIZE, attach, identity};
+use support::storage_daemon::{Behaviour, StorageDaemon};
+use support::zram::Zram;
 use support::{Bench, finished, round, table, text, texts};
 
 const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
@@ -26,8 +21,8 @@ fn run_short(bench: &Bench, device: &str) -> serde_json::Value {
 #[test]
 fn loop_device_with_512_byte_sectors() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
-    let document = run_short(&bench, &device.0);
+    let Some(device) = attach(&bench.path("image"), &[]) else { return };
+    let document = run_short(&bench, &device.path);
     assert!(document["modified"].to_string().contains("purge by discard"), "{}", document["modified"]);
     let cells = table(&document);
     // A busy machine may not finish one large I/O in so short a cell.
@@ -37,8 +32,8 @@ fn loop_device_with_512_byte_sectors() {
 #[test]
 fn loop_device_with_4096_byte_sectors() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image"), &["--sector-size", "4096"]) else { return };
-    let document = run_short(&bench, &device.0);
+    let Some(device) = attach(&bench.path("image"), &["--sector-size", "4096"]) else { return };
+    let document = run_short(&bench, &device.path);
     assert!(document["modified"].to_string().contains("all 0.5KiB cells skipped"));
     let cells = table(&document);
     assert!(cells[0].iter().all(Option::is_none) && cells[1..].iter().flatten().all(Option::is_some));
@@ -89,16 +84,16 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str])
 #[test]
 fn every_kind_of_test_on_a_loop_device() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
+    let Some(device) = attach(&bench.path("image"), &[]) else { return };
     // ECW is CBW under its older name.
     let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat", "hir", "xsr", "cbw", "dirth"];
-    tests_complete(&bench, &device.0, &tests, &[]);
+    tests_complete(&bench, &device.path, &tests, &[]);
 }
 
 #[test]
 fn every_kind_of_test_on_a_zram_device() {
     let bench = Bench::beside_the_build();
-    let Some(device) = zram::Zram::new(SIZE) else { return };
+    let Some(device) = Zram::new(SIZE) else { return };
     // The sectors of zram are 4 KiB.
     let tests = ["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "cbw", "dirth"];
     tests_complete(&bench, &device.path, &tests, &["--composite-fits-sectors"]);
@@ -156,15 +151,16 @@ fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
 fn refused_targets_keep_every_byte() {
     let bench = Bench::beside_the_build();
     let image = bench.path("image");
-    let Some(device) = Loop::new(&image, &[]) else { return };
-    let made = Command::new("mkfs.ext4").args(["-q", "-F", &device.0]).status();
+    let Some(device) = attach(&image, &[]) else { return };
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", &device.path]).status();
     if !made.is_ok_and(|status| status.success()) {
         eprintln!("skipped: no mkfs.ext4");
         return;
     }
-    let identity = identity(&bench, &device.0);
+    let identity = identity(&bench, &device.path);
     let before = std::fs::read(&image).unwrap();
-    let with = |erase: &'static [&'static str]| [&["run", "iops", &device.0][..], &SHORT[..], erase].concat();
+    let with =
+        |erase: &'static [&'static str]| [&["run", "iops", &device.path][..], &SHORT[..], erase].concat();
     let message = bench.fails(3, &[&with(&["--erase"])[..], &[identity.as_str()]].concat());
     assert!(message.contains("ext"), "names what is on it: {message}");
     bench.fails(3, &with(&[]));
@@ -288,9 +284,9 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
 #[test]
 fn killed_on_a_real_device_and_resumed() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
-    let identity = identity(&bench, &device.0);
-    let mut child = bench.start(&[&["run", "iops", &device.0, "--erase", &identity], &SHORT[..]].concat());
+    let Some(device) = attach(&bench.path("image"), &[]) else { return };
+    let identity = identity(&bench, &device.path);
+    let mut child = bench.start(&[&["run", "iops", &device.path, "--erase", &identity], &SHORT[..]].concat());
     for rounds in 1..=3 {
         bench.wait_for("another round", |journal| round(journal) >= rounds && finished(journal) > 20);
         child.kill().unwrap();
@@ -313,32 +309,20 @@ fn killed_on_a_real_device_and_resumed() {
 
 #[test]
 fn another_device_under_the_same_path_is_not_resumed() {
-    // A number of its own: tests beside this one take the next free device.
-    const PATH: &str = "/dev/loop60";
     let bench = Bench::beside_the_build();
-    let (image, other) = (bench.path("image"), bench.path("other"));
-    std::fs::File::create(&image).and_then(|f| f.set_len(SIZE)).unwrap();
-    let attach = |image: &Path| Command::new("losetup").args(["--direct-io=on", PATH]).arg(image).status();
-    if !attach(&image).is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: {PATH} cannot be set up");
-    }
-    let device = Loop(PATH.into());
-    let identity = identity(&bench, PATH);
-    let mut child = bench.start(&[&["run", "iops", PATH, "--erase", &identity], &SHORT[..]].concat());
+    let Some(mut device) = attach(&bench.path("image"), &[]) else { return };
+    let identity = identity(&bench, &device.path);
+    let mut child = bench.start(&[&["run", "iops", &device.path, "--erase", &identity], &SHORT[..]].concat());
     bench.wait_for("a few cells", |journal| finished(journal) >= 5);
     child.kill().unwrap();
     child.wait().unwrap();
 
-    drop(device);
+    let other = bench.path("other");
     let content = vec![7u8; SIZE as usize];
     std::fs::write(&other, &content).unwrap();
-    // The kernel takes down the rings of a killed process behind its end; until then the device is in use.
-    let attached = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        attach(&other).is_ok_and(|status| status.success())
-    });
-    assert!(attached, "{PATH} stayed in use for 10 s");
-    let _detach = Loop(PATH.into());
+    if let Err(reason) = device.exchange(&other) {
+        return eprintln!("skipped: {reason}");
+    }
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(3, &["resume", &id]);
     assert!(message.contains("attached anew") && message.contains("--erase"), "{message}");

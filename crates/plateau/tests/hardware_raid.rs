@@ -40,8 +40,13 @@ case "$*" in
     name=${5#name=}
     # A note of it has to be on disk by now.
     grep -l storcli "$PLATEAU_LIBRARY"/.array-*.json > /dev/null || { say Failure "no note" ""; exit 1; }
-    [ -e "$dir/slow" ] && echo > "$dir/adding" && sleep 1
+    if [ -e "$dir/slow" ]; then
+        echo > "$dir/adding"
+        while [ -e "$dir/slow" ]; do sleep 0.01; done
+    fi
     echo "$name" > "$dir/volume"
+    # Before it speaks: that may end it where nobody listens any more.
+    echo > "$dir/added"
     say Success "Add VD Succeeded." ""
     ;;
 "/c0/v1 show init J nolog") say Success None '"VD Operation Status":[{"VD":1,"Status":"Not in progress"}]' ;;
@@ -136,15 +141,18 @@ fn wait_for(bench: &Bench, path: &Path) {
 #[test]
 fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     let bench = bench();
-    fs::write(bench.path("slow"), "").expect("a controller that takes its time");
+    fs::write(bench.path("slow"), "").expect("a controller that takes its time, until this is gone");
     let mut run = command(&bench, &[&["run", "iops", &target(&bench)], &ERASE[..]].concat());
     let mut run =
         run.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     wait_for(&bench, &bench.path("adding"));
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
-    assert!(killed.success() && !run.wait().expect("it is gone").success());
-    wait_for(&bench, &bench.path("volume"));
+    assert!(killed.success());
+    // Whatever was to be ended has its signal by now, and cannot see this.
+    fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
+    assert!(!run.wait().expect("it is gone").success());
+    wait_for(&bench, &bench.path("added"));
 }
 
 #[test]

@@ -6,46 +6,37 @@ use std::path::Path;
 use std::process::Command;
 
 use record::{Event, HostVerdict, Loaded};
+use support::loop_device::{Loop, attach};
 use support::{Bench, finished, text};
 
-const SIZE: u64 = 32 << 20;
 const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
 
-/// A loop device whose settings are as the kernel makes them; detached when dropped.
-struct Loop(String);
+/// A loop device whose settings are as the kernel makes them.
+struct Untuned(Loop);
 
-impl Loop {
-    fn new(image: &Path) -> Option<Self> {
-        std::fs::File::create(image).and_then(|f| f.set_len(SIZE)).expect("an image");
-        let output =
-            Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(image).output().ok()?;
-        if !output.status.success() {
-            eprintln!("skipped: losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
-            return None;
-        }
-        let device = Self(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+impl Untuned {
+    fn attach(image: &Path) -> Option<Self> {
+        let device = Self(attach(image, &[])?);
         let set = std::fs::write(device.setting("nomerges"), "0")
             .and_then(|()| std::fs::write(device.setting("iostats"), "1"));
         if let Err(error) = set {
-            eprintln!("skipped: settings of {} cannot be changed: {error}", device.0);
+            eprintln!("skipped: settings of {} cannot be changed: {error}", device.path());
             return None;
         }
         Some(device)
     }
 
+    fn path(&self) -> &str {
+        &self.0.path
+    }
+
     fn setting(&self, name: &str) -> String {
-        format!("/sys/block/{}/queue/{name}", self.0.trim_start_matches("/dev/"))
+        format!("/sys/block/{}/queue/{name}", self.0.kname())
     }
 
     fn merges_and_stats(&self) -> (String, String) {
         let now = |name| text(self.setting(name).as_ref()).trim().to_owned();
         (now("nomerges"), now("iostats"))
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        drop(Command::new("losetup").args(["--detach", &self.0]).status());
     }
 }
 
@@ -69,14 +60,14 @@ fn verdict(document: &serde_json::Value, name: &str) -> serde_json::Value {
 #[test]
 fn checks_tell_what_could_spoil_results_and_tuning_is_undone() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image")) else { return };
-    let document = checked(&bench, &[&device.0]);
+    let Some(device) = Untuned::attach(&bench.path("image")) else { return };
+    let document = checked(&bench, &[device.path()]);
     assert_eq!(document["checks"].as_array().map(Vec::len), Some(15));
     assert_eq!(
         (verdict(&document, "nomerges"), verdict(&document, "iostats")),
         ("warn".into(), "warn".into())
     );
-    let document = checked(&bench, &[&device.0, "--tune"]);
+    let document = checked(&bench, &[device.path(), "--tune"]);
     assert_eq!((verdict(&document, "nomerges"), verdict(&document, "iostats")), ("ok".into(), "ok".into()));
     assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));
     assert!(bench.fails(2, &["check", "sim:sas-slc-2011"]).contains("simulated"));
@@ -86,12 +77,12 @@ fn checks_tell_what_could_spoil_results_and_tuning_is_undone() {
 #[test]
 fn nobody_elses_device_is_tuned() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image")) else { return };
-    let made = Command::new("mkswap").arg(&device.0).output();
+    let Some(device) = Untuned::attach(&bench.path("image")) else { return };
+    let made = Command::new("mkswap").arg(device.path()).output();
     if !made.is_ok_and(|output| output.status.success()) {
         return eprintln!("skipped: no mkswap");
     }
-    assert!(bench.fails(3, &["check", &device.0, "--tune"]).contains("swap space"));
+    assert!(bench.fails(3, &["check", device.path(), "--tune"]).contains("swap space"));
     assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));
 }
 
@@ -111,11 +102,11 @@ fn purges(journal: &Loaded) -> Vec<String> {
 #[test]
 fn settings_come_back_after_a_kill_and_a_resumed_run_remembers_how_it_was_asked() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image")) else { return };
-    let info = bench.json(&["info", &device.0]);
+    let Some(device) = Untuned::attach(&bench.path("image")) else { return };
+    let info = bench.json(&["info", device.path()]);
     let identity = info["target"]["identity"].as_str().expect("an identity");
     let how = ["--tune", "--purge-method", "write-zeroes", "--verify-purge", "--write-cache", "keep"];
-    let run = ["run", "iops", &device.0, "--erase", identity];
+    let run = ["run", "iops", device.path(), "--erase", identity];
     let mut child = bench.start(&[&run[..], &how[..], &SHORT[..]].concat());
     bench.wait_for("a few cells", |journal| finished(journal) > 5);
     assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use record::{Event, Loaded, read_journal};
 use serde_json::Value;
-use support::loop_device::{Loop, identity};
+use support::loop_device::{attach, identity};
 use support::{Bench, finished, texts};
 
 const SHORT: [&str; 4] = ["--scale", "1/256", "--profile", "pts-e-1.0"];
@@ -119,23 +119,32 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
 #[test]
 fn two_loop_devices_and_a_simulated_drive() {
     let bench = Bench::beside_the_build();
-    let (Some(a), Some(b)) = (Loop::new(&bench.path("a"), &[]), Loop::new(&bench.path("b"), &[])) else {
+    let (Some(a), Some(b)) = (attach(&bench.path("a"), &[]), attach(&bench.path("b"), &[])) else {
         return;
     };
-    let (one, other) = (identity(&bench, &a.0), identity(&bench, &b.0));
-    let args =
-        ["run", "lat", &a.0, &b.0, "sim:sas-slc-2011", "--profile", "pts-e-1.0", "--cell-seconds", "0.05"];
+    let (one, other) = (identity(&bench, &a.path), identity(&bench, &b.path));
+    let args = [
+        "run",
+        "lat",
+        &a.path,
+        &b.path,
+        "sim:sas-slc-2011",
+        "--profile",
+        "pts-e-1.0",
+        "--cell-seconds",
+        "0.05",
+    ];
     // In another order than the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
-    for (index, target) in [a.0.as_str(), &b.0, "sim:sas-slc-2011"].into_iter().enumerate() {
+    for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {
         let run = &document["runs"][index];
         assert_eq!(run["target"]["path"], target);
         assert_eq!((&run["state"], &run["tests"][0]["rounds"]), (&"complete".into(), &5.into()));
     }
     // Where there are cores enough, each has its own.
     let share = |index: usize| {
-        let file = support::text(&run_on(&bench, [&a.0, &b.0][index]).join("run.json"));
+        let file = support::text(&run_on(&bench, [&a.path, &b.path][index]).join("run.json"));
         serde_json::from_str::<Value>(&file).unwrap()["placement"]["share"].as_str().map(str::to_owned)
     };
     if std::thread::available_parallelism().map_or(1, usize::from) >= 4 {

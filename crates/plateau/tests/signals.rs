@@ -1,9 +1,6 @@
 //! Signals, a closed terminal and a device that hangs: the settings come back, the journal says what happened, and the
 //! exit code is the documented one.
 
-#[path = "../../drive/tests/support/storage_daemon.rs"]
-#[expect(dead_code, reason = "every test file uses another part of it")]
-mod storage_daemon;
 mod support;
 
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +9,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use record::Event;
-use support::loop_device::{Loop, identity};
+use support::loop_device::{attach, identity};
+use support::storage_daemon::{Behaviour, StorageDaemon};
 use support::{Bench, finished, text, texts};
 
 const SIMULATED: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
@@ -57,14 +55,14 @@ fn terminal() -> (OwnedFd, OwnedFd) {
 #[test]
 fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let bench = Bench::beside_the_build();
-    let Some(device) = Loop::new(&bench.path("image"), &[]) else { return };
-    let setting = format!("/sys/block/{}/queue/nomerges", device.0.trim_start_matches("/dev/"));
+    let Some(device) = attach(&bench.path("image"), &[]) else { return };
+    let setting = format!("/sys/block/{}/queue/nomerges", device.path.trim_start_matches("/dev/"));
     if let Err(error) = std::fs::write(&setting, "0") {
         return eprintln!("skipped: {setting} cannot be changed: {error}");
     }
-    let identity = identity(&bench, &device.0);
+    let identity = identity(&bench, &device.path);
     let plateau =
-        bench.command(&[&["run", "iops", &device.0, "--erase", &identity, "--tune"], &SHORT[..]].concat());
+        bench.command(&[&["run", "iops", &device.path, "--erase", &identity, "--tune"], &SHORT[..]].concat());
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
@@ -176,8 +174,8 @@ fn ios(device: &str) -> (u64, u64) {
 #[test]
 fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it() {
     let bench = Bench::beside_the_build();
-    let behaviour = storage_daemon::Behaviour::default();
-    let mut device = match storage_daemon::StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
+    let behaviour = Behaviour::default();
+    let mut device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
         Ok(device) => device,
         Err(why) => return eprintln!("skipped: {why}"),
     };

@@ -308,7 +308,7 @@ const CASES: &[Case] = &[
 ];
 
 /// What the target holds, where it can be read at all.
-fn content(path: &str) -> Option<u64> {
+fn content(path: &str) -> Option<u32> {
     let kind = fs::metadata(path).ok()?.file_type();
     let holds = kind.is_file() || std::os::unix::fs::FileTypeExt::is_block_device(&kind);
     holds.then(|| fingerprint(path))
@@ -326,7 +326,13 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
             continue;
         };
         let (held, is_exchanged) = (content(&wrong.path), wrong.meddle.is_some());
-        let (message, kind) = wrong.attempt();
+        let (message, kind) = match wrong.attempt() {
+            Ok(said) => said,
+            Err(reason) => {
+                support::skip(&format!("{name}: {reason}"));
+                continue;
+            }
+        };
         assert!(message.contains(says), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
         // What was put in its place is another thing.

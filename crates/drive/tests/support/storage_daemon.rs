@@ -1,6 +1,6 @@
 //! A block device that can be slow, break and die: `qemu-storage-daemon` exports a file by FUSE, and a
-//! loop device makes a block device of it. Uses nothing but std, so that other crates' tests can include
-//! this file.
+//! loop device makes a block device of it. Uses nothing but std and the file beside it, so that other crates' tests can
+//! include both.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,6 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use super::loop_device::Loop;
 
 /// How the device behaves.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,6 +24,7 @@ pub struct Behaviour {
 pub struct StorageDaemon {
     /// The block device: `/dev/loop3`.
     pub device: String,
+    attached: Option<Loop>,
     daemon: Child,
     socket: PathBuf,
     export: PathBuf,
@@ -49,9 +52,11 @@ impl StorageDaemon {
             .stdin(Stdio::null())
             .spawn()
             .map_err(fail("qemu-storage-daemon (package qemu-system-common)"))?;
-        let mut started = Self { device: String::new(), daemon, socket, export };
+        let mut started = Self { device: String::new(), attached: None, daemon, socket, export };
         started.wait_for_export(bytes)?;
-        started.device = attach(&started.export)?;
+        let attached = Loop::attached(&started.export, &[])?;
+        started.device.clone_from(&attached.path);
+        started.attached = Some(attached);
         Ok(started)
     }
 
@@ -142,25 +147,11 @@ fn arguments(image: &Path, export: &Path, socket: &Path, config: &Path, total_io
     .into()
 }
 
-fn attach(export: &Path) -> Result<String, String> {
-    let output = Command::new("losetup")
-        .args(["--find", "--show", "--direct-io=on"])
-        .arg(export)
-        .output()
-        .map_err(|e| format!("losetup: {e}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    }
-    Err(format!("losetup: {}", String::from_utf8_lossy(&output.stderr).trim()))
-}
-
 impl Drop for StorageDaemon {
     fn drop(&mut self) {
         // Best effort in the only order that never blocks: the loop device first, then its file.
         self.go_on();
-        if !self.device.is_empty() {
-            let _ = Command::new("losetup").args(["--detach", &self.device]).status();
-        }
+        self.attached = None;
         self.kill();
         let _ = Command::new("umount").arg("--lazy").arg(&self.export).stderr(Stdio::null()).status();
     }

@@ -2,9 +2,13 @@
 //! once; the kernel's `hot_add` gives each a new one.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const CONTROL: &str = "/sys/class/zram-control";
+/// How long a device may stay in use. Only a bug takes this long.
+const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A compressed RAM disk with sectors of 4096 B; gone when dropped.
 pub struct Zram {
@@ -27,10 +31,15 @@ fn made(bytes: u64) -> Result<Zram, String> {
     let add = format!("{CONTROL}/hot_add");
     let number = fs::read_to_string(&add).map_err(|e| format!("{add}: {e}"))?;
     let number: u32 = number.trim().parse().map_err(|e| format!("{add} gave {number:?}: {e}"))?;
+    let size = format!("/sys/block/zram{number}/disksize");
+    let sized = fs::write(&size, bytes.to_string());
+    if sized.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy) {
+        // Whoever looked for a free device in between has given it a size: it is theirs, and stays.
+        return Err(format!("zram{number} was taken by somebody else"));
+    }
     // From here on it is removed whatever happens.
     let device = Zram { path: format!("/dev/zram{number}"), number };
-    let size = format!("/sys/block/zram{number}/disksize");
-    fs::write(&size, bytes.to_string()).map_err(|e| format!("{size}: {e}"))?;
+    sized.map_err(|e| format!("{size}: {e}"))?;
     if !fs::exists(&device.path).unwrap_or(false) {
         return Err(format!("{} has not appeared", device.path));
     }
@@ -39,7 +48,17 @@ fn made(bytes: u64) -> Result<Zram, String> {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        if let Err(problem) = fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string()) {
+        let remove = || fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string());
+        let begun = Instant::now();
+        let mut removed = remove();
+        // The ring of a killed process, and whoever looks at new devices, holds it for a moment.
+        while removed.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy)
+            && begun.elapsed() < LONGEST_USE
+        {
+            std::thread::sleep(Duration::from_millis(5));
+            removed = remove();
+        }
+        if let Err(problem) = removed {
             eprintln!("{} cannot be removed: {problem}", self.path);
         }
     }

@@ -18,8 +18,8 @@ pub(super) struct Wrong {
     /// What is typed; its own identity when none.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
-    /// Done between looking and arming.
-    pub(super) meddle: Option<Box<dyn FnOnce()>>,
+    /// Done between looking and arming; gives what has to outlive the attempt as well, or a reason to skip.
+    pub(super) meddle: Option<Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>>,
     /// What has to outlive the attempt; what was made last is taken down first.
     pub(super) kept: Vec<Box<dyn Any>>,
 }
@@ -45,21 +45,23 @@ impl Wrong {
         Self { typed, ..self }
     }
 
-    /// What the program says when it is pointed at this, and of which kind that is.
-    pub(super) fn attempt(&mut self) -> (String, ErrorKind) {
+    /// What the program says when it is pointed at this, and of which kind that is; or a reason to skip.
+    pub(super) fn attempt(&mut self) -> Result<(String, ErrorKind), String> {
         let drive = match open_real(&self.path, &OpenOptions::default(), self.roots.clone()) {
             Ok(drive) => drive,
-            Err(error) => return (error.to_string(), error.kind()),
+            Err(error) => return Ok((error.to_string(), error.kind())),
         };
         let own = drive.facts().identity.clone();
-        self.meddle.take().into_iter().for_each(|meddle| meddle());
+        if let Some(meddle) = self.meddle.take() {
+            self.kept.insert(0, meddle()?);
+        }
         let typed = match &self.typed {
             Typed::Own => Some(own.as_str()),
             Typed::Nothing => None,
             Typed::This(text) => Some(text.as_str()),
         };
         let error = drive.arm(typed).expect_err("a refusal");
-        (error.to_string(), error.kind())
+        Ok((error.to_string(), error.kind()))
     }
 }
 
@@ -181,40 +183,38 @@ pub(super) fn exchanged() -> Option<Wrong> {
     fs::File::open(&node).ok()?;
     let (other, place) = (dir.path().join("other"), node.clone());
     make(&second, &other)?;
-    let meddle = move || fs::rename(&other, &place).expect("another node in its place");
+    let meddle = move || -> Result<Box<dyn Any>, String> {
+        fs::rename(&other, &place).expect("another node in its place");
+        Ok(Box::new(()))
+    };
     let wrong = Wrong::at(node.to_str()?);
     Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong }.keep(first).keep(second).keep(dir))
 }
 
 /// Another image under the same device between looking and arming.
 pub(super) fn attached_anew() -> Option<Wrong> {
-    let (device, dir) = (device()?, support::directory());
+    let (mut device, dir) = (device()?, support::directory());
     let other = dir.path().join("other");
     fs::File::create(&other).and_then(|file| file.set_len(SIZE)).ok()?;
-    let path = device.path.clone();
-    let meddle = move || {
-        command("losetup", &["--detach", &path]).expect("a detached device");
-        let attach = || command("losetup", &[&path, other.to_str().expect("a path")]);
-        // Whoever looks at new devices may still have it open.
-        let attached = (0..50).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            attach().is_ok()
-        });
-        assert!(attached, "{path} could not be attached anew");
+    let wrong = Wrong::at(&device.path).keep(dir);
+    let meddle = move || -> Result<Box<dyn Any>, String> {
+        device.exchange(&other)?;
+        Ok(Box::new(device))
     };
-    Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device).keep(dir))
+    Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong })
 }
 
 pub(super) fn resized() -> Option<Wrong> {
     let device = device()?;
     let (path, image) = (device.path.clone(), device.image.clone());
-    let meddle = move || {
+    let meddle = move || -> Result<Box<dyn Any>, String> {
         fs::OpenOptions::new()
             .write(true)
             .open(&image)
             .and_then(|file| file.set_len(2 * SIZE))
             .expect("a size");
         command("losetup", &["--set-capacity", &path]).expect("another capacity");
+        Ok(Box::new(()))
     };
     Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device))
 }
