@@ -1,0 +1,196 @@
+//! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open writers, made of
+//! own files on real devices from a seed. A stack whose target somebody uses has to be refused with every byte as it
+//! was; a free one has to be accepted and really written. What has to come of it is decided by what was built
+//! (`stacks/plan.rs`), not by looking.
+//!
+//! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` say how many and from which seed; a failure is printed with its
+//! seed. `cargo xtask stacks` runs many. Needs root; everything happens in a mount namespace of its own.
+
+#[path = "stacks/build.rs"]
+mod build;
+#[path = "stacks/holder.rs"]
+mod holder;
+#[path = "stacks/kernel.rs"]
+mod kernel;
+#[path = "stacks/mapper.rs"]
+mod mapper;
+#[path = "stacks/plan.rs"]
+mod plan;
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use drive::{DriveError, OpenOptions, Refusal};
+use record::Until;
+
+use build::{Stack, Templates};
+use plan::{Plan, Reason};
+
+/// A few seconds in `ci`.
+const DEFAULT_COUNT: u64 = 40;
+
+/// What came of a stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Refused(Reason),
+    RefusedForSignature,
+    Accepted,
+    /// The kernel would not make the target.
+    NotBuilt,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "hold") {
+        return holder::run(&arguments[1..]);
+    }
+    // Asked by tools that list tests.
+    if arguments.iter().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    match prepared() {
+        Ok((place, templates)) => judged(&place, &templates),
+        Err(error) => {
+            eprintln!("skipped: stacks need root and loop devices: {error}");
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A tmpfs of our own in a mount namespace of our own, and file systems to copy.
+fn prepared() -> io::Result<(tempfile::TempDir, Templates)> {
+    File::options().read(true).write(true).open("/dev/loop-control")?;
+    kernel::own_namespace()?;
+    let place = tempfile::tempdir()?;
+    kernel::mount(Path::new("stacks"), place.path(), "tmpfs", 0, "")?;
+    let given = std::env::var_os("PLATEAU_STACKS_TEMPLATES").map(PathBuf::from);
+    let template = |name: &str, mib: u64| {
+        let path = given.as_ref().unwrap_or(&place.path().to_owned()).join(name);
+        let made =
+            path.exists() || make_template(&path, mib).map_err(|reason| support::skip(&reason)).is_ok();
+        made.then_some(path)
+    };
+    let (small, large) = (template("small", 16), template("large", 56));
+    Ok((place, Templates { small, large }))
+}
+
+fn make_template(path: &Path, mib: u64) -> Result<(), String> {
+    File::create(path).and_then(|file| file.set_len(mib * plan::MIB)).map_err(|error| error.to_string())?;
+    let path = path.to_str().ok_or("a path that is not UTF-8")?;
+    let options = ["-q", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", "-m", "0", path];
+    support::command("mkfs.ext4", &options).map(drop)
+}
+
+fn judged(place: &tempfile::TempDir, templates: &Templates) -> ExitCode {
+    let (count, first) = (number("PLATEAU_STACKS_COUNT", DEFAULT_COUNT), number("PLATEAU_STACKS_SEED", 1));
+    let (begun, mut came, mut failed) = (Instant::now(), Vec::new(), 0);
+    for seed in first..first + count {
+        let folder = place.path().join(seed.to_string());
+        let tried = catch_unwind(AssertUnwindSafe(|| attempt(seed, &folder, templates)));
+        match tried.unwrap_or_else(|_| Err("it panicked".into())) {
+            Ok(one) => came.push(one),
+            Err(problem) => {
+                failed += 1;
+                println!("seed {seed}: {problem}");
+            }
+        }
+    }
+    if let Err(error) = kernel::unmount(place.path()) {
+        eprintln!("{}: {error}", place.path().display());
+    }
+    report(&came);
+    println!("{count} stacks from seed {first} in {:.0} s", begun.elapsed().as_secs_f64());
+    println!("{} passed, {failed} failed", came.len());
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How many came out how, and what forbade writing: a generator that makes nothing of a kind tests nothing of it.
+fn report(came: &[Came]) {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for one in came {
+        let kind = match one {
+            Came::Refused(reason) => format!("refused: {}", reason.kind()),
+            Came::RefusedForSignature => "refused for a signature".into(),
+            Came::Accepted => "accepted and written".into(),
+            Came::NotBuilt => "without a target".into(),
+        };
+        *counts.entry(kind).or_default() += 1;
+    }
+    counts.iter().for_each(|(kind, count)| println!("{count:6} {kind}"));
+}
+
+/// Builds the stack of a seed and tries to take its target. The error says what is wrong, and with which stack.
+fn attempt(seed: u64, folder: &Path, templates: &Templates) -> Result<Came, String> {
+    let plan = Plan::of_seed(seed);
+    let failed = |error: io::Error| format!("{error}");
+    let mut stack = Stack::build(&plan, folder, templates, seed).map_err(failed)?;
+    if !stack.made()[plan.target] {
+        return Ok(Came::NotBuilt);
+    }
+    let path = stack.named(plan.target, plan.name).map_err(failed)?;
+    let before = stack.snapshot().map_err(failed)?;
+    let expected = plan.verdict(&stack.made(), &stack.used);
+    let taken = take(&path.to_string_lossy(), expected.is_none());
+    let after = stack.snapshot().map_err(failed)?;
+    let shown = |problem: String| {
+        let uses: Vec<_> = plan.uses.iter().zip(&stack.used).collect();
+        let nodes: Vec<_> = plan.nodes.iter().zip(stack.made()).enumerate().collect();
+        format!(
+            "{problem}\n  target {} as {:?} ({})\n  nodes {nodes:?}\n  uses {uses:?}",
+            plan.target,
+            plan.name,
+            path.display()
+        )
+    };
+    let mut may_change = stack.changing();
+    let written = plan.reach(plan.target);
+    let came = match (&taken, &expected) {
+        // Whether it is said so beforehand or the first write fails: nothing changes, which is compared below.
+        (Ok(()), Some(why @ Reason::ReadOnly(node))) if *node != plan.target => Came::Refused(*why),
+        (Ok(()), Some(why)) => return Err(shown(format!("ACCEPTED although {why:?}"))),
+        (Ok(()), None) => {
+            if !before.differs_within(&after, &written) {
+                return Err(shown("accepted, and nothing was written".into()));
+            }
+            may_change.extend(written);
+            Came::Accepted
+        }
+        (Err(_), Some(why)) => Came::Refused(*why),
+        (Err(error), None) if is_signature(error) && plan.may_carry_signature(&stack.used) => {
+            Came::RefusedForSignature
+        }
+        (Err(error), None) => return Err(shown(format!("refused although it is free: {error}"))),
+    };
+    match before.difference(&after, &may_change) {
+        None => Ok(came),
+        Some((file, at)) => Err(shown(format!("byte {at} and on of file {file} CHANGED"))),
+    }
+}
+
+/// Arms the target with its own identity; writes to it only where that is expected to be right.
+fn take(path: &str, is_free: bool) -> Result<(), DriveError> {
+    let drive = drive::open(path, &OpenOptions::default())?;
+    let identity = drive.facts().identity.clone();
+    let mut armed = drive.arm(Some(&identity))?;
+    if is_free {
+        let mut workload = support::workload(armed.facts().capacity_bytes / plan::MIB * plan::MIB);
+        workload.until = Until::AmountBytes(32 * 4096);
+        support::finish(&mut armed, &workload);
+    }
+    Ok(())
+}
+
+fn is_signature(error: &DriveError) -> bool {
+    let DriveError::Refused { refusals, .. } = error else { return false };
+    refusals.iter().all(|refusal| matches!(refusal, Refusal::Signature { .. }))
+}
