@@ -167,10 +167,10 @@ impl Journal {
         lock(&*file, path)?;
         let loaded = load(&mut *file, path)?;
         if loaded.torn.is_some() {
-            file.set_len(loaded.whole_bytes)
-                .and_then(|()| file.sync_all())
-                .map_err(|e| io("cut the torn end off", path, e))?;
+            file.set_len(loaded.whole_bytes).map_err(|e| io("cut the torn end off", path, e))?;
         }
+        // The last record may be that of a process that was killed before it was on disk. Soon it will be shown.
+        file.sync_all().map_err(|e| io("sync", path, e))?;
         let next_seq = loaded.entries.len() as u64;
         let (path, chain, whole_bytes) = (path.into(), loaded.digest, loaded.whole_bytes);
         Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false }, loaded))
@@ -247,7 +247,7 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
-    let mut lines = bytes.split_inclusive(|&b| b == b'\n');
+    let mut lines = bytes.split_inclusive(|&b| b == b'\n').peekable();
     let header = lines.next().unwrap_or_default();
     let version = std::str::from_utf8(header)
         .ok()
@@ -258,7 +258,8 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     }
     let mut loaded =
         Loaded { entries: Vec::new(), torn: None, digest: Digest::START, whole_bytes: header.len() as u64 };
-    for line in lines {
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none();
         let seq = loaded.entries.len() as u64;
         match parse_line(line, seq, loaded.digest) {
             Ok((entry, digest)) => {
@@ -266,12 +267,19 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
                 loaded.digest = digest;
                 loaded.whole_bytes += line.len() as u64;
             }
-            // Only an unfinished write can lack its newline, and only at the very end.
-            Err(_) if !line.ends_with(b"\n") => loaded.torn = Some(TornTail { bytes: line.len() as u64 }),
+            Err(_) if is_unfinished(line, is_last) => {
+                loaded.torn = Some(TornTail { bytes: line.len() as u64 })
+            }
             Err(problem) => return Err(JournalError::Damaged { path: path.into(), seq, problem }),
         }
     }
     Ok(loaded)
+}
+
+/// Whether a line that is not whole was never on disk as a whole: at the very end it lacks its newline, or parts of it
+/// that were lost with the power, which read as zeros. JSON has none.
+fn is_unfinished(line: &[u8], is_last: bool) -> bool {
+    is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
 
 fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {

@@ -276,6 +276,8 @@ impl Run {
     /// # Errors
     /// As [`Journal::reopen`], and when `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
+        // Its creator may have been killed before it synced them.
+        storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
         let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok((journal, loaded))

@@ -156,21 +156,50 @@ pub fn real() -> Arc<dyn Storage> {
 /// # Errors
 /// When the system refuses.
 pub fn create_folders(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
+    create_missing(storage, folder)?;
+    sync_above(storage, folder)
+}
+
+fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     match storage.open_folder(folder) {
-        Ok(_) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        found => return found.map(|_| ()),
     }
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
-    let above = above.unwrap_or(Path::new("."));
-    create_folders(storage, above)?;
+    create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        Ok(()) => {}
-        // Another run may begin at the same time; whether it has synced the entry, nobody knows.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
+        // Another run may begin at the same time.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
     }
-    sync_folder(storage, above)
+}
+
+fn above(path: &Path) -> Option<&Path> {
+    path.parent().filter(|above| !above.as_os_str().is_empty())
+}
+
+/// Returns once the entries on the way to `path` are on the disk, whoever made them: that may have been a process that
+/// was killed before it synced them.
+///
+/// # Errors
+/// When the disk fails.
+pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
+    let mut path = path;
+    while let Some(folder) = above(path) {
+        match sync_folder(storage, folder) {
+            // Not ours, or of a kind that is never synced: then it was not made here either.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied
+                        | io::ErrorKind::InvalidInput
+                        | io::ErrorKind::Unsupported
+                        | io::ErrorKind::ReadOnlyFilesystem
+                ) => {}
+            synced => synced?,
+        }
+        path = folder;
+    }
+    Ok(())
 }
 
 /// Returns once the entries of `folder` are on the disk.

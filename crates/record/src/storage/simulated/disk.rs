@@ -182,12 +182,11 @@ impl Disk {
                     }
                 }
             }
-            Some(Content::Folder(folder)) => {
-                let pending = std::mem::take(&mut folder.pending);
-                if outcome == Outcome::Synced {
-                    pending.iter().for_each(|entry| entry.apply(&mut folder.durable));
-                }
+            Some(Content::Folder(folder)) if outcome == Outcome::Synced => {
+                std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
+            // Entries go through the journal of the file system, which stops as a whole rather than lose some of them.
+            Some(Content::Folder(_)) => {}
             None => {}
         }
     }

@@ -1,0 +1,201 @@
+//! What must be true after a crash, whatever the crash was.
+
+use std::fmt;
+
+use plateau::course;
+use record::{Entry, Event, Gap, Loaded, RunFile, Segment, Workload};
+
+use crate::witness::{Line, Shown};
+
+/// A promise of the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Promise {
+    /// Nothing that was shown is lost.
+    ShownIsKept,
+    /// No test is purged twice, unless it begins again for a reason.
+    PurgedOnce,
+    /// Resumed figures are equal, or carry their gap.
+    FiguresAreTrue,
+    /// `verify` passes.
+    Verifies,
+    /// A run is there as a whole or not at all, and nothing else is in the library.
+    NoTornRun,
+    /// A run on a sound disk comes to its end.
+    Completes,
+    /// The program does not panic.
+    NoPanic,
+}
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Which.
+    pub promise: Promise,
+    /// How.
+    pub text: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.promise, self.text)
+    }
+}
+
+/// What was shown until now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    id: bool,
+    /// The last record; its hash vouches for those before it.
+    last: Option<Line>,
+}
+
+impl Seen {
+    pub fn add(&mut self, shown: &Shown) {
+        match shown {
+            Shown::Id => self.id = true,
+            Shown::Record(line) => self.last = Some(line.clone()),
+        }
+    }
+
+    /// Whether `journal` still holds it.
+    pub fn is_in(&self, journal: Option<&[u8]>) -> Result<(), Broken> {
+        let lost = |text: &str| Err(Broken { promise: Promise::ShownIsKept, text: text.into() });
+        match (journal, &self.last) {
+            (None, _) if self.id => lost("the id of the run was shown, and there is no run"),
+            (None, Some(_)) => lost("a record was shown, and there is no run"),
+            (Some(journal), Some(Line { end, bytes })) => {
+                if journal.get(end - bytes.len()..*end) == Some(&bytes[..]) {
+                    return Ok(());
+                }
+                lost(&format!(
+                    "shown and lost: {}",
+                    String::from_utf8_lossy(&bytes[65..bytes.len().min(200)])
+                ))
+            }
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. })
+}
+
+/// The answers of a run that nobody disturbed.
+pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
+    loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
+}
+
+/// Everything that must be true of the journal of a run that came to its end.
+pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -> Result<(), Broken> {
+    let is = |event: &Event| loaded.entries.last().is_some_and(|last| last.event == *event);
+    let closed = loaded.entries.iter().any(|entry| entry.event == Event::Closed);
+    // The write cache is put back after the last test.
+    let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
+    if !closed || !ends {
+        return broken(Promise::Completes, "its last record is not that it is complete".into());
+    }
+    verified(file, loaded)?;
+    purged_once(&loaded.entries)?;
+    gaps_are_stated(&loaded.entries)?;
+    begins_as(&loaded.entries, undisturbed)?;
+    course::repeats(file, loaded).or_else(|ended| broken(Promise::FiguresAreTrue, ended.message))
+}
+
+fn broken<T>(promise: Promise, text: String) -> Result<T, Broken> {
+    Err(Broken { promise, text })
+}
+
+fn is_restored(event: &Event) -> bool {
+    matches!(event, Event::WriteCache { restored: true, .. })
+}
+
+fn verified(file: &RunFile, loaded: &Loaded) -> Result<(), Broken> {
+    let verified = pts::verify::verify(file, &loaded.entries);
+    let verified = verified.or_else(|text| broken(Promise::Verifies, text))?;
+    match verified.iter().flat_map(|test| &test.differences).next() {
+        Some(difference) => {
+            broken(Promise::Verifies, format!("{:?}: {}", difference.record, difference.text))
+        }
+        None => Ok(()),
+    }
+}
+
+fn purged_once(entries: &[Entry]) -> Result<(), Broken> {
+    let mut purged = false;
+    for entry in entries {
+        match entry.event {
+            Event::TestStarted { .. } | Event::Restarted { .. } => purged = false,
+            Event::Purged(_) if purged => {
+                return broken(Promise::PurgedOnce, format!("record {} is a second purge", entry.seq));
+            }
+            Event::Purged(_) => purged = true,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The first answer after an interruption within a test says how long it was, unless it is a purge.
+fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
+    let mut gap = None;
+    for entry in entries {
+        match &entry.event {
+            Event::Resumed { gap_ns } => gap = Some(gap.unwrap_or(0) + gap_ns),
+            Event::TestStarted { .. } | Event::Restarted { .. } | Event::Purged(_) => gap = None,
+            Event::Preconditioned(segment) | Event::Measured(segment) => {
+                let stated = segment.gap_before.map(|Gap { length_ns }| length_ns);
+                if stated != gap {
+                    let text = format!("record {} states a gap of {stated:?} ns, it was {gap:?}", entry.seq);
+                    return broken(Promise::FiguresAreTrue, text);
+                }
+                gap = None;
+            }
+            Event::Idled { .. } => gap = None,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Up to the first interruption, and after interruptions that took no time, the answers are the undisturbed ones.
+fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
+    let mut expected = undisturbed.iter();
+    for entry in entries {
+        match &entry.event {
+            Event::Resumed { gap_ns } if *gap_ns > 0 => return Ok(()),
+            // What comes from here on has no counterpart: rounds count anew, and the drive has been written to.
+            Event::Restarted { .. } | Event::TestEnded { .. } | Event::WriteCache { restored: true, .. } => {
+                return Ok(());
+            }
+            event if is_answer(event) => match expected.next() {
+                None => return Ok(()),
+                // Rounds count anew after an interruption, so the test may ask for something else.
+                Some(wanted) if asked(event) != asked(wanted) => return Ok(()),
+                Some(wanted) if without_gap(event) == *wanted => {}
+                Some(_) => {
+                    let text = format!("record {} differs from that of the undisturbed run", entry.seq);
+                    return broken(Promise::FiguresAreTrue, text);
+                }
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn asked(event: &Event) -> Option<&Workload> {
+    match event {
+        Event::Preconditioned(segment) | Event::Measured(segment) => Some(&segment.workload),
+        _ => None,
+    }
+}
+
+fn without_gap(event: &Event) -> Event {
+    let clean = |segment: &Segment| Segment { gap_before: None, ..segment.clone() };
+    match event {
+        Event::Preconditioned(segment) => Event::Preconditioned(clean(segment)),
+        Event::Measured(segment) => Event::Measured(clean(segment)),
+        other => other.clone(),
+    }
+}

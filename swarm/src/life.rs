@@ -1,0 +1,169 @@
+//! One process: it finds a disk, does what the product does, and leaves a list of what happened.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fmt::Debug;
+use std::hash::{Hash as _, Hasher as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use plateau::course::{self, Ended, Reopened, Resumption};
+use record::storage::Storage;
+use record::storage::simulated::{Disk, Logged, Simulated};
+use record::{Library, RunFile};
+
+use crate::check::{Broken, Promise};
+use crate::script::{Clock, Life};
+use crate::witness::{Attempt, Shown, Witness};
+
+const ROOT: &str = "/var/lib/plateau/runs";
+
+/// What is tried. Tests put a broken one in its place, to see that it is found out.
+pub trait Product: Debug {
+    /// The disk as the product uses it.
+    fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;
+    /// What it does when the user asks for this.
+    fn resumption(&self, asked: Resumption) -> Resumption;
+}
+
+/// The product as it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WholeProduct;
+
+impl Product for WholeProduct {
+    fn storage(&self, disk: &Simulated) -> Arc<dyn Storage> {
+        Arc::new(disk.clone())
+    }
+
+    fn resumption(&self, asked: Resumption) -> Resumption {
+        asked
+    }
+}
+
+/// A process that has not done anything yet.
+#[derive(Debug)]
+pub(crate) struct Process<'a> {
+    product: &'a dyn Product,
+    pub disk: Simulated,
+    pub library: Library,
+}
+
+/// A run that a process found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// None where no run had been created.
+    pub run: Option<Reopened>,
+    /// Of the disk, after left-overs were removed.
+    pub state: u64,
+    /// The journal, byte by byte.
+    pub journal: Option<Vec<u8>>,
+}
+
+/// What a process did.
+#[derive(Debug)]
+pub(crate) struct Lived {
+    pub log: Vec<Logged>,
+    pub disk: Disk,
+    pub shown: Vec<Shown>,
+    pub ended: Result<(), Ended>,
+    pub broken: Option<Broken>,
+    pub calls: u64,
+}
+
+/// Where the journal of `file` is.
+pub(crate) fn journal_path(file: &RunFile) -> PathBuf {
+    Path::new(ROOT).join(&file.id).join("journal")
+}
+
+impl<'a> Process<'a> {
+    /// The process number `number` of a script.
+    pub fn new(product: &'a dyn Product, disk: Disk, file: &RunFile, life: &Life, number: usize) -> Self {
+        let disk = Simulated::on(disk, time(file.created, life.clock, number), life.faults.clone());
+        let library = Library::on(product.storage(&disk), ROOT);
+        Self { product, disk, library }
+    }
+
+    /// Looks for the run, as `plateau resume` does.
+    pub fn find(&self, file: &RunFile) -> Result<Found, Broken> {
+        let torn = |text: String| Broken { promise: Promise::NoTornRun, text };
+        let (runs, unreadable) = self.library.list().map_err(|error| torn(error.to_string()))?;
+        if let Some(error) = unreadable.first() {
+            return Err(torn(error.to_string()));
+        }
+        let run = match runs.iter().any(|run| run.file.id == file.id) {
+            true => Some(course::reopen(&self.library, &file.id).map_err(|ended| torn(ended.message))?),
+            false => self.library.sweep().map(|()| None).map_err(|error| torn(error.to_string()))?,
+        };
+        let left = self.disk.list(Path::new(ROOT)).unwrap_or_default();
+        if left.len() != usize::from(run.is_some()) {
+            return Err(torn(format!("the library holds {left:?}")));
+        }
+        let disk = self.disk.disk();
+        let mut hasher = DefaultHasher::new();
+        disk.hash(&mut hasher);
+        let journal = disk.read(&journal_path(file)).map(<[u8]>::to_vec);
+        Ok(Found { run, state: hasher.finish(), journal })
+    }
+
+    /// Begins the run, or goes on with the one that was found, to the end of it or of the process.
+    pub fn live(self, file: &RunFile, life: &Life, found: Option<Reopened>, is_first: bool) -> Lived {
+        let attempt = found.as_ref().map(|run| Attempt::of(&run.loaded, may_restart(file, life.how)));
+        let mut witness = Witness::of(&self.disk, attempt.unwrap_or_default(), is_first);
+        let ended = catch_unwind(AssertUnwindSafe(|| self.act(file, life, found, &mut witness)));
+        let Witness { shown, mut broken, .. } = witness;
+        let ended = ended.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic".into());
+            broken = Some(Broken { promise: Promise::NoPanic, text: text.clone() });
+            Err(Ended { exit: 101, message: text, may_resume: false })
+        });
+        if let Err(ended) = &ended
+            && !ended.may_resume
+        {
+            let text = format!("exit code {}: {}", ended.exit, ended.message);
+            broken.get_or_insert(Broken { promise: Promise::Completes, text });
+        }
+        let (log, disk) = (self.disk.log(), self.disk.disk());
+        Lived { log, disk, shown, ended, broken, calls: self.disk.calls() }
+    }
+
+    fn act(
+        &self,
+        file: &RunFile,
+        life: &Life,
+        found: Option<Reopened>,
+        witness: &mut Witness,
+    ) -> Result<(), Ended> {
+        let interrupted = self.disk.interrupted();
+        match found {
+            None => {
+                let mut armed = course::simulated_drive(file, false)?;
+                course::start(&self.library, file.clone(), &mut armed, &interrupted, witness)?;
+            }
+            Some(run) if run.is_complete() => {}
+            Some(run) => {
+                let mut armed = course::simulated_drive(&run.stored.file, true)?;
+                let how = self.product.resumption(life.how);
+                run.go_on(&mut armed, how, &interrupted, witness)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A test may begin again when the user says so, or when its time line is the result.
+fn may_restart(file: &RunFile, how: Resumption) -> bool {
+    let has_timeline =
+        file.tests.iter().any(|name| pts::Task::named(file, name).is_ok_and(|task| task.is_timeline()));
+    how == Resumption::RestartTest || (how == Resumption::Plain && has_timeline)
+}
+
+fn time(created: Timestamp, clock: Clock, number: usize) -> Timestamp {
+    let hours = match clock {
+        Clock::Stands => 0,
+        Clock::Goes => 24,
+        Clock::Back => -1,
+    };
+    let passed = SignedDuration::from_hours(hours * i64::try_from(number).unwrap_or(0));
+    created.saturating_add(passed).unwrap_or(created)
+}

@@ -1,0 +1,101 @@
+//! `cargo xtask swarm`: scenarios one after another, until a number of them, a time, or a failure.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use swarm::{Count, WholeProduct, explore, shrink};
+
+/// Failures after which it ends; further ones are usually the same.
+const MOST_FAILURES: usize = 3;
+const REPORT_EVERY: Duration = Duration::from_secs(60);
+
+/// How far to go.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    first: u64,
+    seeds: u64,
+    until: Option<Instant>,
+}
+
+fn extent(arguments: &[String]) -> Result<Extent, String> {
+    let mut extent = Extent { first: 1, seeds: u64::MAX, until: None };
+    let mut words = arguments.iter();
+    while let Some(name) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{name} needs a value"))?;
+        let wrong = || format!("{name} {value}: not a number");
+        match name.as_str() {
+            "--seed" => (extent.first, extent.seeds) = (value.parse().map_err(|_| wrong())?, 1),
+            "--first" => extent.first = value.parse().map_err(|_| wrong())?,
+            "--seeds" => extent.seeds = value.parse().map_err(|_| wrong())?,
+            "--minutes" => {
+                let minutes: f64 = value.parse().map_err(|_| wrong())?;
+                let length = Duration::try_from_secs_f64(minutes * 60.0).map_err(|_| wrong())?;
+                extent.until = Some(Instant::now() + length);
+            }
+            _ => return Err(format!("no option '{name}'")),
+        }
+    }
+    if extent.until.is_none() && extent.seeds == u64::MAX {
+        extent.seeds = 100;
+    }
+    Ok(extent)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let extent = match extent(&arguments) {
+        Ok(extent) => extent,
+        Err(problem) => {
+            eprintln!("swarm: {problem}\nusage: swarm [--seeds N] [--first S] [--minutes M] [--seed S]");
+            return ExitCode::from(2);
+        }
+    };
+    // Models and plans are named from there, so that their names are the same in every checkout.
+    if let Err(error) = std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")) {
+        eprintln!("swarm: {error}");
+        return ExitCode::from(2);
+    }
+    run(extent)
+}
+
+fn run(extent: Extent) -> ExitCode {
+    let begun = Instant::now();
+    let (mut count, mut failures, mut told) = (Count::default(), 0, Instant::now());
+    for seed in (extent.first..).take(usize::try_from(extent.seeds).unwrap_or(usize::MAX)) {
+        if extent.until.is_some_and(|until| Instant::now() >= until) || failures == MOST_FAILURES {
+            break;
+        }
+        match explore(&WholeProduct, seed, extent.until) {
+            Ok(done) => count += done,
+            Err(failure) => {
+                failures += 1;
+                println!("FAILED {}\n{}", failure.broken, failure.script);
+                match shrink(&WholeProduct, &failure.script) {
+                    Some((script, broken)) => println!("at least: {broken}\n{script}"),
+                    None => {
+                        println!("played alone, the script breaks no promise: the simulation itself is wrong")
+                    }
+                }
+                println!("again: cargo xtask swarm --seed {seed}");
+            }
+        }
+        if told.elapsed() >= REPORT_EVERY {
+            told = Instant::now();
+            println!("{}", report(count, begun.elapsed(), seed));
+        }
+    }
+    println!("{}", report(count, begun.elapsed(), extent.first + count.seeds));
+    if failures > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn report(count: Count, took: Duration, seed: u64) -> String {
+    let seconds = took.as_secs_f64().max(1e-9);
+    format!(
+        "{} crash points in {seconds:.0} s ({:.0} per hour), {} runs, {} seeds, up to seed {seed}",
+        count.crash_points,
+        count.crash_points as f64 / seconds * 3600.0,
+        count.runs,
+        count.seeds
+    )
+}

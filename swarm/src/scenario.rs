@@ -1,0 +1,126 @@
+//! What is tried, all of it from one seed.
+
+use plateau::course::{self, Resumption};
+use record::RunFile;
+use record::storage::simulated::{Fault, FaultKind};
+use stdx::rng::Rng;
+
+use crate::script::{Clock, Life};
+
+/// Where models and plans are, from the root of the workspace.
+const DATA: &str = "swarm/data";
+const CREATED: &str = "2026-11-22T12:00:00Z";
+/// The runs that are crashed, beside the one in which nothing goes wrong.
+const TROUBLED_RUNS: usize = 2;
+const MOST_FAULTS: u64 = 3;
+
+/// A run to crash, in several ways.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// What is asked for, as typed after `plateau run`.
+    pub words: Vec<String>,
+    /// First lives, and how every later one goes on.
+    pub settings: Vec<Setting>,
+}
+
+/// A first life, and the ways of those after it.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The life that is crashed.
+    pub first: Life,
+    /// How each later life is begun.
+    pub how: Resumption,
+    /// What the wall clock shows.
+    pub clock: Clock,
+}
+
+impl Scenario {
+    /// The scenario of `seed`. `calls` says how many calls to the disk the run makes when nothing goes wrong.
+    ///
+    /// # Errors
+    /// When its own run cannot be made.
+    pub fn of(
+        seed: u64,
+        calls: impl FnOnce(&RunFile) -> Result<u64, String>,
+    ) -> Result<(Self, RunFile), String> {
+        let mut rng = Rng::from_seed_and_stream(seed, 1);
+        let words = words(&mut rng);
+        let file = run_file(&words)?;
+        let calls = calls(&file)?;
+        let mut settings = vec![setting(&mut rng, Vec::new())];
+        for _ in 0..TROUBLED_RUNS {
+            let faults = (0..=rng.below(MOST_FAULTS)).map(|_| fault(&mut rng, calls)).collect();
+            settings.push(setting(&mut rng, faults));
+        }
+        Ok((Self { seed, words, settings }, file))
+    }
+}
+
+/// What is asked for in `words`.
+pub(crate) fn run_file(words: &[String]) -> Result<RunFile, String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let created = CREATED.parse().map_err(|error| format!("{error}"))?;
+    course::run_file(&words, "swarm0", created).map_err(|ended| ended.message)
+}
+
+fn one<'a>(rng: &mut Rng, choices: &[&'a str]) -> &'a str {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+fn words(rng: &mut Rng) -> Vec<String> {
+    let tests = one(rng, &["own", "own", "tp-128", "tp-128", "lat", "wsat", "tp-128,own"]);
+    let scale = if tests == "wsat" { "1/16" } else { one(rng, &["1", "1/16"]) };
+    let profile = one(rng, &["pts-e-1.0", "pts-e-2.0"]);
+    let seed = rng.below(1 << 32).to_string();
+    let cell = one(rng, &["0.01", "0.02"]);
+    let target = format!("sim:{DATA}/tiny.toml");
+    let plan = format!("{DATA}/plan.toml");
+    let typed = [
+        tests,
+        &target,
+        "--plan",
+        &plan,
+        "--scale",
+        scale,
+        "--profile",
+        profile,
+        "--seed",
+        &seed,
+        "--cell-seconds",
+        cell,
+        "--max-rounds",
+        "5",
+        "--precondition",
+        "1",
+    ];
+    typed.map(str::to_owned).into()
+}
+
+fn setting(rng: &mut Rng, faults: Vec<Fault>) -> Setting {
+    let how = match rng.below(4) {
+        0 => Resumption::RestartTest,
+        1 => Resumption::ContinueTimeline,
+        _ => Resumption::Plain,
+    };
+    let clock = match rng.below(5) {
+        0 => Clock::Back,
+        1 | 2 => Clock::Stands,
+        _ => Clock::Goes,
+    };
+    Setting { first: Life { how, clock, faults, cut: None }, how, clock }
+}
+
+fn fault(rng: &mut Rng, calls: u64) -> Fault {
+    let kind = match rng.below(8) {
+        0 => FaultKind::NoSpace,
+        1 => FaultKind::Quota,
+        2 => FaultKind::ReadOnly,
+        3 | 4 => FaultKind::Broken,
+        5 => FaultKind::Dead,
+        6 => FaultKind::Slow { ns: 1_000_000_000 * (1 + rng.below(100_000)) },
+        _ => FaultKind::Interrupt,
+    };
+    Fault { call: rng.below(calls), kind }
+}

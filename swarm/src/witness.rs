@@ -1,0 +1,137 @@
+//! Somebody who watches a run, and remembers what was shown.
+
+use std::sync::Arc;
+
+use drive::Tick;
+use plateau::course::Audience;
+use record::storage::simulated::Simulated;
+use record::{Event, Loaded, Workload};
+
+use crate::check::{Broken, Promise};
+
+/// A record of the journal that was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Where it ends in the file.
+    pub end: usize,
+    /// Its bytes; they begin with a hash that vouches for all before it.
+    pub bytes: Arc<[u8]>,
+}
+
+/// Something that was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// The id of the run.
+    Id,
+    /// A record.
+    Record(Line),
+}
+
+/// What the test that goes on has behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Attempt {
+    /// It was purged since it began, or began again.
+    pub purged: bool,
+    /// The user asked that it begins again, or its kind does so unasked.
+    pub may_restart: bool,
+}
+
+/// Who watches one life of a run.
+#[derive(Debug)]
+pub struct Witness {
+    disk: Simulated,
+    attempt: Attempt,
+    is_first: bool,
+    pub shown: Vec<Shown>,
+    pub broken: Option<Broken>,
+}
+
+impl Witness {
+    pub fn of(disk: &Simulated, attempt: Attempt, is_first: bool) -> Self {
+        Self { disk: disk.clone(), attempt, is_first, shown: Vec::new(), broken: None }
+    }
+
+    fn show(&mut self, shown: Shown) {
+        self.disk.mark(self.shown.len());
+        self.shown.push(shown);
+    }
+
+    fn breaks(&mut self, promise: Promise, text: String) {
+        self.broken.get_or_insert(Broken { promise, text });
+    }
+}
+
+impl Attempt {
+    /// Of the test that `loaded` shows as begun and not ended.
+    pub fn of(loaded: &Loaded, may_restart: bool) -> Self {
+        let mut purged = false;
+        for entry in &loaded.entries {
+            match entry.event {
+                Event::TestStarted { .. } | Event::Restarted { .. } => purged = false,
+                Event::Purged(_) => purged = true,
+                _ => {}
+            }
+        }
+        Self { purged, may_restart }
+    }
+}
+
+impl Audience for Witness {
+    fn phase(&mut self, what: &str) {
+        if what != "purging" {
+            return;
+        }
+        if self.attempt.purged {
+            self.breaks(
+                Promise::PurgedOnce,
+                "the test was purged before, and nobody asked to restart it".into(),
+            );
+        }
+        self.attempt.purged = true;
+    }
+
+    fn share_done(&mut self, _: f64) {}
+
+    fn begin(&mut self, _: &Workload, _: bool) {}
+
+    fn tick(&mut self, _: &Tick) {}
+
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::TestStarted { .. } => self.attempt = Attempt::default(),
+            Event::Restarted { test } => {
+                if !self.attempt.may_restart {
+                    self.breaks(
+                        Promise::PurgedOnce,
+                        format!("{test} begins again, and nobody asked for that"),
+                    );
+                }
+                self.attempt = Attempt::default();
+            }
+            _ => {}
+        }
+        let last = self.disk.last_append();
+        if let Some((bytes, end)) = last.filter(|(bytes, _)| is_record_of(bytes, event)) {
+            return self.show(Shown::Record(Line { end, bytes }));
+        }
+        // What a test says follows from its answers; it says it again when they are replayed.
+        if self.is_first || !matches!(event, Event::Noted(_)) {
+            self.breaks(Promise::ShownIsKept, format!("{event:?} was shown and is not the last record"));
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        if line.starts_with("run ") && line.contains(" on ") {
+            self.show(Shown::Id);
+        }
+    }
+
+    fn clear(&mut self) {}
+}
+
+/// Whether `line` of a journal holds this event. It comes last in a record.
+fn is_record_of(line: &[u8], event: &Event) -> bool {
+    let Ok(json) = serde_json::to_string(event) else { return false };
+    let rest = line.strip_suffix(b"}\n").and_then(|rest| rest.strip_suffix(json.as_bytes()));
+    rest.is_some_and(|rest| rest.ends_with(b"\"event\":"))
+}
