@@ -28,7 +28,7 @@ use record::{HostCheck, HostVerdict};
 use crate::host::{Roots, SysDevice};
 use crate::placement::parse_list;
 use crate::target::Real;
-pub use tuning::Tuning;
+pub use tuning::{KnownSettings, Tuning};
 
 /// Between two looks at counters.
 const WATCHED: Duration = Duration::from_millis(300);

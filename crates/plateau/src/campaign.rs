@@ -32,13 +32,13 @@ type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    conduct::take_apart_left_over(&library)?;
+    conduct::dismantle_left_over(&library, &options.erase)?;
     let looked_at = look(options, &library)?;
     let shared = check(&looked_at, options, &library)?;
     let logo = Wanted::of(&options.asked)?.logo.as_deref().map(publication::picture).transpose()?;
     // From here on an interruption is one of runs, which have things to put back.
     let interrupted = signals::watch()?;
-    let armed = arm(looked_at, options, &library)?;
+    let armed = arm(looked_at, options)?;
     let begun = begin(armed, shared, &library, logo.as_deref())?;
     let campaign =
         begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
@@ -105,7 +105,7 @@ fn cpu_ns_per_io() -> Done<f64> {
 }
 
 /// Takes every target, before anything is written to one.
-fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run, library: &Library) -> Done<Vec<(RunFile, Armed)>> {
+fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run) -> Done<Vec<(RunFile, Armed)>> {
     let erase = &options.erase;
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
     if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {
@@ -121,7 +121,7 @@ fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run, library: &Library) -> Do
     for (file, drive) in looked_at {
         let typed: Vec<String> =
             erase.iter().filter(|typed| **typed == file.target.identity).cloned().collect();
-        ready.push(conduct::take(file, drive, &typed, library, &options.handling)?);
+        ready.push(conduct::take(file, drive, &typed, &options.handling)?);
     }
     Ok(ready)
 }

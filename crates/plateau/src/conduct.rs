@@ -19,19 +19,21 @@ use crate::progress::Progress;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
-use crate::{host, lba_format, places, printer, publication, report_file, settings, signals, speeds, upkeep};
+use crate::{
+    host, lba_format, places, printer, publication, report_file, settings, signals, speeds, undo, upkeep,
+};
 
 /// Checks everything, then runs; returns the finished run.
 pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
-    take_apart_left_over(&library)?;
+    dismantle_left_over(&library, &options.erase)?;
     let mut wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     wanted.open.libraries = vec![library.root().to_owned()];
     let (file, drive) = prepare(wanted, Being::now())?;
     // From here on an interruption is one of a run, which has things to put back.
     let interrupted = signals::watch()?;
-    let (mut file, mut armed) = take(file, drive, &options.erase, &library, &options.handling)?;
+    let (mut file, mut armed) = take(file, drive, &options.erase, &options.handling)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
@@ -54,16 +56,12 @@ pub fn take(
     mut file: RunFile,
     drive: Drive,
     erase: &[String],
-    library: &Library,
     handling: &cli::Handling,
 ) -> Done<(RunFile, Armed)> {
-    let mut armed = drive.arm_for_run(erase, library.root())?;
+    let state = places::state()?;
+    let mut armed = drive.arm_for_run(erase, &state)?;
     let handling = handling.over(&file.handling);
-    let asked_format = handling.lba_format;
-    if asked_format.is_some() {
-        std::fs::create_dir_all(library.root())?;
-    }
-    lba_format::prepare(&mut armed, library.root(), asked_format)?;
+    lba_format::prepare(&mut armed, &state, handling.lba_format)?;
     // A file that did not exist before has a sector size only now, an array its capacity, and a drive in another
     // format another one.
     file.target = armed.facts().clone();
@@ -124,10 +122,16 @@ impl Being {
     }
 }
 
-/// Arrays that a run left which did not come to its end: their members are drives again before anything is looked at.
-pub fn take_apart_left_over(library: &Library) -> Done {
-    for undone in drive::dissolve_left_over(library.root()) {
-        printer::tell_line(&undone?);
+/// Dismantles arrays left by interrupted runs, where each member is confirmed: their members are drives again before
+/// anything is looked at. One that stays keeps nobody from testing other drives; its members are refused as they are.
+pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
+    let state = places::state()?;
+    undo::warn_of_untrusted(library, &state);
+    for done in drive::dissolve_left_over(&state, erase) {
+        match done {
+            Ok(done) => printer::tell_line(&done),
+            Err(error) => printer::tell_line(&format!("warning: {error}")),
+        }
     }
     Ok(())
 }
@@ -175,8 +179,7 @@ pub struct Work<'a> {
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress } = work;
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
-    let library = run.dir.parent().unwrap_or(&run.dir);
-    let upkeep = upkeep::begin(armed, library, profile, handling, journal)
+    let upkeep = upkeep::begin(armed, &places::state()?, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
     let work = Work { run, armed, journal, interrupted, handling, progress };
     let result = tests(work, entries, begin);

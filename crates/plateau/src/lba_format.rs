@@ -23,8 +23,8 @@ pub struct Changed {
 
 /// Before anything of a new run: gives the drive the format that was asked for, or the one that an earlier run has
 /// not put back.
-pub fn prepare(armed: &mut Armed, library: &Path, asked: Option<u8>) -> Done {
-    let left = left_over(armed, library)?;
+pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
+    let left = left_over(armed, state)?;
     let now = armed.lba_format();
     let own = left.as_ref().map(|changed| changed.was).or(now);
     match asked {
@@ -33,9 +33,8 @@ pub fn prepare(armed: &mut Armed, library: &Path, asked: Option<u8>) -> Done {
             // Told again where it is left over: a crash may come before the drive has formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
-            let note = own.map(|was| {
-                Note::write(library, KIND, &identity, &json!({ "identity": identity, "was": was }))
-            });
+            let note = own
+                .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(asked) {
                 // What was refused was not begun; after any other failure nobody knows.
@@ -58,8 +57,8 @@ pub fn prepare(armed: &mut Armed, library: &Path, asked: Option<u8>) -> Done {
 }
 
 /// As a run begins or goes on: what has to be put back at its end, if anything.
-pub fn begin(armed: &Armed, library: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
-    let Some(changed) = left_over(armed, library)? else { return Ok(None) };
+pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
+    let Some(changed) = left_over(armed, state)? else { return Ok(None) };
     if let Some(is) = armed.lba_format() {
         journal.append(Event::LbaFormat { was: changed.was, is, restored: false })?;
     }
@@ -82,8 +81,8 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     }
 }
 
-fn left_over(armed: &Armed, library: &Path) -> Done<Option<Changed>> {
-    let Some((note, content)) = Note::left_over(library, KIND, &armed.facts().identity)? else {
+fn left_over(armed: &Armed, state: &Path) -> Done<Option<Changed>> {
+    let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
         return Ok(None);
     };
     match content["was"].as_u64().and_then(|was| u8::try_from(was).ok()) {

@@ -12,7 +12,7 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     let root = match option {
         Some(path) => path.to_path_buf(),
         None if is_root() => PathBuf::from("/var/lib/plateau/runs"),
-        None => data_home()?.join("plateau/runs"),
+        None => user_folder("XDG_DATA_HOME", ".local/share", "--library")?.join("runs"),
     };
     Ok(Library::at(std::path::absolute(root)?))
 }
@@ -22,9 +22,39 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
+/// Where it is noted what has to be restored after a crash: what is found there is acted upon. PLATEAU_STATE, else the
+/// system's place for root, else the user's. Whoever opens it makes sure that nobody else can have written there.
+pub fn state() -> Done<PathBuf> {
+    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !drive::has_more_rights_than_its_caller());
+    match set {
+        Some(path) => Ok(std::path::absolute(path)?),
+        None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),
+        // Without a home there is nothing to restore; where something has to be noted, its writer says what to do.
+        None => Ok(user_folder("XDG_STATE_HOME", ".local/state", "PLATEAU_STATE")
+            .unwrap_or_else(|_| PathBuf::from("/var/lib/plateau/state"))),
+    }
+}
+
 /// A path as text, for documents: names need not be text, and what is none of it is replaced.
 pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// Whether only this user, or root, can have written a run; otherwise why not. A group may write to it, as on systems
+/// where each user has a group of their own.
+pub fn is_own_run(dir: &Path) -> Result<(), String> {
+    let acting = std::fs::metadata("/proc/self").map_err(|error| error.to_string())?.uid();
+    for path in [dir.to_path_buf(), dir.join("run.json"), dir.join("journal")] {
+        let meta =
+            std::fs::symlink_metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if meta.uid() != acting && meta.uid() != 0 {
+            return Err(format!("{} belongs to user {}", path.display(), meta.uid()));
+        }
+        if meta.mode() & 0o002 != 0 {
+            return Err(format!("{} can be written by anybody", path.display()));
+        }
+    }
+    Ok(())
 }
 
 /// What was typed, for the run to remember.
@@ -37,9 +67,11 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-fn data_home() -> Done<PathBuf> {
+fn user_folder(variable: &str, below_home: &str, instead: &str) -> Done<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share"))).ok_or_else(|| {
-        Failure::text(Exit::Usage, "neither XDG_DATA_HOME nor HOME is set; name a folder with --library DIR")
+    let folder = set(variable).or_else(|| set("HOME").map(|home| home.join(below_home)));
+    folder.map(|folder| folder.join("plateau")).ok_or_else(|| {
+        let text = format!("neither {variable} nor HOME is set; name a folder with {instead}");
+        Failure::text(Exit::Usage, text)
     })
 }

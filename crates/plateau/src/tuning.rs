@@ -7,7 +7,7 @@ mod shared;
 
 use std::path::Path;
 
-use drive::Tuning;
+use drive::{KnownSettings, Tuning};
 use record::{Event, TargetFacts};
 use serde_json::{Value, json};
 
@@ -33,20 +33,19 @@ pub struct Tuned {
 
 impl Tuner {
     /// Before the host is looked at.
-    pub fn begin(library: &Path) -> Done<Self> {
-        Self::begin_in(&shared::folder(library))
+    pub fn begin(state: &Path) -> Done<Self> {
+        Self::begin_in(state, KnownSettings::of_this_host())
     }
 
-    fn begin_in(folder: &Path) -> Done<Self> {
-        Ok(Self { shared: Shared::join(folder)? })
+    fn begin_in(state: &Path, known: KnownSettings) -> Done<Self> {
+        Ok(Self { shared: Shared::join(state, known)? })
     }
 
     /// Changes settings, or none of them.
-    pub fn set(self, facts: &TargetFacts, library: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
+    pub fn set(self, facts: &TargetFacts, state: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
         let (of_host, of_device): (Vec<Tuning>, Vec<Tuning>) =
             tunings.into_iter().partition(|tuning| tuning.of_host);
-        let set =
-            self.shared.apply(&of_host).and_then(|all| Ok((all, set_device(facts, library, of_device)?)));
+        let set = self.shared.apply(&of_host).and_then(|all| Ok((all, set_device(facts, state, of_device)?)));
         match set {
             Ok((of_host, of_device)) => Ok(Tuned { shared: self.shared, of_host, of_device }),
             Err(failure) => {
@@ -58,11 +57,7 @@ impl Tuner {
     }
 }
 
-fn set_device(
-    facts: &TargetFacts,
-    library: &Path,
-    tunings: Vec<Tuning>,
-) -> Done<Option<(Note, Vec<Tuning>)>> {
+fn set_device(facts: &TargetFacts, state: &Path, tunings: Vec<Tuning>) -> Done<Option<(Note, Vec<Tuning>)>> {
     if tunings.is_empty() {
         return Ok(None);
     }
@@ -71,7 +66,7 @@ fn set_device(
         "attachment": facts.attachment,
         "tunings": tunings.iter().map(written).collect::<Vec<_>>(),
     });
-    let note = Note::write(library, KIND, &facts.identity, &content)?;
+    let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
         if let Err(error) = tuning.apply() {
             // The one that failed was set or was not; those before it were.
@@ -123,21 +118,46 @@ fn event(tuning: &Tuning, restored: bool) -> Event {
 }
 
 /// After a crash: what was noted and never put back.
-pub fn restore_left_over(facts: &TargetFacts, library: &Path) -> Done {
-    shared::restore_left_over(library)?;
-    let Some((note, content)) = Note::left_over(library, KIND, &facts.identity)? else { return Ok(()) };
+pub fn restore_left_over(facts: &TargetFacts, state: &Path) -> Done {
+    restore_known(facts, state, &KnownSettings::of_this_host())
+}
+
+fn restore_known(facts: &TargetFacts, state: &Path, known: &KnownSettings) -> Done {
+    shared::restore_left_over(state, known)?;
+    let Some((note, content)) = Note::left_over(state, KIND, &facts.identity)? else { return Ok(()) };
     // Attached anew, the device has new settings.
     let lives = content["attachment"].as_str() == facts.attachment.as_deref();
-    let tunings = content["tunings"].as_array().into_iter().flatten().filter_map(read);
-    let living: Vec<Tuning> = tunings.filter(|_| lives).collect();
-    for tuning in &living {
-        tuning.undo()?;
-    }
-    if !living.is_empty() {
+    let living = if lives { noted(&content, known) } else { Vec::new() };
+    let restored = living.iter().filter(|tuning| is_undone(tuning)).count();
+    if restored > 0 {
         printer::tell_line("restored settings of the drive, which an earlier run had left changed");
     }
-    note.done();
+    if restored == living.len() {
+        note.done();
+    }
     Ok(())
+}
+
+/// One that cannot be put back does not keep others from being measured.
+fn is_undone(tuning: &Tuning) -> bool {
+    let undone = tuning.undo();
+    if let Err(error) = &undone {
+        printer::tell_line(&format!("warning: {error}; the next run tries again"));
+    }
+    undone.is_ok()
+}
+
+/// The settings of a note that are settings; of others a warning is all that comes.
+fn noted(content: &Value, known: &KnownSettings) -> Vec<Tuning> {
+    let all = content["tunings"].as_array().into_iter().flatten().filter_map(read);
+    let accept = |tuning| match known.accept(tuning) {
+        Ok(tuning) => Some(tuning),
+        Err(error) => {
+            printer::tell_line(&format!("warning: {error}"));
+            None
+        }
+    };
+    all.filter_map(accept).collect()
 }
 
 fn written(tuning: &Tuning) -> Value {
@@ -172,14 +192,22 @@ mod tests {
         TargetFacts { identity: "S1".into(), attachment: Some(attachment.into()), ..drive.facts().clone() }
     }
 
+    const SCHEDULER: &str = "devices/virtual/block/loop0/queue/scheduler";
+    const GOVERNOR: &str = "devices/system/cpu/cpufreq/policy0/scaling_governor";
+
     /// A scheduler and a governor in files that take everything.
     fn settings(dir: &Path) -> Vec<Tuning> {
         let setting = |name: &str, was: &str, to: &str| {
-            let path = dir.join(name);
+            let path = dir.canonicalize().expect("a path").join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
             fs::write(&path, was).expect("a file");
-            Tuning { setting: name.into(), path, was: was.into(), to: to.into(), of_host: name == "governor" }
+            Tuning { setting: name.into(), path, was: was.into(), to: to.into(), of_host: name == GOVERNOR }
         };
-        vec![setting("scheduler", "bfq", "none"), setting("governor", "powersave", "performance")]
+        vec![setting(SCHEDULER, "bfq", "none"), setting(GOVERNOR, "powersave", "performance")]
+    }
+
+    fn known(dir: &Path) -> KnownSettings {
+        KnownSettings::below(&dir.canonicalize().expect("a path"))
     }
 
     fn now(tunings: &[Tuning]) -> Vec<String> {
@@ -187,7 +215,7 @@ mod tests {
     }
 
     fn set(facts: &TargetFacts, dir: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
-        Tuner::begin_in(dir).expect("joined").set(facts, dir, tunings)
+        Tuner::begin_in(dir, known(dir)).expect("joined").set(facts, dir, tunings)
     }
 
     #[test]
@@ -245,9 +273,38 @@ mod tests {
             let dir = tempfile::tempdir().expect("a folder");
             let tunings = settings(dir.path());
             drop(set(&facts("b:1"), dir.path(), tunings.clone()).expect("done"));
-            restore_left_over(&facts(attachment), dir.path()).expect("done");
+            restore_known(&facts(attachment), dir.path(), &known(dir.path())).expect("done");
             assert_eq!(now(&tunings), expected, "{attachment}");
-            restore_left_over(&facts(attachment), dir.path()).expect("nothing is left");
+            restore_known(&facts(attachment), dir.path(), &known(dir.path())).expect("nothing is left");
         }
+    }
+
+    #[test]
+    fn a_note_restores_only_what_plateau_changes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let tunings = settings(dir.path());
+        let victim = dir.path().join("victim");
+        fs::write(&victim, "mine").expect("a file");
+        let attack = Tuning { path: victim.clone(), was: "attacked".into(), ..tunings[0].clone() };
+        let tunings = [attack.clone(), tunings[0].clone()];
+        let content = json!({ "attachment": "b:1", "tunings": tunings.each_ref().map(written) });
+        drop(Note::write(dir.path(), KIND, "S1", &content).expect("a note"));
+        let host = json!({ "boot": shared::boot(), "tunings": [written(&attack)] });
+        fs::write(dir.path().join(".tuning-host.json"), host.to_string()).expect("a note");
+        fs::write(&tunings[1].path, "none").expect("the scheduler");
+        restore_known(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
+        assert_eq!(fs::read_to_string(&victim).expect("a file"), "mine");
+        assert_eq!(fs::read_to_string(&tunings[1].path).expect("a file"), "bfq");
+    }
+
+    #[test]
+    fn a_note_of_what_is_gone_keeps_nobody_from_running() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let tunings = settings(dir.path());
+        drop(set(&facts("b:1"), dir.path(), tunings.clone()).expect("done"));
+        for tuning in &tunings {
+            fs::remove_file(&tuning.path).expect("our own");
+        }
+        restore_known(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
     }
 }

@@ -3,29 +3,41 @@
 //! A note is on disk before anything is changed and goes when it was put back, so that the next start on the same
 //! drive puts it back after a crash. As long as the process lives that wrote it, nobody else takes it up.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 
+use record::Library;
 use serde_json::Value;
+use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
+use crate::printer;
+
+/// More than any note has.
+const MOST_BYTES: u64 = 1 << 20;
+/// What notes begin with; in a library they are nobody's.
+const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
 /// A note, held by this process.
 #[derive(Debug)]
 pub struct Note {
-    path: PathBuf,
+    folder: OwnedFolder,
+    name: String,
     /// Locked until it is closed.
     _file: File,
 }
 
 impl Note {
     /// Writes down what has to be put back on the drive of this identity; returns when it is on disk.
-    pub fn write(library: &Path, kind: &str, identity: &str, content: &Value) -> Done<Self> {
-        let path = library.join(name(kind, identity));
-        let failed =
-            |e: std::io::Error| Failure::text(Exit::Run, format!("cannot write {}: {e}", path.display()));
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    pub fn write(state: &Path, kind: &str, identity: &str, content: &Value) -> Done<Self> {
+        let name = name(kind, identity);
+        let folder = OwnedFolder::make(state).map_err(untrusted)?;
+        let file = folder.make_file(&name).map_err(untrusted)?;
+        let failed = |error: std::io::Error| {
+            let path = folder.path().join(&name);
+            Failure::text(Exit::Run, format!("cannot write {}: {error}", path.display()))
+        };
         if !is_ours(&file).map_err(failed)? {
             return Err(Failure::text(
                 Exit::Refused,
@@ -36,26 +48,80 @@ impl Note {
         }
         file.set_len(0).map_err(failed)?;
         (&file).write_all(content.to_string().as_bytes()).map_err(failed)?;
-        file.sync_all().and_then(|()| File::open(library)?.sync_all()).map_err(failed)?;
-        Ok(Self { path, _file: file })
+        file.sync_all().map_err(failed)?;
+        folder.sync().map_err(untrusted)?;
+        Ok(Self { folder, name, _file: file })
     }
 
-    /// What a process that is gone has left over; null where nobody can tell what that was.
-    pub fn left_over(library: &Path, kind: &str, identity: &str) -> Done<Option<(Self, Value)>> {
-        let path = library.join(name(kind, identity));
-        let Ok(file) = File::open(&path) else { return Ok(None) };
+    /// What a process that is gone has left over; null where nobody can tell what that was. What somebody else can
+    /// have written is not a note.
+    pub fn left_over(state: &Path, kind: &str, identity: &str) -> Done<Option<(Self, Value)>> {
+        let Ok(Some(folder)) = OwnedFolder::open(state) else { return Ok(None) };
+        let name = name(kind, identity);
+        let file = match folder.file(&name) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                printer::tell_line(&format!("warning: a note is not acted upon: {}", chain(&error)));
+                return Ok(None);
+            }
+        };
         if !is_ours(&file)? {
             return Ok(None);
         }
-        let text = std::fs::read_to_string(&path)?;
-        let content = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Ok(Some((Self { path, _file: file }, content)))
+        let mut text = String::new();
+        // One that is too long or no text makes no sense either.
+        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
+        let content = read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+        Ok(Some((Self { folder, name, _file: file }, content)))
     }
 
     /// It was put back.
     pub fn done(self) {
         // A note that stays is done once more at the next start, which harms nothing.
-        drop(std::fs::remove_file(&self.path));
+        drop(self.folder.remove(&self.name));
+    }
+}
+
+/// Warns of notes that are not acted upon: those in a library, which others may have written, and all of a state
+/// folder that others can write to.
+pub fn warn_of_untrusted(library: &Library, state: &Path) {
+    if let Err(error) = OwnedFolder::open(state) {
+        printer::tell_line(&format!(
+            "warning: what an earlier run may have left changed is not restored: {}",
+            chain(&error)
+        ));
+    }
+    let entries = std::fs::read_dir(library.root()).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
+    names.sort();
+    if let [first, rest @ ..] = &names[..] {
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        printer::tell_line(&format!(
+            "warning: {}{more}: notes in a library are never acted upon, because others may have written them; \
+             Plateau keeps its own in {}; remove them",
+            library.root().join(first).display(),
+            state.display()
+        ));
+    }
+}
+
+/// A state folder that cannot be used, with what to do about it.
+pub fn untrusted(error: Unowned) -> Failure {
+    let text = format!(
+        "{}; what a run changes is noted where nobody else can write, so that it can be restored after a crash: \
+         name such a folder with PLATEAU_STATE",
+        chain(&error)
+    );
+    Failure::text(Exit::Run, text)
+}
+
+fn chain(error: &Unowned) -> String {
+    match error {
+        Unowned::System { source, .. } => format!("{error}: {source}"),
+        other => other.to_string(),
     }
 }
 

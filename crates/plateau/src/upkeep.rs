@@ -22,16 +22,16 @@ pub struct Upkeep {
 /// Puts back what a crash left, looks at the host, and sets what the run wants.
 pub fn begin(
     armed: &mut Armed,
-    library: &Path,
+    state: &Path,
     profile: &Profile,
     handling: &Handling,
     journal: &mut Journal,
 ) -> Done<Upkeep> {
-    tuning::restore_left_over(armed.facts(), library)?;
-    let format = lba_format::begin(armed, library, journal)?;
-    let tuned = look(armed, library, handling.tune, journal)?;
+    tuning::restore_left_over(armed.facts(), state)?;
+    let format = lba_format::begin(armed, state, journal)?;
+    let tuned = look(armed, state, handling.tune, journal)?;
     let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
-    match write_cache::set(armed, library, profile, choice, journal) {
+    match write_cache::set(armed, state, profile, choice, journal) {
         Ok(cache) => Ok(Upkeep { cache, tuned, format }),
         Err(failure) => {
             restore_tuned(tuned, journal);
@@ -57,14 +57,14 @@ fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
 }
 
 /// Host checks, as the host is while the run goes on: behind the tuning.
-fn look(armed: &Armed, library: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
-    let tuner = tune.then(|| Tuner::begin(library)).transpose()?;
+fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
+    let tuner = tune.then(|| Tuner::begin(state)).transpose()?;
     let mut looked = armed.host_look();
     let mut tuned = None;
     if let Some(tuner) = tuner {
         let wanted = std::mem::take(&mut looked.tunings);
         let is_changed = !wanted.is_empty();
-        tuned = Some(tuner.set(armed.facts(), library, wanted)?);
+        tuned = Some(tuner.set(armed.facts(), state, wanted)?);
         if is_changed {
             looked = armed.host_look();
         }

@@ -23,19 +23,19 @@ pub struct Changed {
 /// Brings it to what is wanted; what has to be undone, if anything.
 pub fn set(
     armed: &mut Armed,
-    library: &Path,
+    state: &Path,
     profile: &Profile,
     choice: CacheChoice,
     journal: &mut Journal,
 ) -> Done<Option<Changed>> {
-    restore_left_over(armed, library)?;
-    bring(armed, library, profile, choice, journal)
+    restore_left_over(armed, state)?;
+    bring(armed, state, profile, choice, journal)
 }
 
 /// The same where no earlier run has left anything.
 pub fn bring(
     armed: &mut Armed,
-    library: &Path,
+    state: &Path,
     profile: &Profile,
     choice: CacheChoice,
     journal: &mut Journal,
@@ -47,7 +47,7 @@ pub fn bring(
         CacheChoice::Off => false,
         CacheChoice::Profile => profile.write_cache == WriteCache::Enabled,
     };
-    let changed = if want_on == was_on { None } else { Some(change(armed, library, was_on)?) };
+    let changed = if want_on == was_on { None } else { Some(change(armed, state, was_on)?) };
     journal.append(Event::WriteCache {
         was_on: Some(was_on),
         is_on: armed.write_cache()?,
@@ -56,11 +56,11 @@ pub fn bring(
     Ok(changed)
 }
 
-fn change(armed: &mut Armed, library: &Path, was_on: bool) -> Done<Changed> {
+fn change(armed: &mut Armed, state: &Path, was_on: bool) -> Done<Changed> {
     let identity = armed.facts().identity.clone();
     let content = json!({ "identity": identity, "was_on": was_on });
     let outlives = armed.facts().kind != TargetKind::Simulated;
-    let note = outlives.then(|| Note::write(library, KIND, &identity, &content)).transpose()?;
+    let note = outlives.then(|| Note::write(state, KIND, &identity, &content)).transpose()?;
     match armed.set_write_cache(!was_on) {
         Ok(_) => Ok(Changed { was_on, note }),
         Err(error) => {
@@ -95,8 +95,8 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
 }
 
 /// After a crash: what was noted and never undone.
-fn restore_left_over(armed: &mut Armed, library: &Path) -> Done {
-    let Some((note, content)) = Note::left_over(library, KIND, &armed.facts().identity)? else {
+fn restore_left_over(armed: &mut Armed, state: &Path) -> Done {
+    let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
         return Ok(());
     };
     if let Some(was_on) = content["was_on"].as_bool() {

@@ -104,7 +104,7 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         return eprintln!("left out: there is no /dev/shm");
     };
-    let bench = Bench { dir: memory };
+    let bench = Bench::within(memory);
     let scratch = bench.path("scratch.bin");
     let args = ["run", "lat", scratch.to_str().unwrap(), "--size", "32MiB", "--json"];
     let output = bench.run(&[&args[..], &SHORT[..]].concat());

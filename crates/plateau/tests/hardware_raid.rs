@@ -39,7 +39,7 @@ case "$*" in
 "/c0 add vd r5 name="*)
     name=${5#name=}
     # A note of it has to be on disk by now.
-    grep -l storcli "$PLATEAU_LIBRARY"/.array-*.json > /dev/null || { say Failure "no note" ""; exit 1; }
+    grep -l storcli STATE/.array-*.json > /dev/null || { say Failure "no note" ""; exit 1; }
     if [ -e "$dir/slow" ]; then
         echo > "$dir/adding"
         while [ -e "$dir/slow" ]; do sleep 0.01; done
@@ -64,7 +64,8 @@ esac
 fn bench() -> Bench {
     let bench = Bench::new();
     let program = bench.path("storcli64");
-    fs::write(&program, CONTROLLER).expect("a program");
+    let script = CONTROLLER.replace("STATE", bench.state.path().to_str().expect("a path"));
+    fs::write(&program, script).expect("a program");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it may be run");
     let members = [0, 1, 2].map(|i| format!("{{ slot = \"252:{i}\", serial = \"S{i}\" }}")).join(", ");
     let description = format!("controller = \"storcli\"\nlevel = 5\nstrip_kib = 64\nmembers = [{members}]\n");
@@ -73,9 +74,8 @@ fn bench() -> Bench {
 }
 
 fn command(bench: &Bench, args: &[&str]) -> Command {
-    let path = format!("{}:{}", bench.dir.path().display(), std::env::var("PATH").expect("a path"));
     let mut command = bench.command(args);
-    command.env("PATH", path);
+    command.env("PLATEAU_PROGRAMS", bench.dir.path());
     command
 }
 
@@ -90,8 +90,7 @@ fn asked(bench: &Bench) -> Vec<String> {
 }
 
 fn notes(bench: &Bench) -> usize {
-    let Ok(entries) = fs::read_dir(bench.library()) else { return 0 };
-    entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(".array-")).count()
+    bench.notes().len()
 }
 
 #[test]

@@ -113,6 +113,7 @@ fn settings_come_back_after_a_kill_and_a_resumed_run_remembers_how_it_was_asked(
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()), "nobody was there to put it back");
+    assert_eq!(bench.notes().len(), 1, "the drive's settings");
 
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let show = bench.ok(&["resume", &id, "--restart-test"]);
@@ -130,6 +131,5 @@ fn settings_come_back_after_a_kill_and_a_resumed_run_remembers_how_it_was_asked(
         let nomerges = checks.iter().find(|check| check.name == "nomerges").expect("a check");
         assert_eq!(nomerges.verdict, HostVerdict::Ok, "the tests ran on a tuned host");
     }
-    let notes = std::fs::read_dir(bench.library()).unwrap().filter(|e| e.as_ref().unwrap().path().is_file());
-    assert_eq!(notes.count(), 0, "nothing is left to put back");
+    assert_eq!(bench.notes(), [""; 0], "nothing is left to put back");
 }

@@ -3,7 +3,7 @@
 # per line. It answers "@done CODE BYTES BYTES" and then both outputs, byte for byte.
 /bin/busybox mkdir -p /proc /sys /dev /tmp /run /runs /mnt
 /bin/busybox --install -s /bin
-export PATH=/bin HOME=/tmp NO_COLOR=1 PLATEAU_LIBRARY=/runs/library
+export PATH=/bin HOME=/tmp NO_COLOR=1 PLATEAU_LIBRARY=/runs/library PLATEAU_STATE=/runs/state
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use record::Purged;
@@ -126,14 +126,10 @@ const BLOCK: &str = "/sys/class/block";
 
 impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
-        // As a user's shell would not find it: these programs are the administrator's.
-        let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-        let output = Command::new(program)
+        let output = crate::program::command(program)?
             .args(arguments)
             // Ctrl-C is ours: a program that it ends in the middle would leave nobody knows what.
             .process_group(0)
-            .env("PATH", path)
-            .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .output()?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

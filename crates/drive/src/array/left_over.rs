@@ -8,29 +8,47 @@ use super::members::controller_of;
 use super::note::{Note, Noted};
 use crate::error::DriveError;
 
-/// Takes apart every array that a process left which is gone; says of each what was done, or why not.
+/// Dismantles every array that was left by a process that is gone, where `erase` names each of its members; says of
+/// each what was done, or why not. What stays keeps its members refused as targets.
 #[must_use]
-pub fn dissolve_left_over(notes: &Path) -> Vec<Result<String, DriveError>> {
-    Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted)).collect()
+pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {
+    Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted, erase)).collect()
 }
 
-fn undo(note: Note, noted: Option<Noted>) -> Result<String, DriveError> {
+fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, DriveError> {
     let Some(noted) = noted else {
         // Torn while it was written: what it speaks of was not created yet.
         note.done();
         return Ok("a note of an array that was never created is gone".into());
     };
+    confirm(&note, &noted, erase)?;
     let plan = plan_of(&noted);
     let mut controller = controller_of(plan.hardware.as_ref());
     take_apart(&mut *controller, &plan, &noted).map_err(|error| {
         DriveError::Unusable(format!(
-            "an array that an earlier run left cannot be taken apart: {error}; what it is stands in {}",
+            "an array that an earlier run left cannot be dismantled: {error}; it is described in {}",
             note.path().display()
         ))
     })?;
     note.done();
     let names: Vec<&str> = noted.members.iter().map(|member| member.identity.as_str()).collect();
     Ok(format!("took apart the RAID {} of {} that an earlier run had left", noted.level, names.join(", ")))
+}
+
+/// A note alone destroys nothing: whoever wants the array gone names all its members.
+fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveError> {
+    if noted.members.iter().all(|member| erase.contains(&member.identity)) {
+        return Ok(());
+    }
+    let all: Vec<String> =
+        noted.members.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
+    Err(DriveError::UnconfirmedMembers(format!(
+        "an earlier run left a RAID {} and the note {}; to dismantle it, resume that run, or run a test on the array \
+         with {}",
+        noted.level,
+        note.path().display(),
+        all.join(" ")
+    )))
 }
 
 /// As much of the plan as it takes to take the array apart.

@@ -1,11 +1,12 @@
 //! What is written down before an array is created, so that the next start can take it apart.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write as _;
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::MemberFacts;
 use serde::{Deserialize, Serialize};
+use stdx::files::{OwnedFolder, Unowned};
 
 use super::controller::Plan;
 use super::hardware::{Hardware, Program};
@@ -14,7 +15,7 @@ use crate::error::{DriveError, reason};
 /// Enough to take an array apart and to touch nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Noted {
+pub(crate) struct Noted {
     /// What made it; mdadm where nothing stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) controller: Option<NotedController>,
@@ -26,7 +27,7 @@ pub(super) struct Noted {
 /// A RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NotedController {
+pub(crate) struct NotedController {
     pub(super) program: Program,
     pub(super) adapter: u32,
 }
@@ -42,11 +43,17 @@ pub(crate) struct NotedMember {
 /// A note of this process. As long as it is held nobody else takes it up.
 #[derive(Debug)]
 pub(super) struct Note {
-    path: PathBuf,
+    folder: OwnedFolder,
+    name: String,
     _locked: File,
 }
 
 impl Noted {
+    /// The content of a note; none where it makes no sense.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
     pub(super) fn of(plan: &Plan, members: &[MemberFacts]) -> Self {
         let member = |member: &MemberFacts| NotedMember {
             path: member.path.clone(),
@@ -66,56 +73,62 @@ impl Noted {
 
 const BEGIN: &str = ".array-";
 const END: &str = ".json";
+/// More than any array needs.
+const MOST_BYTES: u64 = 1 << 20;
 
 impl Note {
-    /// Returns when it is on disk.
+    /// Returns when it is on disk. Nobody else may be able to write to the folder: what stands in it is acted upon.
     pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, DriveError> {
-        let path = folder.join(format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-")));
+        let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |error: std::io::Error| {
             DriveError::Unusable(format!(
                 "{}: {}; without this note a crash would leave the array behind, so it is not created",
-                path.display(),
+                folder.join(&name).display(),
                 reason(&error)
             ))
         };
-        fs::create_dir_all(folder).map_err(failed)?;
-        let file = OpenOptions::new().create_new(true).write(true).open(&path).map_err(failed)?;
+        let unowned = |error: Unowned| failed(error.into());
+        let owned = OwnedFolder::make(folder).map_err(unowned)?;
+        let file = owned.new_file(&name).map_err(unowned)?;
         file.lock().map_err(failed)?;
         let text = serde_json::to_string(noted).map_err(|error| failed(error.into()))?;
         (&file).write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_all().and_then(|()| File::open(folder)?.sync_all()).map_err(failed)?;
-        Ok(Self { path, _locked: file })
+        file.sync_all().map_err(failed)?;
+        owned.sync().map_err(unowned)?;
+        Ok(Self { folder: owned, name, _locked: file })
     }
 
-    /// It was taken apart.
+    /// It was dismantled.
     pub(super) fn done(self) {
         // One that stays is done again at the next start, and finds nothing.
-        drop(fs::remove_file(&self.path));
+        drop(self.folder.remove(&self.name));
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
     }
 
-    /// The notes of processes that are gone; without a content where nobody can tell what it was.
+    /// The notes of processes that are gone; without a content where nobody can tell what it was. None of a folder
+    /// that somebody else can have written to.
     pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
-        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.sort();
-        paths.into_iter().filter_map(Self::take_up).collect()
+        let names = |owned: OwnedFolder| owned.names().unwrap_or_default();
+        let names = OwnedFolder::open(folder).ok().flatten().map(names).unwrap_or_default();
+        names.iter().filter_map(|name| Self::take_up(folder, name.to_str()?)).collect()
     }
 
-    fn take_up(path: PathBuf) -> Option<(Self, Option<Noted>)> {
-        let name = path.file_name()?.to_str()?;
+    fn take_up(folder: &Path, name: &str) -> Option<(Self, Option<Noted>)> {
         if !name.starts_with(BEGIN) || !name.ends_with(END) {
             return None;
         }
-        let file = File::open(&path).ok()?;
+        let folder = OwnedFolder::open(folder).ok()??;
+        let file = folder.file(name).ok()??;
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock | TryLockError::Error(_))) {
             return None;
         }
-        let noted = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
-        Some((Self { path, _locked: file }, noted))
+        let mut text = String::new();
+        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
+        let noted = read.ok().and_then(|_| Noted::parse(&text));
+        Some((Self { folder, name: name.to_owned(), _locked: file }, noted))
     }
 }
 
@@ -150,9 +163,28 @@ mod tests {
     #[test]
     fn what_is_no_note_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("array.json"), "{}").expect("a file");
-        fs::write(folder.path().join(".array-x.json"), "{\"level\":").expect("a torn note");
+        std::fs::write(folder.path().join("array.json"), "{}").expect("a file");
+        std::fs::write(folder.path().join(".array-x.json"), "{\"level\":").expect("a torn note");
         let found = Note::left_over(folder.path());
         assert_eq!((found.len(), &found[0].1), (1, &None));
+    }
+
+    #[test]
+    fn a_note_that_others_can_have_written_is_not_one() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let noted = Noted { controller: None, level: 0, uuid: "a".into(), members: Vec::new() };
+        drop(Note::write(folder.path(), &noted).expect("a note"));
+        let permit = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("our own");
+        };
+        assert_eq!(Note::left_over(folder.path()).len(), 1);
+        permit(&folder.path().join(".array-a.json"), 0o666);
+        assert!(Note::left_over(folder.path()).is_empty(), "anybody may write the note");
+        permit(&folder.path().join(".array-a.json"), 0o600);
+        permit(folder.path(), 0o777);
+        assert!(Note::left_over(folder.path()).is_empty(), "anybody may put one there");
+        let error = Note::write(folder.path(), &Noted { uuid: "b".into(), ..noted }).expect_err("not there");
+        assert!(error.to_string().contains("can be written by others"), "{error}");
     }
 }

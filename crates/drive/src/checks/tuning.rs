@@ -1,6 +1,10 @@
 //! A setting in `/sys` that is changed for a run and put back after it.
 
+use std::ffi::OsStr;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::error::{DriveError, reason};
 
@@ -53,6 +57,109 @@ impl Tuning {
     }
 }
 
+/// A setting that Plateau changes.
+struct Known {
+    attribute: &'static str,
+    /// Below `/sys/devices`, the folder that it is in.
+    is_place: fn(&Path) -> bool,
+    is_value: fn(&str) -> bool,
+}
+
+/// Every setting that a check may tune. No other is ever put back by what stands in a note.
+const KNOWN: &[Known] = &[
+    Known { attribute: "scheduler", is_place: is_queue, is_value: is_name },
+    Known { attribute: "wbt_lat_usec", is_place: is_queue, is_value: is_number },
+    Known { attribute: "iostats", is_place: is_queue, is_value: is_number },
+    Known { attribute: "nomerges", is_place: is_queue, is_value: is_number },
+    Known { attribute: "scaling_governor", is_place: is_policy, is_value: is_name },
+];
+const SYSFS_MAGIC: u64 = 0x6265_6572;
+
+/// The queue of a block device.
+fn is_queue(folder: &Path) -> bool {
+    folder.file_name() == Some(OsStr::new("queue"))
+}
+
+/// A group of processors that are clocked together.
+fn is_policy(folder: &Path) -> bool {
+    let number = folder.strip_prefix("system/cpu/cpufreq").ok().and_then(Path::to_str);
+    let number = number.and_then(|name| name.strip_prefix("policy"));
+    number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn is_name(value: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    (1..=32).contains(&value.len()) && value.bytes().all(plain)
+}
+
+fn is_number(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What a note may ask to be put back: settings that Plateau changes, in the kernel's own tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownSettings {
+    sys: PathBuf,
+    is_kernels: bool,
+}
+
+impl KnownSettings {
+    /// Those of this host.
+    #[must_use]
+    pub fn of_this_host() -> Self {
+        Self { sys: "/sys".into(), is_kernels: true }
+    }
+
+    /// Those of a folder that is laid out as `/sys` is, such as a test has.
+    #[must_use]
+    pub fn below(folder: &Path) -> Self {
+        Self { sys: folder.into(), is_kernels: false }
+    }
+
+    /// A noted setting with the path that it has without links, if it is one of these.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unusable`] with the reason where it is not, or is gone.
+    pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
+        let refused = |why: String| {
+            let (setting, path) = (&noted.setting, noted.path.display());
+            Err(DriveError::Unusable(format!("the {setting} ({path}) is not restored from a note: {why}")))
+        };
+        let path = match self.place_of(&noted.path) {
+            Ok(path) => path,
+            Err(why) => return refused(why),
+        };
+        let devices = path.strip_prefix(self.sys.join("devices")).ok();
+        let known = devices.and_then(|below| {
+            let (folder, name) = (below.parent()?, below.file_name()?);
+            KNOWN.iter().find(|known| name == known.attribute && (known.is_place)(folder))
+        });
+        match known {
+            None => refused("Plateau changes no such setting".into()),
+            Some(known) if !(known.is_value)(&noted.was) || !(known.is_value)(&noted.to) => {
+                refused("it cannot have such a value".into())
+            }
+            Some(_) => Ok(Tuning { path, ..noted }),
+        }
+    }
+
+    /// Where the path leads, judged by what is found there and not by its name.
+    fn place_of(&self, path: &Path) -> Result<PathBuf, String> {
+        let said = |errno: rustix::io::Errno| reason(&errno.into());
+        let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
+        let mode = rustix::fs::fstat(&found).map_err(said)?.st_mode;
+        if FileType::from_raw_mode(mode) != FileType::RegularFile {
+            return Err("it is not an attribute".into());
+        }
+        if self.is_kernels && rustix::fs::fstatfs(&found).map_err(said)?.f_type as u64 != SYSFS_MAGIC {
+            return Err("it is not in the kernel's tree of settings".into());
+        }
+        let link = format!("/proc/self/fd/{}", found.as_raw_fd());
+        std::fs::read_link(link).map_err(|error| reason(&error))
+    }
+}
+
 /// The choice in brackets where there are several: `mq-deadline [none]` gives `none`.
 pub(super) fn active(text: &str) -> &str {
     let choice = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
@@ -94,6 +201,63 @@ mod tests {
             error.to_string().contains("scheduler of sdb") && error.to_string().contains("--tune"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn only_known_settings_below_sys_are_accepted_from_a_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let sys = dir.path().canonicalize().expect("a path");
+        let put = |name: &str| {
+            let path = sys.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            std::fs::write(&path, "x").expect("an attribute");
+            path
+        };
+        let known = KnownSettings::below(&sys);
+        let noted = |path: &Path, was: &str| Tuning {
+            setting: "setting".into(),
+            path: path.into(),
+            was: was.into(),
+            to: "none".into(),
+            of_host: false,
+        };
+        let scheduler = put("devices/virtual/block/loop0/queue/scheduler");
+        let governor = put("devices/system/cpu/cpufreq/policy0/scaling_governor");
+        for path in [&scheduler, &governor] {
+            assert_eq!(known.accept(noted(path, "mq-deadline")).expect("known").path, *path);
+        }
+        // A way through a link ends at the same place.
+        std::os::unix::fs::symlink("devices/virtual/block", sys.join("block")).expect("a link");
+        let through = sys.join("block/loop0/queue/scheduler");
+        assert_eq!(known.accept(noted(&through, "bfq")).expect("known").path, scheduler);
+        let strange = [
+            put("devices/virtual/block/loop0/queue/nr_requests"),
+            put("devices/virtual/block/loop0/scheduler"),
+            put("devices/system/cpu/cpufreq/policyx/scaling_governor"),
+            put("kernel/uevent_helper"),
+            put("block2/loop0/queue/scheduler"),
+            sys.join("devices/virtual/block/loop0/queue"),
+            sys.join("devices/gone/queue/scheduler"),
+            "/etc/passwd".into(),
+        ];
+        for path in strange {
+            assert!(known.accept(noted(&path, "bfq")).is_err(), "{}", path.display());
+        }
+        for value in ["", "a b", "none\n", "../x", "NONE", "a23456789012345678901234567890123"] {
+            assert!(known.accept(noted(&scheduler, value)).is_err(), "{value:?}");
+        }
+        let merges = put("devices/virtual/block/loop0/queue/nomerges");
+        assert!(known.accept(Tuning { to: "2".into(), ..noted(&merges, "0") }).is_ok());
+        assert!(known.accept(noted(&merges, "0")).is_err(), "a name is not a number");
+        // The same file is not the kernel's.
+        assert!(KnownSettings::of_this_host().accept(noted(&scheduler, "bfq")).is_err());
+    }
+
+    #[test]
+    fn every_setting_that_is_tuned_is_known() {
+        for attribute in ["scheduler", "wbt_lat_usec", "iostats", "nomerges", "scaling_governor"] {
+            assert!(KNOWN.iter().any(|known| known.attribute == attribute), "{attribute}");
+        }
     }
 
     #[test]

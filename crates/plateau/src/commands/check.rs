@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::tuning::{self, Tuner};
-use crate::{checks, places, printer, signals};
+use crate::{checks, places, printer, signals, undo};
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = drive::open(&options.target, &OpenOptions::default())?;
@@ -19,14 +19,14 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
     let mut changed = Vec::new();
     if options.tune {
         refuse_use(&drive)?;
-        let library = places::library(cli.library.as_deref())?;
-        std::fs::create_dir_all(library.root())?;
-        tuning::restore_left_over(drive.facts(), library.root())?;
+        let state = places::state()?;
+        undo::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
+        tuning::restore_left_over(drive.facts(), &state)?;
         // So that nothing that ends a process does so before everything is put back.
         signals::watch()?;
-        let tuner = Tuner::begin(library.root())?;
+        let tuner = Tuner::begin(&state)?;
         let wanted = drive.host_look().tunings;
-        let tuned = tuner.set(drive.facts(), library.root(), wanted)?;
+        let tuned = tuner.set(drive.facts(), &state, wanted)?;
         looked = drive.host_look();
         changed = tuned.events().filter_map(told).collect();
         tuned.restore();

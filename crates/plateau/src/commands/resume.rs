@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use drive::{Drive, OpenOptions};
-use record::{Event, RunFile, TargetFacts, TargetKind};
+use record::{Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
 use crate::conduct::{self, Work};
@@ -14,7 +14,6 @@ use crate::{driving, places, rebuild, renamed, signals};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    conduct::take_apart_left_over(&library)?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
@@ -38,9 +37,11 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = "a run goes on in the LBA format that it was begun in; leave --lba-format out";
         return Err(Failure::text(Exit::Usage, text));
     }
+    let typed = members_confirmed(&stored, &options.erase)?;
+    conduct::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
-    let identities = confirmed(&stored.file, &drive, &options.erase)?;
-    let mut armed = drive.arm_for_run(&identities, library.root())?;
+    let identities = confirmed(&stored.file, &drive, &typed)?;
+    let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
     let interrupted = signals::watch()?;
     let gap = conduct::gap_since(&loaded, journal.now());
     // An array is gone behind the run that was cut, so its test begins again.
@@ -136,15 +137,38 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
+/// What confirms the members of an array before it is looked at: what was typed, or what the run was begun with where
+/// nobody else can have written that. A run directory that others can write to confirms nothing at all.
+fn members_confirmed(run: &Run, erase: &[String]) -> Done<Vec<String>> {
+    let target = &run.file.target;
+    if !erase.is_empty() || target.simulated.is_some() {
+        return Ok(erase.to_vec());
+    }
+    if let Err(why) = places::is_own_run(&run.dir) {
+        let identities = match &target.array {
+            Some(array) => array.members.iter().map(|member| &member.identity).collect(),
+            None => vec![&target.identity],
+        };
+        let add: Vec<String> = identities.iter().map(|identity| format!("--erase '{identity}'")).collect();
+        let text = format!(
+            "{why}, so what it says was confirmed need not have been; if {} is the right target, confirm with {}",
+            target.path,
+            add.join(" ")
+        );
+        return Err(Failure::text(Exit::Refused, text));
+    }
+    let members = target.array.iter().flat_map(|array| &array.members);
+    // Those without a serial number have to be named again.
+    Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
+}
+
 /// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
 /// can be recognised for certain: by its serial number, or because it was not detached since; and for a file that is
 /// the very one.
 fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
-    if let Some(array) = was.array.as_ref().filter(|_| erase.is_empty()) {
-        // Those without a serial number have to be named again.
-        let certain = array.members.iter().filter(|member| member.serial.is_some());
-        return Ok(certain.map(|member| member.identity.clone()).collect());
+    if was.array.is_some() {
+        return Ok(erase.to_vec());
     }
     let attached = was.attachment.is_some() && was.attachment == is.attachment;
     let (certain, doubt) = match was.kind {

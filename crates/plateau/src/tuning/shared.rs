@@ -5,70 +5,63 @@
 //! one with what the settings were. Each run keeps its file locked as long as it lives. The kernel lets a lock go with
 //! its process, so what a crash leaves does not look alive. Everything is done under one more lock.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use drive::Tuning;
+use drive::{KnownSettings, Tuning};
 use serde_json::{Value, json};
+use stdx::files::{OwnedFolder, Unowned};
 
-use super::{read, written};
+use super::{is_undone, noted, written};
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
-const RUNTIME: &str = "/run/plateau";
 const LOCK: &str = ".tuning.lock";
 const ORIGINALS: &str = ".tuning-host.json";
 const RUN: &str = ".tuning-run-";
+/// More than the settings of any host.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// One run among those that tune the host.
 pub struct Shared {
-    folder: PathBuf,
-    own: PathBuf,
+    folder: OwnedFolder,
+    known: KnownSettings,
+    own: String,
     /// Locked until this run is gone.
     _alive: File,
 }
 
-/// Where runs of all libraries meet; the library itself where this user may not write there.
-pub fn folder(library: &Path) -> PathBuf {
-    let runtime = Path::new(RUNTIME);
-    let usable = fs::create_dir_all(runtime).is_ok() && open(&runtime.join(LOCK)).is_ok();
-    if usable { runtime.to_owned() } else { library.to_owned() }
-}
-
-/// Puts back what runs left that are all gone, wherever they met.
-pub fn restore_left_over(library: &Path) -> Done {
-    // Where this user may not write, others do that.
-    let is_ours = |folder: &&Path| folder.join(ORIGINALS).exists() && open(&folder.join(LOCK)).is_ok();
-    for folder in [Path::new(RUNTIME), library].iter().filter(|folder| is_ours(folder)) {
-        restore_at(folder)?;
+/// Puts back what runs left that are all gone.
+pub fn restore_left_over(state: &Path, known: &KnownSettings) -> Done {
+    // A folder that others can write to has been warned of.
+    let Ok(Some(folder)) = OwnedFolder::open(state) else { return Ok(()) };
+    if matches!(folder.file(ORIGINALS), Ok(None)) {
+        return Ok(());
     }
-    Ok(())
-}
-
-fn restore_at(folder: &Path) -> Done {
-    let _locked = lock(folder)?;
-    restore_if_nobody_lives(folder)
+    let _locked = lock(&folder)?;
+    restore_if_nobody_lives(&folder, known)
 }
 
 impl Shared {
     /// Enters among the runs that tune. What is found right from now on stays so until this run leaves.
-    pub fn join(folder: &Path) -> Done<Self> {
+    pub fn join(state: &Path, known: KnownSettings) -> Done<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let _locked = lock(folder)?;
-        restore_if_nobody_lives(folder)?;
+        let folder = OwnedFolder::make(state).map_err(failed)?;
+        let _locked = lock(&folder)?;
+        restore_if_nobody_lives(&folder, &known)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let own = folder.join(format!("{RUN}{}-{number}", std::process::id()));
-        let alive = open(&own).map_err(|error| failed(&own, &error))?;
-        alive.lock().map_err(|error| failed(&own, &error))?;
-        Ok(Self { folder: folder.to_owned(), own, _alive: alive })
+        let own = format!("{RUN}{}-{number}", std::process::id());
+        let alive = folder.make_file(&own).map_err(failed)?;
+        alive.lock().map_err(|error| failed_at(&folder, &own, error))?;
+        Ok(Self { folder, known, own, _alive: alive })
     }
 
     /// Changes settings, or none of them. Gives all that are changed now, those of other runs among them.
     pub fn apply(&self, tunings: &[Tuning]) -> Done<Vec<Tuning>> {
         let _locked = lock(&self.folder)?;
-        let before = originals(&self.folder);
+        let before = originals(&self.folder, &self.known);
         let mut all = before.clone();
         let is_new = |tuning: &&Tuning| before.iter().all(|known| known.path != tuning.path);
         let new: Vec<&Tuning> = tunings.iter().filter(is_new).collect();
@@ -92,8 +85,8 @@ impl Shared {
     /// run.
     pub fn leave(self) -> Done<Vec<Tuning>> {
         let _locked = lock(&self.folder)?;
-        fs::remove_file(&self.own).map_err(|error| failed(&self.own, &error))?;
-        let all = originals(&self.folder);
+        self.folder.remove(&self.own).map_err(failed)?;
+        let all = originals(&self.folder, &self.known);
         if all.is_empty() {
             return Ok(all);
         }
@@ -118,97 +111,116 @@ impl Shared {
     }
 }
 
-/// Under the lock: after a crash of the last one that lived.
-fn restore_if_nobody_lives(folder: &Path) -> Done {
-    let all = originals(folder);
-    if living(folder) > 0 || all.is_empty() {
+/// Under the lock: after a crash of the last one that lived. What cannot be put back is tried again at the next start.
+fn restore_if_nobody_lives(folder: &OwnedFolder, known: &KnownSettings) -> Done {
+    if living(folder) > 0 {
         return Ok(());
     }
-    for tuning in &all {
-        tuning.undo()?;
+    let all = originals(folder, known);
+    let rest: Vec<Tuning> = all.iter().filter(|tuning| !is_undone(tuning)).cloned().collect();
+    write(folder, &rest)?;
+    if rest.len() < all.len() {
+        printer::tell_line("restored settings of the host, which earlier runs had left changed");
     }
-    write(folder, &[])?;
-    printer::tell_line("restored settings of the host, which earlier runs had left changed");
     Ok(())
 }
 
 /// How many runs live; files of those that do not are removed.
-fn living(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let runs = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(RUN));
-    let lives = |path: PathBuf| match File::open(&path).map(|file| file.try_lock()) {
-        Ok(Ok(())) => {
-            drop(fs::remove_file(&path));
-            false
-        }
-        Ok(Err(TryLockError::WouldBlock)) => true,
-        // Nobody can tell; then it is left as it is.
-        Ok(Err(TryLockError::Error(_))) => true,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+fn living(folder: &OwnedFolder) -> usize {
+    let names = folder.names().unwrap_or_default();
+    let runs = names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(RUN));
+    let lives = |name: &&str| match folder.file(name) {
+        Ok(Some(file)) => match file.try_lock() {
+            Ok(()) => {
+                drop(folder.remove(name));
+                false
+            }
+            Err(TryLockError::WouldBlock) => true,
+            // Nobody can tell; then it is left as it is.
+            Err(TryLockError::Error(_)) => true,
+        },
+        Ok(None) => false,
+        Err(_) => true,
     };
-    runs.filter(|entry| lives(entry.path())).count()
+    runs.filter(lives).count()
 }
 
-/// What the settings were; nothing of an earlier start of the host.
-fn originals(folder: &Path) -> Vec<Tuning> {
-    let text = fs::read_to_string(folder.join(ORIGINALS)).unwrap_or_default();
+/// What the settings were; nothing of an earlier start of the host, and nothing that Plateau does not change.
+fn originals(folder: &OwnedFolder, known: &KnownSettings) -> Vec<Tuning> {
+    let mut text = String::new();
+    if let Ok(Some(file)) = folder.file(ORIGINALS) {
+        // One that cannot be read makes no sense, and is taken for none.
+        drop(file.take(MOST_BYTES).read_to_string(&mut text));
+    }
     let content: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     if content["boot"] != json!(boot()) {
         return Vec::new();
     }
-    content["tunings"].as_array().into_iter().flatten().filter_map(read).collect()
+    noted(&content, known)
 }
 
 /// Returns when it is on disk.
-fn write(folder: &Path, all: &[Tuning]) -> Done {
-    let path = folder.join(ORIGINALS);
+fn write(folder: &OwnedFolder, all: &[Tuning]) -> Done {
     if all.is_empty() {
-        return match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, &error)),
-            _ => Ok(()),
-        };
+        return folder.remove(ORIGINALS).map_err(failed);
     }
     let content = json!({ "boot": boot(), "tunings": all.iter().map(written).collect::<Vec<_>>() });
-    let beside = folder.join(format!("{ORIGINALS}.new"));
-    let whole = || {
-        let mut file = File::create(&beside)?;
-        file.write_all(content.to_string().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, &path)?;
-        File::open(folder)?.sync_all()
-    };
-    whole().map_err(|error| failed(&path, &error))
+    let beside = format!("{ORIGINALS}.new");
+    let mut file = folder.make_file(&beside).map_err(failed)?;
+    file.set_len(0)
+        .and_then(|()| file.write_all(content.to_string().as_bytes()))
+        .and_then(|()| file.sync_all())
+        .map_err(|error| failed_at(folder, &beside, error))?;
+    folder.rename(&beside, ORIGINALS).and_then(|()| folder.sync()).map_err(failed)
 }
 
-fn lock(folder: &Path) -> Done<File> {
-    let path = folder.join(LOCK);
-    let locked = open(&path).and_then(|file| file.lock().map(|()| file));
-    locked.map_err(|error| failed(&path, &error))
+fn lock(folder: &OwnedFolder) -> Done<File> {
+    let file = folder.make_file(LOCK).map_err(failed)?;
+    file.lock().map_err(|error| failed_at(folder, LOCK, error))?;
+    Ok(file)
 }
 
-fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+/// Of the host as it runs now; settings do not outlive it.
+pub(super) fn boot() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
 }
 
-fn boot() -> Option<String> {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
+fn failed_at(folder: &OwnedFolder, name: &str, source: std::io::Error) -> Failure {
+    failed(Unowned::System { path: folder.path().join(name), source })
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    let text = format!(
-        "cannot write {}: {error}; without it nobody could put settings of the host back, so run without --tune",
-        path.display()
-    );
-    Failure::text(Exit::Run, text)
+fn failed(error: Unowned) -> Failure {
+    let cause = crate::undo::untrusted(error).message();
+    Failure::text(Exit::Run, format!("{cause}; or run without --tune"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::path::PathBuf;
+
+    fn place(dir: &Path) -> PathBuf {
+        let dir = dir.canonicalize().expect("a path");
+        dir.join("devices/system/cpu/cpufreq/policy0/scaling_governor")
+    }
+
+    fn known(dir: &Path) -> KnownSettings {
+        KnownSettings::below(&dir.canonicalize().expect("a path"))
+    }
+
+    fn join(dir: &Path) -> Done<Shared> {
+        Shared::join(dir, known(dir))
+    }
+
+    fn restore_at(dir: &Path) -> Done {
+        restore_left_over(dir, &known(dir))
+    }
 
     /// A governor in a file that takes everything.
     fn governor(dir: &Path) -> Tuning {
-        let path = dir.join("governor");
+        let path = place(dir);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
         fs::write(&path, "powersave").expect("a file");
         Tuning {
             setting: "governor of policy0".into(),
@@ -220,7 +232,7 @@ mod tests {
     }
 
     fn now(dir: &Path) -> String {
-        fs::read_to_string(dir.join("governor")).expect("a file")
+        fs::read_to_string(place(dir)).expect("a file")
     }
 
     fn files(dir: &Path) -> usize {
@@ -231,10 +243,10 @@ mod tests {
     fn the_last_of_several_runs_puts_it_back() {
         let dir = tempfile::tempdir().expect("a folder");
         let wanted = governor(dir.path());
-        let first = Shared::join(dir.path()).expect("joined");
+        let first = join(dir.path()).expect("joined");
         assert_eq!(first.apply(std::slice::from_ref(&wanted)).expect("set"), std::slice::from_ref(&wanted));
-        let second = Shared::join(dir.path()).expect("joined");
-        let third = Shared::join(dir.path()).expect("joined");
+        let second = join(dir.path()).expect("joined");
+        let third = join(dir.path()).expect("joined");
         // They find it right already and rely on it.
         assert_eq!(second.apply(&[]).expect("set"), std::slice::from_ref(&wanted));
         third.apply(&[]).expect("set");
@@ -245,15 +257,14 @@ mod tests {
         assert_eq!(now(dir.path()), "performance");
         assert_eq!(third.leave().expect("left"), [wanted]);
         assert_eq!(now(dir.path()), "powersave");
-        assert_eq!(files(dir.path()), 2, "the governor and the lock");
+        assert_eq!(files(dir.path()), 2, "settings and the lock");
     }
 
     #[test]
     fn what_two_runs_found_at_once_is_put_back_to_what_it_was_first() {
         let dir = tempfile::tempdir().expect("a folder");
         let wanted = governor(dir.path());
-        let (first, second) =
-            (Shared::join(dir.path()).expect("joined"), Shared::join(dir.path()).expect("joined"));
+        let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
         first.apply(std::slice::from_ref(&wanted)).expect("set");
         // It looked before the first one had set it, or somebody set it by hand meanwhile.
         let other = Tuning { was: "ondemand".into(), ..wanted.clone() };
@@ -268,7 +279,7 @@ mod tests {
     fn after_a_crash_of_all_the_next_start_puts_it_back() {
         let dir = tempfile::tempdir().expect("a folder");
         let wanted = governor(dir.path());
-        let runs = [Shared::join(dir.path()).expect("joined"), Shared::join(dir.path()).expect("joined")];
+        let runs = [join(dir.path()).expect("joined"), join(dir.path()).expect("joined")];
         runs[0].apply(std::slice::from_ref(&wanted)).expect("set");
         restore_at(dir.path()).expect("somebody lives");
         assert_eq!(now(dir.path()), "performance");
@@ -276,8 +287,8 @@ mod tests {
         restore_at(dir.path()).expect("nobody lives");
         assert_eq!((now(dir.path()).as_str(), files(dir.path())), ("powersave", 2));
         // The same where the next start tunes as well: it begins from what it was.
-        drop(Shared::join(dir.path()).expect("joined").apply(std::slice::from_ref(&wanted)).expect("set"));
-        let next = Shared::join(dir.path()).expect("joined");
+        drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&wanted)).expect("set"));
+        let next = join(dir.path()).expect("joined");
         assert_eq!(now(dir.path()), "powersave");
         next.leave().expect("left");
     }
@@ -288,7 +299,7 @@ mod tests {
         let wanted = governor(dir.path());
         let content = json!({ "boot": "another", "tunings": [written(&wanted)] });
         fs::write(dir.path().join(ORIGINALS), content.to_string()).expect("a note");
-        fs::write(dir.path().join("governor"), "performance").expect("a governor");
+        fs::write(place(dir.path()), "performance").expect("a governor");
         restore_at(dir.path()).expect("nothing to do");
         assert_eq!(now(dir.path()), "performance", "whoever set it, it was not Plateau");
     }
@@ -298,7 +309,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let wanted = governor(dir.path());
         let gone = Tuning { path: dir.path().join("no/such"), ..wanted.clone() };
-        let run = Shared::join(dir.path()).expect("joined");
+        let run = join(dir.path()).expect("joined");
         assert!(run.apply(&[wanted, gone]).is_err());
         assert_eq!(now(dir.path()), "powersave");
         assert_eq!(run.leave().expect("left"), []);
@@ -312,7 +323,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..5 {
-                        let run = Shared::join(dir.path()).expect("joined");
+                        let run = join(dir.path()).expect("joined");
                         let found = now(dir.path());
                         let tunings = if found == "performance" { vec![] } else { vec![wanted.clone()] };
                         run.apply(&tunings).expect("set");

@@ -17,17 +17,30 @@ use serde_json::Value;
 /// A library in a folder that goes away with it.
 pub struct Bench {
     pub dir: tempfile::TempDir,
+    /// Where it is noted what has to be restored. Not beside the build, whose folders others may write to.
+    pub state: tempfile::TempDir,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().expect("a folder for the test") }
+        Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
     /// For targets that need O_DIRECT: beside the build, which is not on tmpfs.
     pub fn beside_the_build() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
-        Self { dir }
+        Self::within(dir)
+    }
+
+    pub fn within(dir: tempfile::TempDir) -> Self {
+        Self { dir, state: tempfile::tempdir().expect("a folder for notes") }
+    }
+
+    /// Notes of what has to be restored; locks and what else a run keeps there are not.
+    pub fn notes(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.state.path()).expect("a folder");
+        let names = entries.map(|entry| entry.expect("a note").file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.ends_with(".json")).collect()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -41,6 +54,7 @@ impl Bench {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plateau"));
         command.args(args).env("PLATEAU_LIBRARY", self.library()).env("NO_COLOR", "1").stdin(Stdio::null());
+        command.env("PLATEAU_STATE", self.state.path());
         command
     }
 
@@ -78,7 +92,6 @@ impl Bench {
     /// Runs in the library.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
-        // Beside runs there may be notes of what has to be put back.
         entries.map(|entry| entry.expect("a folder entry").path()).filter(|path| path.is_dir()).collect()
     }
 

@@ -88,7 +88,7 @@ fn nothing_is_left(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
         let info = guest.json(&format!("info {device}"))?;
         ensure!(info["refusals"] == Value::Array(Vec::new()), "{member:?}: {}", info["refusals"]);
     }
-    let notes = guest.sh("ls -A /runs/library | grep -c ^.array- || true")?;
+    let notes = guest.sh("ls -A /runs/state | grep -c ^.array- || true")?;
     ensure!(notes == "0", "{notes} notes are left");
     Ok(())
 }

@@ -1,0 +1,146 @@
+//! Programs of others: where they are found, and what they learn of our environment.
+//!
+//! With more rights than an ordinary user, what runs must not depend on whoever prepared the environment: programs come
+//! from folders of the system alone.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use stdx::files::OwnedFolder;
+
+/// Where programs of the administrator are, those of RAID controllers included. Not `/usr/local`, which a group may
+/// write to on some systems.
+const FOLDERS: &[&str] = &[
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/run/current-system/sw/bin",
+    "/opt/MegaRAID/storcli",
+    "/opt/MegaRAID/perccli",
+];
+/// What programs find others by.
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+/// Names one more folder, which is searched first. With more rights, only one that nobody else can write to.
+const VARIABLE: &str = "PLATEAU_PROGRAMS";
+
+/// Whether this process was given more rights than its caller has, as by a set-user-ID bit or capabilities of its
+/// file: then nothing in its environment is trusted.
+#[must_use]
+pub fn has_more_rights_than_its_caller() -> bool {
+    // SAFETY: getauxval reads a table that the kernel left for this process; it has no other effect.
+    let secure = unsafe { libc::getauxval(libc::AT_SECURE) };
+    secure != 0
+}
+
+/// Who runs us, as far as it matters to where programs are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Caller {
+    privileged: bool,
+    /// What `PATH` says.
+    path: Option<OsString>,
+    /// What `PLATEAU_PROGRAMS` says.
+    own: Option<PathBuf>,
+}
+
+impl Caller {
+    fn of_this_process() -> Self {
+        let secure = has_more_rights_than_its_caller();
+        Self {
+            privileged: secure || rustix::process::geteuid().is_root(),
+            path: std::env::var_os("PATH"),
+            own: std::env::var_os(VARIABLE).map(PathBuf::from).filter(|_| !secure),
+        }
+    }
+
+    /// Where a program may be, in order.
+    fn folders(&self) -> Vec<PathBuf> {
+        let own = self.own.iter().filter(|own| !self.privileged || is_safe(own)).cloned();
+        let typed = self.path.iter().filter(|_| !self.privileged).flat_map(std::env::split_paths);
+        own.chain(typed.filter(|folder| folder.is_absolute()))
+            .chain(FOLDERS.iter().map(PathBuf::from))
+            .collect()
+    }
+}
+
+/// Whether nobody else can have put a program there.
+fn is_safe(folder: &Path) -> bool {
+    matches!(OwnedFolder::open(folder), Ok(Some(_)))
+}
+
+/// A program, ready to be given arguments, in an environment that is always the same.
+///
+/// # Errors
+/// [`io::ErrorKind::NotFound`] where it is in none of the folders.
+pub(crate) fn command(name: &str) -> io::Result<Command> {
+    let program = find(name, &Caller::of_this_process())?;
+    let mut command = Command::new(program);
+    command.env_clear().env("PATH", PATH).env("LC_ALL", "C");
+    Ok(command)
+}
+
+fn find(name: &str, caller: &Caller) -> io::Result<PathBuf> {
+    let is_program =
+        |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let found = caller.folders().into_iter().map(|folder| folder.join(name)).find(is_program);
+    found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn folder_with(name: &str) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join(name), "#!/bin/sh\n").expect("a program");
+        permit(&dir.path().join(name), 0o755);
+        dir
+    }
+
+    fn permit(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
+    }
+
+    fn caller(privileged: bool, path: Option<&Path>, own: Option<&Path>) -> Caller {
+        Caller { privileged, path: path.map(Into::into), own: own.map(Into::into) }
+    }
+
+    #[test]
+    fn the_callers_path_counts_only_without_more_rights() {
+        let dir = folder_with("sh");
+        let planted = dir.path().join("sh");
+        assert_eq!(find("sh", &caller(false, Some(dir.path()), None)).expect("there"), planted);
+        let found = find("sh", &caller(true, Some(dir.path()), None)).expect("a shell");
+        assert!(FOLDERS.iter().any(|folder| found.starts_with(folder)), "{}", found.display());
+        let gone = find("plateau-no-such-program", &caller(true, None, None)).expect_err("not there");
+        assert_eq!(gone.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_named_folder_counts_when_nobody_else_can_write_to_it() {
+        let dir = folder_with("sh");
+        let planted = dir.path().join("sh");
+        for privileged in [false, true] {
+            assert_eq!(find("sh", &caller(privileged, None, Some(dir.path()))).expect("there"), planted);
+        }
+        permit(dir.path(), 0o777);
+        assert_ne!(find("sh", &caller(true, None, Some(dir.path()))).expect("a shell"), planted);
+        permit(&planted, 0o644);
+        assert_ne!(find("sh", &caller(false, None, Some(dir.path()))).expect("a shell"), planted);
+    }
+
+    #[test]
+    fn programs_learn_nothing_of_our_environment() {
+        let output = command("env").expect("it is there").output().expect("it runs");
+        let mut names: Vec<String> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| line.split_once('=').map(|(name, _)| name.to_owned()))
+            .collect();
+        names.sort();
+        assert_eq!(names, ["LC_ALL", "PATH"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! What others have prepared in a library or an environment is never acted upon.
+
+mod support;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+use support::{Bench, finished, text, texts};
+
+const SIMULATED: [&str; 7] =
+    ["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/256", "--profile", "pts-e-1.0"];
+const NOBODY: u32 = 65534;
+
+fn is_root() -> bool {
+    let root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if !root {
+        eprintln!("left out: only root can make files of another user");
+    }
+    root
+}
+
+fn permit(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
+}
+
+/// A note of settings of the host that asks for a file of somebody to be written.
+fn tuning_note(victim: &Path) -> String {
+    let boot = text(Path::new("/proc/sys/kernel/random/boot_id"));
+    let setting = json!({
+        "setting": "governor of policy0", "path": victim, "was": "attacked", "to": "performance", "of_host": true,
+    });
+    json!({ "boot": boot.trim(), "tunings": [setting] }).to_string()
+}
+
+/// A library that somebody else has prepared, and a file that it wants to be written.
+fn prepared_library(bench: &Bench) -> PathBuf {
+    let victim = bench.path("victim");
+    fs::write(&victim, "mine").expect("a file");
+    fs::create_dir_all(bench.library()).expect("a library");
+    fs::write(bench.library().join(".tuning-host.json"), tuning_note(&victim)).expect("a note");
+    victim
+}
+
+#[test]
+fn a_note_in_a_library_writes_to_no_file() {
+    let bench = Bench::new();
+    let victim = prepared_library(&bench);
+    let output = bench.run(&SIMULATED);
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(text(&victim), "mine");
+    assert!(err.contains(".tuning-host.json: notes in a library are never acted upon"), "{err}");
+}
+
+#[test]
+fn nor_does_one_beside_a_run_that_is_resumed() {
+    let bench = Bench::new();
+    let mut child = bench.start(&SIMULATED);
+    bench.wait_for("a cell", |journal| finished(journal) > 0);
+    child.kill().expect("it runs");
+    child.wait().expect("it is gone");
+    let victim = prepared_library(&bench);
+    let run = bench.runs()[0].clone();
+    let output = bench.run(&["resume", run.file_name().and_then(|name| name.to_str()).expect("an id")]);
+    assert!(output.status.success(), "{}", texts(&output).1);
+    assert_eq!(text(&victim), "mine");
+}
+
+#[test]
+fn a_note_of_ones_own_writes_to_nothing_but_known_settings() {
+    let bench = Bench::new();
+    let victim = bench.path("victim");
+    fs::write(&victim, "mine").expect("a file");
+    fs::write(bench.state.path().join(".tuning-host.json"), tuning_note(&victim)).expect("a note");
+    let output = bench.run(&SIMULATED);
+    assert!(output.status.success(), "{}", texts(&output).1);
+    assert_eq!(text(&victim), "mine");
+    assert!(texts(&output).1.contains("is not restored from a note"), "{output:?}");
+}
+
+/// `mdadm` as a script that writes down what it is asked, and finds the array of the note on everything.
+const MDADM: &str = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho MD_UUID=a:b:c:d\n";
+
+/// A file that a note calls a member of an array.
+struct Member {
+    bench: Bench,
+    path: String,
+    identity: String,
+    note: Value,
+}
+
+impl Member {
+    fn new() -> Self {
+        let bench = Bench::new();
+        fs::create_dir(bench.path("bin")).expect("a folder");
+        fs::write(bench.path("bin/mdadm"), MDADM).expect("a program");
+        permit(&bench.path("bin/mdadm"), 0o755);
+        let path = bench.path("member").to_str().expect("a path").to_owned();
+        fs::write(&path, vec![1; 16 << 20]).expect("a file");
+        let info = bench.json(&["info", &path]);
+        let identity = info["target"]["identity"].as_str().expect("an identity").to_owned();
+        let note = json!({
+            "level": 0, "uuid": "a:b:c:d",
+            "members": [{ "path": path, "identity": identity, "capacity_bytes": 16 << 20 }],
+        });
+        fs::create_dir_all(bench.library()).expect("a library");
+        Self { bench, path, identity, note }
+    }
+
+    fn noted_in(self, folder: &Path) -> Self {
+        fs::write(folder.join(".array-a-b-c-d.json"), self.note.to_string()).expect("a note");
+        permit(&folder.join(".array-a-b-c-d.json"), 0o600);
+        self
+    }
+
+    /// Runs with the stand-in where an earlier build looked and where this one does.
+    fn run(&self, args: &[&str]) -> Output {
+        let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
+        let mut command = self.bench.command(args);
+        command.env("PATH", path).env("PLATEAU_PROGRAMS", self.bench.path("bin"));
+        command.output().expect("plateau starts")
+    }
+
+    fn asked(&self) -> String {
+        fs::read_to_string(self.bench.path("bin/asked")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_note_in_a_library_dismantles_no_array() {
+    let member = Member::new();
+    let library = member.bench.library();
+    let member = member.noted_in(&library);
+    let output = member.run(&SIMULATED);
+    assert!(output.status.success(), "{}", texts(&output).1);
+    assert_eq!(member.asked(), "");
+    assert!(texts(&output).1.contains("notes in a library are never acted upon"), "{output:?}");
+}
+
+#[test]
+fn an_array_of_ones_own_note_is_dismantled_when_each_member_is_named() {
+    let member = Member::new();
+    let state = member.bench.state.path().to_owned();
+    let member = member.noted_in(&state);
+    let output = member.run(&SIMULATED);
+    let err = texts(&output).1;
+    assert!(output.status.success(), "{err}");
+    assert_eq!(member.asked(), "");
+    assert!(err.contains(&format!("--erase '{}'", member.identity)), "it says what to type: {err}");
+    let short = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
+    let named = ["run", "tp-128", &member.path, "--erase", &member.identity];
+    let output = member.run(&[&named[..], &short[..]].concat());
+    assert!(member.asked().contains(&format!("--zero-superblock {}", member.path)), "{output:?}");
+    assert_eq!(member.bench.notes(), [""; 0]);
+}
+
+#[test]
+fn a_note_that_others_can_write_dismantles_nothing_although_members_are_named() {
+    let member = Member::new();
+    let state = member.bench.state.path().to_owned();
+    let member = member.noted_in(&state);
+    permit(&state.join(".array-a-b-c-d.json"), 0o666);
+    let named = ["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"];
+    member.run(&named);
+    assert_eq!(member.asked(), "");
+    permit(&state.join(".array-a-b-c-d.json"), 0o600);
+    permit(&state, 0o777);
+    let output = member.run(&named);
+    assert_eq!(member.asked(), "");
+    assert!(texts(&output).1.contains("can be written by others"), "{output:?}");
+}
+
+#[test]
+fn a_note_of_a_member_that_is_gone_keeps_nobody_from_testing_other_drives() {
+    for in_library in [true, false] {
+        let member = Member::new();
+        let folder = if in_library { member.bench.library() } else { member.bench.state.path().to_owned() };
+        let member = member.noted_in(&folder);
+        fs::remove_file(&member.path).expect("our own");
+        let output = member.run(&[&SIMULATED[..], &["--json"]].concat());
+        assert!(output.status.success(), "{}", texts(&output).1);
+        assert!(texts(&output).1.contains("warning: "), "{output:?}");
+    }
+}
+
+#[test]
+fn root_runs_no_program_from_the_callers_path() {
+    if !is_root() {
+        return;
+    }
+    let member = Member::new();
+    let library = member.bench.library();
+    let state = member.bench.state.path().to_owned();
+    let member = member.noted_in(&library).noted_in(&state);
+    // Where it is named, somebody else may write to it: that does not count either.
+    permit(&member.bench.path("bin"), 0o777);
+    member.run(&["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"]);
+    assert_eq!(member.asked(), "");
+}
+
+#[test]
+fn a_run_that_somebody_else_has_written_confirms_no_target() {
+    if !is_root() {
+        return;
+    }
+    let bench = Bench::new();
+    let target = bench.path("target").to_str().expect("a path").to_owned();
+    let args =
+        ["run", "tp-128", &target, "--size", "16MiB", "--profile", "pts-e-1.0", "--cell-seconds", "0.3"];
+    let mut child = bench.start(&args);
+    bench.wait_for("a cell", |journal| finished(journal) > 1);
+    child.kill().expect("it runs");
+    child.wait().expect("it is gone");
+    let run = bench.runs()[0].clone();
+    let id = run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
+    let before = fs::read(&target).expect("a file");
+    for path in [run.clone(), run.join("run.json"), run.join("journal")] {
+        chown(&path, Some(NOBODY), None).expect("root");
+        let message = bench.fails(3, &["resume", &id]);
+        assert!(message.contains("belongs to user 65534") && message.contains("--erase"), "{message}");
+        chown(&path, Some(0), None).expect("root");
+    }
+    permit(&run.join("run.json"), 0o666);
+    assert!(bench.fails(3, &["resume", &id]).contains("can be written by anybody"));
+    permit(&run.join("run.json"), 0o644);
+    assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
+}
