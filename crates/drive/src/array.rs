@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use record::{ArrayFacts, MemberFacts, Purged, TargetFacts};
+use stdx::files::Links;
 
 use crate::clock::Clock;
 use crate::error::{DriveError, reason};
@@ -41,6 +42,8 @@ const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
 /// Numbers for arrays, from the highest: those that nobody asks for begin there, too.
 const HIGHEST_NUMBER: u32 = 127;
+/// A description names some drives; what is larger is none.
+const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
 /// An array as it is described, its members looked at.
 #[derive(Debug)]
@@ -80,8 +83,8 @@ impl Array {
         if options.sim_faults.is_some() {
             return Err(DriveError::Invalid(format!("{target}: {}", crate::target::ONLY_SIMULATED_FAIL)));
         }
-        let text = fs::read_to_string(file)
-            .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error))))?;
+        let text = stdx::files::read_text(Path::new(file), Links::Followed, MOST_DESCRIPTION_BYTES)
+            .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error.into()))))?;
         let spec = Spec::parse(target, &text)?;
         let (members, facts) = Members::look(target, &spec)?;
         Ok((Self { spec, options: options.clone(), members }, facts))

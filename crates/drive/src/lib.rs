@@ -67,6 +67,7 @@ pub use reader::Reader;
 pub use refusal::{Access, Refusal};
 pub use signature::{Format, Signature};
 use sim::Simulated;
+pub use sim::model_of;
 use target::{Held, Real};
 
 /// How a target is opened.

@@ -10,12 +10,14 @@ mod memory;
 mod purge;
 mod together;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
     Cut, Direction, ErrorCount, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
 };
+use stdx::files::Links;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
@@ -25,6 +27,8 @@ use crate::{DriveError, Flow, OpenOptions, Outcome, Tick};
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
 /// Wall-clock time between two ticks: scaled seconds pass by the thousand.
 const TICK_EVERY: Duration = Duration::from_millis(100);
+/// Models are text that somebody wrote.
+const MOST_MODEL_BYTES: u64 = 1 << 20;
 
 /// A simulated drive and its clock.
 pub(crate) struct Simulated {
@@ -37,11 +41,16 @@ pub(crate) struct Simulated {
     virtual_ticks: bool,
 }
 
-fn model_of(name: &str) -> Result<Model, String> {
+/// A model of a file or a built-in one.
+///
+/// # Errors
+/// When there is none of that name, or the file cannot be read or is wrong.
+pub fn model_of(name: &str) -> Result<Model, String> {
     if !name.ends_with(".toml") {
         return Model::named(name).map_err(|e| e.to_string());
     }
-    let text = std::fs::read_to_string(name).map_err(|e| format!("cannot read the model: {e}"))?;
+    let text = stdx::files::read_text(Path::new(name), Links::Followed, MOST_MODEL_BYTES)
+        .map_err(|e| format!("cannot read the model: {e}"))?;
     Model::from_toml(&text).map_err(|e| e.to_string())
 }
 

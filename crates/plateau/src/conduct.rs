@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use drive::{Armed, Drive, PurgeOptions};
 use pts::Profile;
 use record::{
-    Event, Gap, Handling, HostFacts, Journal, Library, Loaded, RUN_FILE_VERSION, Run as StoredRun, RunFile,
-    TargetFacts, TargetKind,
+    Digest, Event, Gap, Handling, HostFacts, Journal, Library, Loaded, RUN_FILE_VERSION, Run as StoredRun,
+    RunFile, TargetFacts, TargetKind,
 };
 use stdx::rng::split_mix;
 
@@ -85,10 +85,13 @@ fn purge_options(handling: &Handling) -> PurgeOptions {
 }
 
 /// Makes the run's directory and keeps what the run is expected to take.
-pub fn begin(library: &Library, file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
+pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
     let known = speeds::of(&file, &Assumptions::default(), library)?;
     let estimates =
         speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if let Some(plan) = &mut file.plan {
+        plan.logo_sha256 = logo.map(|bytes| Digest::of(bytes).to_string());
+    }
     let logo = logo.map(|bytes| (publication::LOGO, bytes));
     let (run, mut journal) = library.create_with(file, logo.as_slice())?;
     journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use drive::{Drive, Engine, OpenOptions, Polling};
 use record::{Placement, TargetFacts, Workload};
+use stdx::files::{Links, ReadError};
 
 use crate::cli::Load;
 use crate::failure::{Done, Exit, Failure};
@@ -122,14 +123,13 @@ fn is_job_file(target: &str) -> bool {
 
 fn text_of(path: &str) -> Done<String> {
     let unusable = |text: String| Failure::text(Exit::Unusable, format!("{path}: {text}"));
-    let length = std::fs::metadata(path).map_err(|e| unusable(e.to_string()))?.len();
-    if length > MOST_BYTES {
-        return Err(unusable(format!(
-            "{length} B are no job file; a target must not end in {}",
-            JOB_FILES.join(", ")
-        )));
-    }
-    std::fs::read_to_string(path).map_err(|e| unusable(e.to_string()))
+    let text = stdx::files::read_text(Path::new(path), Links::Followed, MOST_BYTES);
+    text.map_err(|error| {
+        unusable(match error {
+            ReadError::System(error) => error.to_string(),
+            other => format!("{other}: not a job file; a target must not end in {}", JOB_FILES.join(", ")),
+        })
+    })
 }
 
 impl Asked {

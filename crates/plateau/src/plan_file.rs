@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use pts::{Plan, PlanError};
+use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -26,7 +27,5 @@ pub fn told(errors: &[PlanError]) -> String {
 }
 
 fn text(path: &Path) -> anyhow::Result<String> {
-    let bytes = std::fs::metadata(path)?.len();
-    anyhow::ensure!(bytes <= MOST_BYTES, "it has {bytes} bytes; a plan has at most {MOST_BYTES}");
-    Ok(std::fs::read_to_string(path)?)
+    Ok(stdx::files::read_text(path, Links::Followed, MOST_BYTES)?)
 }

@@ -3,22 +3,26 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use record::Run;
+use record::{Digest, Run};
 use report::{Logo, Publication};
+use stdx::files::Links;
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 
 /// Name of the plan's picture in the directory of a run.
 pub const LOGO: &str = "logo";
+/// A little more than a logo may have: what is wrong with a larger one is said where it is judged.
+const MOST_BYTES: u64 = 8 << 20;
 
 /// The picture at `path`, if it is one.
 ///
 /// # Errors
 /// When it cannot be read or is no picture.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
-    logo_at(path)?;
-    std::fs::read(path).map_err(Failure::from)
+    let bytes = read(path, Links::Followed)?;
+    logo_of(bytes.clone(), path)?;
+    Ok(bytes)
 }
 
 /// What was typed, and where nothing was, what the plan of the run says.
@@ -28,8 +32,8 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     let plan = run.file.plan.clone().unwrap_or_default();
     let logo = match (&typed.logo, &plan.logo) {
-        (Some(path), _) => Some(logo_at(path)?),
-        (None, Some(_)) => Some(logo_at(&run.dir.join(LOGO))?),
+        (Some(path), _) => Some(logo_of(read(path, Links::Followed)?, path)?),
+        (None, Some(_)) => Some(logo_of(kept_logo(run)?, &run.dir.join(LOGO))?),
         (None, None) => None,
     };
     Ok(Publication {
@@ -40,9 +44,33 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     })
 }
 
-fn logo_at(path: &Path) -> Done<Logo> {
-    let wrong = |error: anyhow::Error| Failure::new(Exit::Usage, error);
-    let bytes =
-        std::fs::read(path).with_context(|| format!("cannot read {}", path.display())).map_err(wrong)?;
+/// The picture that the run was begun with; one that took its place is refused.
+///
+/// # Errors
+/// When it cannot be read, or is another one.
+pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
+    let path = run.dir.join(LOGO);
+    let changed = |why: String| {
+        let text =
+            format!("{why}: `logo` in {} is not the picture that the run was begun with", run.dir.display());
+        Failure::text(Exit::Run, text).of_run(&run.file.id)
+    };
+    let bytes = read(&path, Links::Refused).map_err(|failure| changed(failure.message()))?;
+    let begun_with = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
+    let found = Digest::of(&bytes).to_string();
+    if begun_with == Some(found.as_str()) {
+        Ok(bytes)
+    } else {
+        Err(changed(format!("its SHA-256 is {found}")))
+    }
+}
+
+fn read(path: &Path, links: Links) -> Done<Vec<u8>> {
+    let bytes = stdx::files::read(path, links, MOST_BYTES).map_err(std::io::Error::from);
+    let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
+    bytes.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+fn logo_of(bytes: Vec<u8>, path: &Path) -> Done<Logo> {
     Logo::of(bytes).map_err(|text| Failure::text(Exit::Usage, format!("{}: {text}", path.display())))
 }

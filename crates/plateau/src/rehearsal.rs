@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
-use nandsim::{Model, Scale};
+use nandsim::Scale;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
 use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
@@ -91,14 +91,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
 }
 
 fn capacity_of(model: &str) -> Result<u64, String> {
-    let found = match std::path::Path::new(model).extension() {
-        Some(ending) if ending == "toml" => {
-            let text =
-                std::fs::read_to_string(model).map_err(|error| format!("cannot read {model}: {error}"))?;
-            Model::from_toml(&text).map_err(|error| error.to_string())?
-        }
-        _ => Model::named(model).map_err(|error| format!("--rehearse: {error}"))?,
-    };
+    let found = drive::model_of(model).map_err(|error| format!("--rehearse {model}: {error}"))?;
     Ok(found.geometry.capacity_bytes)
 }
 

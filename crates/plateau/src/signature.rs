@@ -7,11 +7,14 @@ use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use record::Run;
 use serde_json::{Value, json};
+use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::output;
 
 const FILE: &str = "signature.json";
+/// Keys and signatures are short.
+const MOST_BYTES: u64 = 1 << 16;
 
 /// What is signed. The digest vouches for every record, and the first record for `run.json`.
 fn message(run: &Run, digest: &str) -> String {
@@ -19,7 +22,8 @@ fn message(run: &Run, digest: &str) -> String {
 }
 
 fn read(path: &Path) -> Done<String> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    let text = stdx::files::read_text(path, Links::Followed, MOST_BYTES);
+    let text = text.with_context(|| format!("cannot read {}", path.display()));
     text.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
@@ -53,7 +57,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
         .map_err(|_| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
     let path = run.dir.join(FILE);
     let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES).map_err(|error| {
         wrong(format!(
             "run {} has no signature that can be read ({error}); `plateau report RUN --sign KEY` makes one",
             run.file.id

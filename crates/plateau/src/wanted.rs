@@ -204,6 +204,8 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         auditor: publisher.auditor.clone(),
         notes: publisher.notes.clone(),
         logo: publisher.logo.as_ref().map(|_| crate::publication::LOGO.to_owned()),
+        // Known when the picture was read.
+        logo_sha256: None,
         own_tests: plan.own_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
     }
 }

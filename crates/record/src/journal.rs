@@ -1,13 +1,14 @@
 //! The append-only file behind a run: one hashed line per event, on disk before anyone is told.
 //!
 //! First line: `plateau-journal 1`. Every further line: 64 hexadecimal digits, a space, an [`Entry`]
-//! as JSON. The digits are SHA-256 over the digits of the previous line (64 zeros for the first) and
-//! the JSON, so a changed, lost or swapped line breaks the chain from there on.
+//! as JSON. The digits are SHA-256 over the digits of the previous line (for the first: those of SHA-256 over the
+//! header line) and the JSON, so a changed, lost or swapped line breaks the chain from there on.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+use stdx::files::ReadError;
 
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
@@ -16,6 +17,8 @@ use crate::{Entry, Event};
 pub const VERSION: u32 = 1;
 /// What every journal begins with.
 pub const MAGIC: &str = "plateau-journal ";
+/// Far more than any run writes; a file that is larger is not read into memory.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// What can go wrong with a journal.
 #[derive(Debug, thiserror::Error)]
@@ -95,8 +98,6 @@ impl std::fmt::Display for Digest {
 }
 
 impl Digest {
-    const START: Self = Self([0; 32]);
-
     fn next(self, json: &str) -> Self {
         let mut hasher = Sha256::new();
         hasher.update(self.to_string().as_bytes());
@@ -146,7 +147,7 @@ impl Journal {
         let folder = path.parent().unwrap_or(Path::new("."));
         storage::sync_folder(&*storage, folder).map_err(|e| io("sync", folder, e))?;
         let whole_bytes = header.len() as u64;
-        let (path, chain) = (path.into(), Digest::START);
+        let (path, chain) = (path.into(), Digest::of(header.as_bytes()));
         Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false })
     }
 
@@ -208,6 +209,10 @@ impl Journal {
         if self.is_broken {
             return Err(std::io::Error::other("an earlier record could not be written"));
         }
+        if self.whole_bytes + line.len() as u64 > MOST_BYTES {
+            // Nobody could read what stands in it.
+            return Err(ReadError::TooLarge { limit_bytes: MOST_BYTES }.into());
+        }
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if written.is_err() {
             let mended = self.file.set_len(self.whole_bytes).and_then(|()| self.file.sync_data());
@@ -243,7 +248,7 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
 }
 
 fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
-    parse(&file.read().map_err(|e| io("read", path, e))?, path)
+    parse(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
@@ -256,8 +261,12 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     if version > VERSION {
         return Err(JournalError::Newer { path: path.into(), found: version });
     }
-    let mut loaded =
-        Loaded { entries: Vec::new(), torn: None, digest: Digest::START, whole_bytes: header.len() as u64 };
+    let mut loaded = Loaded {
+        entries: Vec::new(),
+        torn: None,
+        digest: Digest::of(header),
+        whole_bytes: header.len() as u64,
+    };
     while let Some(line) = lines.next() {
         let is_last = lines.peek().is_none();
         let seq = loaded.entries.len() as u64;
@@ -370,8 +379,8 @@ mod tests {
         fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
             let (_dir, path) = journal_of(4);
             let mut bytes = std::fs::read(&path).unwrap();
-            let header = MAGIC.len() + 2;
-            let place = header + place % (bytes.len() - header);
+                // Of the header all but the digit that says which build reads it.
+        let place = place % bytes.len();
             bytes[place] ^= flip;
             std::fs::write(&path, &bytes).unwrap();
             let noticed = match read_journal(&path) {

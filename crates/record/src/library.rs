@@ -13,6 +13,8 @@ use nascent::Nascent;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
+/// Command line and plan included; what is larger is not a run file.
+const MOST_RUN_FILE_BYTES: u64 = 16 << 20;
 
 /// What can go wrong with a library or a run in it.
 #[derive(Debug, thiserror::Error)]
@@ -243,7 +245,10 @@ impl Run {
 
     fn open_on(storage: Arc<dyn Storage>, dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join(RUN_FILE);
-        let bytes = storage.open(&path).and_then(|mut f| f.read()).map_err(|e| io("read", &path, e))?;
+        let bytes = storage
+            .open(&path)
+            .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
+            .map_err(|e| io("read", &path, e))?;
         let bad = |problem: String| LibraryError::BadRunFile { path: path.clone(), problem };
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| bad(e.to_string()))?;
         let version = value.get("version").and_then(serde_json::Value::as_u64);
@@ -285,12 +290,23 @@ impl Run {
 
     fn check_digest(&self, loaded: &Loaded) -> Result<(), LibraryError> {
         let path = self.dir.join(RUN_FILE);
-        let bytes = self.storage.open(&path).and_then(|mut f| f.read()).map_err(|e| io("read", &path, e))?;
+        let bytes = self
+            .storage
+            .open(&path)
+            .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
+            .map_err(|e| io("read", &path, e))?;
         match loaded.entries.first().map(|entry| &entry.event) {
             Some(Event::Opened { run_sha256 }) if *run_sha256 != Digest::of(&bytes).to_string() => {
                 Err(LibraryError::ChangedRunFile { path })
             }
-            _ => Ok(()),
+            Some(Event::Opened { .. }) => Ok(()),
+            // Without it, nothing says that this journal belongs to this file.
+            _ => Err(JournalError::Damaged {
+                path: self.journal_path(),
+                seq: 0,
+                problem: "the first record is not `opened`".into(),
+            }
+            .into()),
         }
     }
 }

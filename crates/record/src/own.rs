@@ -27,6 +27,9 @@ pub struct PlanFacts {
     /// Name of a picture in the run's directory, for the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
+    /// SHA-256 of that picture, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_sha256: Option<String>,
     /// Tests that are not of the PTS.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_tests: Vec<OwnTest>,

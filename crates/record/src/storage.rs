@@ -22,16 +22,16 @@ pub trait Storage: Debug + Send + Sync {
     /// When it exists or the system refuses.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a file to read it.
+    /// Opens a regular file to read it.
     ///
     /// # Errors
-    /// When it does not exist or the system refuses.
+    /// When it does not exist, is something else (symbolic links are not followed) or the system refuses.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a file to read it and append to it.
+    /// Opens a regular file to read it and append to it.
     ///
     /// # Errors
-    /// When it does not exist or the system refuses.
+    /// As [`open`](Self::open).
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Opens a folder, to sync its entries or to lock it.
@@ -85,8 +85,8 @@ pub trait Stored: Debug + Send {
     /// The whole content from the beginning.
     ///
     /// # Errors
-    /// When the system refuses.
-    fn read(&mut self) -> io::Result<Vec<u8>>;
+    /// When the system refuses, or it has more than `limit_bytes`.
+    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>>;
 
     /// Appends all of `bytes`; after an error a part of them may be there.
     ///

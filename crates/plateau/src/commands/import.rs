@@ -1,11 +1,11 @@
 //! `plateau import FILE`: results of another tool as a run of the library.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use import::Source;
 use record::{Library, Run};
+use stdx::files::Links;
 
 use crate::cli::{Cli, Import};
 use crate::conduct::new_id;
@@ -35,21 +35,9 @@ pub fn run(cli: &Cli, options: &Import) -> Done {
 
 /// The whole file, if it can be one that is imported.
 fn contents(path: &Path) -> Done<Vec<u8>> {
-    let failed = |error: std::io::Error| {
-        Failure::new(
-            Exit::Usage,
-            anyhow::Error::new(error).context(format!("cannot read {}", path.display())),
-        )
-    };
-    let limit = import::largest_bytes() as u64;
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(failed)?;
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > limit {
-        let text = format!("{} is larger than any file that can be imported ({limit} bytes)", path.display());
-        return Err(Failure::text(Exit::Usage, text));
-    }
-    Ok(bytes)
+    let bytes = stdx::files::read(path, Links::Followed, import::largest_bytes() as u64);
+    let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
+    bytes.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
 /// Parses first; a run is begun only when everything in the file is understood.

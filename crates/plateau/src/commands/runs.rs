@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Cli;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::summary::{self, Summary};
 use crate::{places, printer};
 
@@ -13,7 +13,9 @@ type Row = (String, jiff::Timestamp, String, String, String, String, std::path::
 pub fn run(cli: &Cli) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
-    unreadable.iter().for_each(|error| printer::tell_line(&format!("plateau: {error}")));
+    for error in unreadable {
+        printer::tell_line(&format!("plateau: {}", Failure::from(error).message()));
+    }
     let mut rows: Vec<Row> = Vec::new();
     for run in runs {
         let (id, created, tests) = (run.file.id.clone(), run.file.created, run.file.tests.join(","));

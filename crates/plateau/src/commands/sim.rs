@@ -27,9 +27,7 @@ fn named(name: &str) -> Done<Model> {
     if !name.ends_with(".toml") {
         return Model::named(name).map_err(|error| Failure::new(Exit::Usage, error));
     }
-    let text = std::fs::read_to_string(name)
-        .map_err(|e| Failure::text(Exit::Usage, format!("{name}: cannot read the model: {e}")))?;
-    Model::from_toml(&text).map_err(|e| Failure::text(Exit::Usage, format!("{name}: {e}")))
+    drive::model_of(name).map_err(|e| Failure::text(Exit::Usage, format!("{name}: {e}")))
 }
 
 fn list(cli: &Cli) -> Done {

@@ -3,10 +3,11 @@
 use pts::verify::Verified;
 use record::{Digest, Origin, Run};
 use serde_json::{Value, json};
+use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, signature};
+use crate::{places, printer, publication, signature};
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
     let run = places::library(cli.library.as_deref())?.find(&options.run)?;
@@ -18,6 +19,9 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     if let Some(origin) = &run.file.origin {
         return imported(cli, &run, origin, &digest, loaded.entries.len());
+    }
+    if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
+        publication::kept_logo(&run)?;
     }
     let verified = pts::verify::verify(&run.file, &loaded.entries)
         .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
@@ -61,9 +65,14 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
 /// An imported run has no judgement of its own: its journal and its file are checked.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize) -> Done {
     let path = run.dir.join(super::import::KEPT);
-    let same = std::fs::read(&path).is_ok_and(|bytes| Digest::of(&bytes).to_string() == origin.sha256);
-    if !same {
-        let text = format!("{} is missing or is not the file that was imported", path.display());
+    let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
+    let wrong = match kept {
+        Ok(bytes) if Digest::of(&bytes).to_string() == origin.sha256 => None,
+        Ok(_) => Some("its SHA-256 is another one".to_owned()),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(why) = wrong {
+        let text = format!("{} is missing or is not the file that was imported: {why}", path.display());
         return Err(Failure::text(Exit::Run, text).of_run(&run.file.id));
     }
     if cli.json {

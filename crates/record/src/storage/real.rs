@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use stdx::files::{self, Links, ReadError};
+
 use super::{Found, FoundKind, Storage, Stored};
 
 /// The file system of this host.
@@ -18,11 +20,11 @@ impl Storage for Real {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(files::open(path, Links::Refused)?))
     }
 
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
-        Ok(Box::new(OpenOptions::new().read(true).append(true).open(path)?))
+        Ok(Box::new(files::open_to_append(path, Links::Refused)?))
     }
 
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
@@ -60,11 +62,15 @@ impl Storage for Real {
 }
 
 impl Stored for File {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.seek(SeekFrom::Start(0))?;
-        self.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        self.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            Err(ReadError::TooLarge { limit_bytes }.into())
+        } else {
+            Ok(bytes)
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

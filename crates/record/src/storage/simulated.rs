@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub use disk::{Disk, Node, Op, Outcome};
 pub use survivors::Crash;
 
+use stdx::files::ReadError;
+
 use super::{Found, FoundKind, Storage, Stored};
 
 /// Volume of everything on a simulated disk.
@@ -323,10 +325,15 @@ struct Open {
 }
 
 impl Stored for Open {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let mut inner = self.process.inner();
         inner.call(Call::Read)?;
-        Ok(inner.disk.content(self.node).to_vec())
+        let content = inner.disk.content(self.node);
+        if content.len() as u64 > limit_bytes {
+            Err(ReadError::TooLarge { limit_bytes }.into())
+        } else {
+            Ok(content.to_vec())
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
