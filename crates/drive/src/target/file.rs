@@ -243,8 +243,11 @@ impl RegularFile {
 
     fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
         let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
-        if rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(refused(vec![Refusal::Busy]));
+        // A child of this process has the lock of an earlier look until it runs its own program.
+        let lock = || rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive);
+        let busy = usage::settled(|| lock().err().map(|_| Refusal::Busy).into_iter().collect());
+        if !busy.is_empty() {
+            return Err(refused(busy));
         }
         self.recheck(held)?;
         if !confirmed && has_data(&held.fd) {
