@@ -23,6 +23,8 @@ const fn tests(package: &'static str, name: &'static str) -> Subject {
 /// Every test binary that uses devices, signals or time, cheapest first.
 const SUBJECTS: &[Subject] = &[
     tests("drive", "refusals"),
+    tests("drive", "bystanders"),
+    tests("drive", "signatures"),
     tests("plateau", "hardware_raid"),
     tests("drive", ""),
     tests("plateau", ""),
@@ -44,6 +46,7 @@ const SUBJECTS: &[Subject] = &[
     tests("plateau", "interrupted"),
     tests("plateau", "side_by_side"),
     tests("plateau", "host_checks"),
+    tests("plateau", "signals"),
     tests("plateau", "load"),
     tests("plateau", "devices"),
     tests("plateau", "browser"),
