@@ -384,6 +384,7 @@ fn files_that_are_exchanged_all_the_time() {
         fs::OpenOptions::new().read(true).write(true).create_new(true).open(&other).expect("a file");
     precious.set_len(SIZE).expect("a length");
     precious.write_all_at(&[7; 4096], 0).expect("data");
+    let inode = std::os::unix::fs::MetadataExt::ino(&precious.metadata().expect("a file"));
     drop(precious);
     let holds = |path: &Path| {
         let mut first = [0; 1];
@@ -391,6 +392,8 @@ fn files_that_are_exchanged_all_the_time() {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
+        // Also when the test fails, or the scope waits for ever.
+        let _stop = Raised(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let flags = rustix::fs::RenameFlags::EXCHANGE;
@@ -403,16 +406,21 @@ fn files_that_are_exchanged_all_the_time() {
                 && let Ok(armed) = drive.arm(None)
             {
                 // Whatever was armed, the file that holds data is not open for writing.
-                let data = [&target, &other].into_iter().find(|path| holds(path));
-                let data = data.map(|path| fs::metadata(path).expect("a file"));
-                let inode = data.map(|meta| std::os::unix::fs::MetadataExt::ino(&meta));
-                assert!(inode.is_none_or(|inode| !has_open(inode)), "a file with data was armed");
+                assert!(!has_open(inode), "a file with data was armed");
                 drop(armed);
             }
         }
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     assert!(holds(&target) != holds(&other), "the data is still there");
+}
+
+/// A flag that is raised when this goes.
+struct Raised<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 /// Whether this process has a file with this inode open for writing.

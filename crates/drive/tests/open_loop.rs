@@ -37,13 +37,17 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
             let segment =
                 finish(&mut target, &Workload { queue_depth, threads, regime, until, ..workload(SIZE) });
             assert_eq!(segment.write.ios, 1000, "none is left out");
-            let seconds = segment.seconds();
-            assert!((0.499..1.5).contains(&seconds), "{seconds} s for 1000 at 2000 per second, {engine:?}");
+            let (milliseconds, slowest) = (segment.seconds() * 1e3, segment.max_latency_ms().expect("I/O"));
+            let seen = format!("{milliseconds} ms for 1000 at 2000 per second, {slowest} ms, {engine:?}");
+            assert!(milliseconds >= 499.0, "{seen}");
+            // Where a busy machine makes it later than the schedule, the response times say so.
+            assert!(slowest >= (milliseconds - 500.0) * 0.98, "{seen}");
         }
     }
 }
 
-/// A device of 200 IOPS that is asked for 400: after two seconds the last one waits for one second.
+/// A device of 200 IOPS that is asked for 400: after two seconds the last one waits for one second. A busy machine makes
+/// it slower still, at any time, so what is asked for here holds at every pace.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {
@@ -60,11 +64,14 @@ fn waiting_for_a_slow_device_is_part_of_the_response_time() {
         let open = finish(&mut target, &Workload { queue_depth, until, regime, ..workload(SIZE) });
         assert_eq!(open.write.ios, 400);
         let (last, seconds) = (open.max_latency_ms().expect("I/O"), open.seconds());
-        // What is done at 200 a second and was due at 400 a second waits for half of the time that has passed.
-        assert!((last / (seconds * 500.0) - 1.0).abs() < 0.2, "{last} ms after {seconds} s");
-        assert!((mean_ms(&open) / (seconds * 250.0) - 1.0).abs() < 0.3, "{} ms", mean_ms(&open));
+        // The last was due after one second; the device may let some tens go at once after a rest.
+        assert!(seconds > 1.8 && last >= (seconds * 1e3 - 1000.0) * 0.98, "{last} ms after {seconds} s");
+        assert!(mean_ms(&open) > 400.0, "{} ms", mean_ms(&open));
         // The closed loop sees nothing of that: its response times are those of its own depth.
-        assert!(mean_ms(&closed) < mean_ms(&open) / 5.0, "{} against {}", mean_ms(&closed), mean_ms(&open));
+        let depth_ms = |segment: &Segment| mean_ms(segment) * 400.0 / segment.seconds() / 1e3;
+        let (within, beyond) = (depth_ms(&closed), depth_ms(&open));
+        assert!(within <= f64::from(queue_depth) * 1.05, "{within} in flight on average");
+        assert!(beyond > f64::from(queue_depth) * 2.0, "{beyond} in flight or waiting on average");
     }
 }
 
@@ -186,5 +193,5 @@ fn one_that_is_stopped_stops_all() {
     let before_ns = target.now_ns();
     let answers = target.run_together(&[slow, busy], &[false; 2], &mut |_, _| Flow::Stop).expect("a run");
     assert!(answers.iter().all(|answer| answer.outcome == Outcome::Stopped));
-    assert!(target.now_ns() - before_ns < 10 * SECOND_NS);
+    assert!(target.now_ns() - before_ns < 60 * SECOND_NS, "not the hour that was asked for");
 }

@@ -3,7 +3,6 @@
 mod support;
 
 use std::process::Command;
-use std::time::Duration;
 
 use record::{Event, Note};
 use support::loop_device::{SIZE, attach, identity};
@@ -250,8 +249,12 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         journal.entries.iter().any(|entry| matches!(entry.event, Event::Measured(_)))
     });
     let kept = finished(&bench.journal().unwrap());
-    // Within the next cell, which begins at once, and behind its second second.
-    std::thread::sleep(Duration::from_millis(2500));
+    // Within a cell, which begins at once after the one before, and after its second second.
+    bench.wait_for("the middle of a cell", |journal| {
+        let last = journal.entries.last().unwrap();
+        let age_ms = jiff::Timestamp::now().as_millisecond() - last.wall.as_millisecond();
+        matches!(last.event, Event::Measured(_)) && (2300..2800).contains(&age_ms)
+    });
     daemon.kill();
     let output = child.wait_with_output().unwrap();
     let (_, err) = texts(&output);

@@ -118,6 +118,8 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    // So that it is still there, however long the second one takes to look.
+    assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
     assert!(message.contains("another plateau process"), "{message}");

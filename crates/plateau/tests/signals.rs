@@ -133,7 +133,8 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     std::fs::write(&data, vec![7; 16 << 20]).unwrap();
     let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
     let child = bench.start(&words);
-    std::thread::sleep(Duration::from_secs(1));
+    // More than anything but the load reads.
+    wait_for_reads(&child, 64 << 20);
     signal("STOP", &child);
     std::thread::sleep(Duration::from_millis(1_200));
     signal("CONT", &child);
@@ -163,6 +164,20 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     bench.ok(&["verify", &id]);
 }
 
+/// Waits until the process has read this much.
+fn wait_for_reads(child: &Child, bytes: u64) {
+    let path = format!("/proc/{}/io", child.id());
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let read = || {
+        let text = text(path.as_ref());
+        text.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse::<u64>().ok()).expect("a number")
+    };
+    while read() < bytes {
+        assert!(Instant::now() < deadline, "{} B were read", read());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// I/Os completed and outstanding on a block device.
 fn ios(device: &str) -> (u64, u64) {
     let path = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
@@ -182,7 +197,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     let name = device.device.clone();
     let words = ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based"];
     let mut child = bench.start(&[&["load", &name], &words[..]].concat());
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while ios(&name).0 < 1_000 {
         assert!(Instant::now() < deadline, "no I/O: {:?}", ios(&name));
         std::thread::sleep(Duration::from_millis(20));
