@@ -150,8 +150,10 @@ fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     assert!(killed.success());
     // Whatever was to be ended has its signal by now, and cannot see this.
     fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
-    assert!(!run.wait().expect("it is gone").success());
     wait_for(&bench, &bench.path("added"));
+    // It may wait for the block device of the volume first, which takes half a minute.
+    run.kill().expect("it is killed, if it is still there");
+    assert!(!run.wait().expect("it is gone").success());
 }
 
 #[test]
@@ -161,7 +163,8 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    wait_for(&bench, &bench.path("volume"));
+    // Later than the volume, whose file is empty for a moment.
+    wait_for(&bench, &bench.path("added"));
     // It waits for the block device now.
     run.kill().expect("it is killed");
     run.wait().expect("it is gone");
