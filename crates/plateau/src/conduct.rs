@@ -118,7 +118,7 @@ impl Being {
     pub fn now() -> Self {
         Self {
             letters: new_letters(),
-            created: jiff::Timestamp::now(),
+            created: record::wall_now(),
             command: places::command_line(),
             host: host::facts,
         }
@@ -216,9 +216,7 @@ pub fn is_complete(loaded: &Loaded) -> bool {
 
 /// The interruption after the last record.
 pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
-    let last = loaded.entries.last().map_or(now, |entry| entry.wall);
-    // A clock that was set back says nothing.
-    Gap { length_ns: u64::try_from(now.duration_since(last).as_nanos()).unwrap_or(0) }
+    Gap { length_ns: record::gap_ns(loaded.entries.last().map_or(now, |entry| entry.wall), now) }
 }
 
 /// Writes the report and prints the result.
@@ -245,7 +243,7 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
 /// A short random beginning, so that a few letters name a run.
 pub fn new_letters() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
+    let nanoseconds = record::wall_now().as_nanosecond() as u64;
     let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);
     let bits = split_mix(&mut state);
     (0..6).map(|place| char::from(LETTERS[((bits >> (5 * place)) & 31) as usize])).collect()

@@ -56,11 +56,14 @@ use failure::{Done, Exit};
 /// Does what was typed.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Err(failure) = signals::prepare() {
+        return ended(Err(failure), false);
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(said) => return answered(&said),
     };
-    ended(signals::prepare().and_then(|()| commands::run(&cli)), cli.json)
+    ended(commands::run(&cli), cli.json)
 }
 
 /// Help and version are results; anything else that clap has to say is an error of usage.

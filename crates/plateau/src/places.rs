@@ -14,7 +14,15 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
         None if is_root() => PathBuf::from("/var/lib/plateau/runs"),
         None => user_folder("XDG_DATA_HOME", ".local/share", "--library")?.join("runs"),
     };
-    Ok(Library::at(std::path::absolute(root)?))
+    let whole = std::path::absolute(&root).map_err(|error| {
+        let text = format!(
+            "the library {} cannot be found ({error}): was the working directory removed? Change to another one, or \
+             name the library by its whole path with --library",
+            root.display()
+        );
+        Failure::text(Exit::Run, text)
+    });
+    Ok(Library::at(whole?))
 }
 
 /// The folders whose files must not become targets; none where this user has no library.

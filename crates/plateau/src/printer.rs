@@ -29,8 +29,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Done {
 /// Prints the bytes of a file that is streamed.
 pub fn print_bytes(bytes: &[u8]) -> Done {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    Ok(out.flush()?)
+    outcome(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// Prints one JSON document.

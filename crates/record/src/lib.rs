@@ -18,6 +18,7 @@ mod own;
 mod run_file;
 mod segment;
 pub mod storage;
+mod wall;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
@@ -37,6 +38,7 @@ pub use run_file::{
     SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
+pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,
     Zone, read_percent_of,

@@ -64,6 +64,15 @@ pub enum LibraryError {
     Journal(#[from] JournalError),
 }
 
+impl LibraryError {
+    /// Whether it says why the run of this id, or one that begins like it, cannot be read.
+    fn is_about(&self, wanted: &str) -> bool {
+        let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
+        let id = path.parent().and_then(Path::file_name);
+        !wanted.is_empty() && id.is_some_and(|id| id.to_string_lossy().starts_with(wanted))
+    }
+}
+
 /// A folder of runs; created on the first run.
 #[derive(Debug, Clone)]
 pub struct Library {
@@ -195,9 +204,10 @@ impl Library {
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // A file, or a folder of something else.
+                // A file, or a folder of something else. What has a journal was a run.
                 Err(LibraryError::Io { source, .. })
-                    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+                        && self.storage.look(&dir.join(JOURNAL)).is_err() => {}
                 Err(error) => unreadable.push(error),
             }
         }
@@ -220,11 +230,13 @@ impl Library {
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
-        let (runs, _) = self.list()?;
+        let (runs, unreadable) = self.list()?;
         let mut matching: Vec<Run> =
             runs.into_iter().filter(|run| !wanted.is_empty() && run.file.id.starts_with(wanted)).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
+            // What is there and cannot be read is not missing.
+            0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
             0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
             _ => Err(LibraryError::Ambiguous {
                 wanted: wanted.into(),

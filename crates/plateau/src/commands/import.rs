@@ -49,7 +49,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         file,
         bytes,
         id,
-        created: jiff::Timestamp::now(),
+        created: record::wall_now(),
         version: env!("CARGO_PKG_VERSION"),
         command: places::command_line(),
     };

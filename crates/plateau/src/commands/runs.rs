@@ -1,5 +1,6 @@
 //! `plateau runs`.
 
+use record::{Library, Run};
 use serde_json::json;
 
 use crate::cli::Cli;
@@ -13,9 +14,15 @@ type Row = (String, jiff::Timestamp, String, String, String, String, std::path::
 pub fn run(cli: &Cli) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
-    for error in unreadable {
-        printer::tell_line(&format!("plateau: {}", Failure::from(error).message()));
-    }
+    list(cli, &library, runs)?;
+    // A list that lacks a run is not the whole truth.
+    let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
+    let Some(last) = failures.pop() else { return Ok(()) };
+    failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
+    Err(last.told())
+}
+
+fn list(cli: &Cli, library: &Library, runs: Vec<Run>) -> Done {
     let mut rows: Vec<Row> = Vec::new();
     for run in runs {
         let (id, created, tests) = (run.file.id.clone(), run.file.created, run.file.tests.join(","));

@@ -57,7 +57,7 @@ impl Storage for Real {
     }
 
     fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::now()
+        crate::wall_now()
     }
 }
 

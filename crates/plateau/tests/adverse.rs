@@ -1,0 +1,246 @@
+//! Every command where the host is out of order: a full standard output, no working directory, no room for files, a clock
+//! that lies, a target that cannot be read. Documented exit codes, and no panic.
+
+mod support;
+
+use std::process::{Command, Output};
+
+use support::storage_daemon::{Behaviour, StorageDaemon};
+use support::{Bench, texts};
+
+const RUN: &str = "run lat sim:sas-slc-2011 --scale 1/256 --profile pts-e-1.0";
+/// Where Debian, and others, have the library of faketime.
+const FAKETIME: [&str; 3] = [
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
+    "/usr/lib/faketime/libfaketime.so.1",
+];
+
+/// Every command, with what it exits with when all is well; RUN and OTHER are runs, DIR is a folder.
+const COMMANDS: &[(&str, &[i32])] = &[
+    (RUN, &[0]),
+    ("plan lat sim:sas-slc-2011 --scale 1/256", &[0]),
+    ("resume RUN", &[0]),
+    ("runs", &[0]),
+    ("runs --json", &[0]),
+    ("show RUN", &[0]),
+    ("verify RUN", &[0]),
+    ("report RUN", &[0]),
+    ("report RUN --html DIR/page.html", &[0]),
+    ("report RUN --html page.html", &[0]),
+    ("compare RUN OTHER", &[0]),
+    ("compare RUN OTHER --csv DIR/table.csv", &[0]),
+    ("import DIR/data", &[2]),
+    ("import EXAMPLE", &[0]),
+    ("examples", &[0]),
+    // Devices come and go while they are listed.
+    ("list", &[0, 4]),
+    ("info sim:sas-slc-2011", &[0]),
+    ("info DIR/data", &[0]),
+    ("info data", &[0]),
+    ("check DIR/data", &[0, 7]),
+    ("purge sim:sas-slc-2011 --scale 1/256", &[0]),
+    ("sim list", &[0]),
+    ("sim show sas-slc-2011", &[0]),
+    ("load DIR/data --rw randread --runtime 0.05", &[0]),
+    ("run lat DIR/new.bin --size 16MiB --cell-seconds 0.01 --max-rounds 5", &[0]),
+    ("completions bash", &[0]),
+    ("man DIR/man", &[0]),
+    ("help", &[0]),
+    ("run --help", &[0]),
+    ("--version", &[0]),
+    ("no-such-command", &[2]),
+];
+/// They print nothing on standard output, or fail before.
+const SILENT: [&str; 3] = ["man DIR/man", "import DIR/data", "no-such-command"];
+
+struct Stage {
+    bench: Bench,
+    runs: [String; 2],
+}
+
+impl Stage {
+    fn new() -> Self {
+        let bench = Bench::beside_the_build();
+        std::fs::write(bench.path("data"), vec![7; 16 << 20]).unwrap();
+        let words: Vec<&str> = RUN.split(' ').collect();
+        let id = || bench.json(&words)["run"].as_str().unwrap().to_owned();
+        let runs = [id(), id()];
+        Self { bench, runs }
+    }
+
+    fn words(&self, command: &str) -> Vec<String> {
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/examples-data");
+        let first = || {
+            let files = std::fs::read_dir(example).unwrap().map(|entry| entry.unwrap().path());
+            files.min().unwrap().to_str().unwrap().to_owned()
+        };
+        let dir = self.bench.dir.path().to_str().unwrap();
+        let word = |word: &str| match word {
+            "RUN" => self.runs[0].clone(),
+            "OTHER" => self.runs[1].clone(),
+            "EXAMPLE" => first(),
+            word => word.replace("DIR", dir),
+        };
+        command.split(' ').map(word).collect()
+    }
+
+    /// Runs every command by a shell that does `first`, and holds its end against what `allowed` adds to the usual ones.
+    fn each(&self, first: &str, environment: &[(&str, &str)], allowed: impl Fn(&str) -> Vec<i32>) {
+        for (command, usual) in COMMANDS {
+            let words = self.words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let plateau = self.bench.command(&words);
+            let mut shell = Command::new("bash");
+            shell.args(["-c", first, "bash"]).arg(plateau.get_program()).args(plateau.get_args());
+            shell.env("PLATEAU_LIBRARY", self.bench.library()).envs(environment.iter().copied());
+            let output = shell.current_dir(self.bench.dir.path()).output().expect("a shell");
+            let mut wanted = allowed(command);
+            if wanted.is_empty() {
+                wanted.extend(*usual);
+            }
+            ends(&format!("{first}: plateau {command}"), &output, &wanted);
+            drop(std::fs::remove_file(self.bench.path("new.bin")));
+        }
+    }
+}
+
+#[track_caller]
+fn ends(what: &str, output: &Output, wanted: &[i32]) {
+    let (out, err) = texts(output);
+    let code = output.status.code();
+    assert!(code.is_some_and(|code| wanted.contains(&code)), "{what}: {:?}: {out}\n{err}", output.status);
+    assert!(!err.contains("panicked"), "{what}: {err}");
+    assert!(code == Some(0) || !err.is_empty(), "{what}: silent failure");
+}
+
+#[test]
+fn a_standard_output_that_takes_nothing_is_a_failure_of_every_command_that_prints() {
+    let stage = Stage::new();
+    let printed = |command: &str| !SILENT.iter().any(|silent| command.starts_with(silent));
+    stage.each("exec \"$@\" > /dev/full", &[], |command| if printed(command) { vec![6] } else { vec![] });
+    // Nobody reads along, on either of them.
+    stage.each("\"$@\" 2> /dev/full; code=$?; [ $code = 0 ] || echo $code >&2; exit $code", &[], |_| vec![]);
+}
+
+#[test]
+fn a_working_directory_that_was_removed_stops_only_what_needs_it() {
+    let stage = Stage::new();
+    let first = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+    stage.each(first, &[], |command| match command {
+        "info data" => vec![4],
+        command if command.contains(" page.html") => vec![6],
+        _ => vec![],
+    });
+    let output = Command::new("bash")
+        .args(["-c", first, "bash", env!("CARGO_BIN_EXE_plateau"), "--library", "runs", "runs"])
+        .current_dir(stage.bench.dir.path())
+        .output()
+        .unwrap();
+    ends("a relative library", &output, &[6]);
+    assert!(texts(&output).1.contains("working directory"), "{output:?}");
+}
+
+#[test]
+fn files_that_may_not_grow_fail_the_commands_that_write_them() {
+    let stage = Stage::new();
+    let writes = |command: &str| match command {
+        RUN | "import EXAMPLE" | "man DIR/man" | "resume RUN" | "report RUN" => vec![6],
+        command if command.contains("page.html") || command.contains("--csv") => vec![6],
+        // A file to test cannot be made.
+        command if command.starts_with("run lat DIR/new.bin") => vec![4],
+        _ => vec![],
+    };
+    stage.each("ulimit -f 0; exec \"$@\"", &[], writes);
+    assert_eq!(stage.bench.runs().len(), 2, "no half run stays");
+    assert!(!stage.bench.path("new.bin").exists());
+}
+
+#[test]
+fn a_clock_in_any_year_is_only_a_clock() {
+    let Some(library) = FAKETIME.iter().find(|path| std::path::Path::new(path).exists()) else {
+        return eprintln!("skipped: no libfaketime (package faketime)");
+    };
+    let stage = Stage::new();
+    for time in ["@9999-12-31 23:59:30", "@1960-01-01 00:00:00"] {
+        let environment =
+            [("LD_PRELOAD", *library), ("FAKETIME", time), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")];
+        stage.each("exec \"$@\"", &environment, |_| vec![]);
+    }
+    // A run that is cut in one age and resumed in another.
+    let bench = Bench::new();
+    let words: Vec<&str> = RUN.split(' ').collect();
+    let mut child = bench.start(&words);
+    bench.wait_for("a few cells", |journal| support::finished(journal) >= 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    for time in ["@9999-12-31 23:59:30", "@1960-01-01 00:00:00"] {
+        let mut resume = bench.command(&["resume", &id]);
+        resume.env("LD_PRELOAD", library).env("FAKETIME", time).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        ends(&format!("resumed at {time}"), &resume.output().unwrap(), &[0]);
+        bench.ok(&["verify", &id]);
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_read_is_no_target() {
+    let bench = Bench::beside_the_build();
+    let behaviour = Behaviour { bad_sector: Some(0), ..Default::default() };
+    let device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
+        Ok(device) => device,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let name = device.device.as_str();
+    for (words, wanted) in [
+        (vec!["info", name], &[0, 4][..]),
+        (vec!["check", name], &[0, 4, 7]),
+        (vec!["list"], &[0, 4]),
+        (vec!["load", name, "--rw", "read", "--size", "1m"], &[4, 5]),
+        (vec!["run", "lat", name, "--erase", "nothing"], &[3, 4]),
+        (vec!["purge", name, "--erase", "nothing"], &[3, 4]),
+    ] {
+        ends(&words.join(" "), &bench.run(&words), wanted);
+    }
+    // Also by its name: what cannot be looked at may hold something.
+    let info = bench.json(&["info", name]);
+    let identity = info["target"]["identity"].as_str().unwrap();
+    ends("its name was typed", &bench.run(&["run", "lat", name, "--erase", identity]), &[3, 4]);
+    assert!(bench.runs().is_empty());
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_reported_and_not_skipped() {
+    let stage = Stage::new();
+    let [broken, other] = &stage.runs;
+    let dir = stage.bench.library().join(broken);
+    let kept = std::fs::read(dir.join("run.json")).unwrap();
+    type Damage<'a> = (&'a str, Box<dyn Fn() + 'a>);
+    let file = dir.join("run.json");
+    let damages: [Damage<'_>; 3] = [
+        ("no run file", Box::new(|| std::fs::remove_file(&file).unwrap())),
+        ("an empty one", Box::new(|| std::fs::write(&file, "").unwrap())),
+        ("one of another version", Box::new(|| std::fs::write(&file, "{\"version\": 99}").unwrap())),
+    ];
+    for (what, damage) in damages {
+        damage();
+        for words in
+            [vec!["runs"], vec!["runs", "--json"], vec!["show", broken], vec!["verify", &broken[..8]]]
+        {
+            let output = stage.bench.run(&words);
+            let (out, err) = texts(&output);
+            ends(&format!("{what}: {words:?}"), &output, &[6]);
+            assert!(err.contains(broken.as_str()), "{what}: {words:?}: {err}");
+            assert!(words[0] != "runs" || out.contains(other.as_str()), "the others are listed: {out}");
+        }
+        std::fs::write(&file, &kept).unwrap();
+    }
+    stage.bench.ok(&["runs"]);
+    // A journal that is a folder; and the folder of something else is none of our business.
+    std::fs::create_dir(stage.bench.library().join("notes")).unwrap();
+    stage.bench.ok(&["runs"]);
+    std::fs::remove_file(dir.join("journal")).unwrap();
+    std::fs::create_dir(dir.join("journal")).unwrap();
+    assert!(texts(&stage.bench.run(&["runs"])).0.contains("unreadable"));
+    stage.bench.fails(6, &["show", broken]);
+}
