@@ -55,29 +55,23 @@ fn access_of(info: &str) -> Option<Access> {
 fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mapped = |line: &str| {
-        let (range, volume, inode, path) = shared_mapping(line)?;
-        let by_text = Thing::File { volume, inode };
-        if !path.starts_with("/dev/") && !files.iter().any(|file| same_inode(*file, inode)) {
-            return None;
-        }
-        let thing = thing_at(&folder.join("map_files").join(range)).unwrap_or(by_text);
+        let (range, volume, inode) = shared_mapping(line)?;
+        // A node of a device may lie anywhere, and then volume and inode are those of the node.
+        let mapped = thing_at(&folder.join("map_files").join(range));
+        let thing = mapped.unwrap_or(Thing::File { volume, inode });
         matters(thing, files).then_some((thing, Access::Mapped))
     };
     text.lines().filter_map(mapped).collect()
 }
 
-fn same_inode(file: Thing, wanted: u64) -> bool {
-    matches!(file, Thing::File { inode, .. } if inode == wanted)
-}
-
 /// `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), where it is shared and writable.
-fn shared_mapping(line: &str) -> Option<(&str, DeviceNumber, u64, &str)> {
+fn shared_mapping(line: &str) -> Option<(&str, DeviceNumber, u64)> {
     let mut fields = line.split_ascii_whitespace();
     let (range, rights, _offset) = (fields.next()?, fields.next()?, fields.next()?);
     let volume = hexadecimal(fields.next()?)?;
     let inode = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
     let is_shared = rights.as_bytes().get(1) == Some(&b'w') && rights.ends_with('s');
-    is_shared.then_some((range, volume, inode, fields.next().unwrap_or_default()))
+    is_shared.then_some((range, volume, inode))
 }
 
 /// Adds what `/proc/locks` lists of files; the descriptors above name those of block devices.
@@ -129,7 +123,7 @@ mod tests {
         let number = DeviceNumber { major: 0xfd, minor: 1 };
         assert_eq!(
             shared_mapping("7f01-7f02 rw-s 00000000 fd:01 131   /a file"),
-            Some(("7f01-7f02", number, 131, "/a"))
+            Some(("7f01-7f02", number, 131))
         );
         for line in
             ["7f01-7f02 r--s 0 fd:01 131 /a", "7f01-7f02 rw-p 0 fd:01 131 /a", "7f01-7f02 rw-s 0 00:00 0", ""]
