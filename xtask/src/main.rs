@@ -7,6 +7,7 @@ mod crosscheck;
 mod kills;
 mod newcomer;
 mod source;
+mod stacks;
 mod stress;
 mod tidy;
 mod vm_test;
@@ -44,6 +45,11 @@ const COMMANDS: &[Command] = &[
         name: "stress",
         about: "tests of devices, signals and time, many times beside a copy; [FILTER]... [--times N] [--alone]",
         run: stress::run,
+    },
+    Command {
+        name: "stacks",
+        about: "random stacks of devices: none in use is written to",
+        run: stacks::run,
     },
     Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
     Command {

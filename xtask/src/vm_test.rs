@@ -147,10 +147,45 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
         Ok(kit) => kit,
         Err(Missing(reason)) => return Ok(Some(reason)),
     };
-    let initramfs = initramfs::build(&kit, &folder, &plateau)?;
+    let initramfs = initramfs::build(&kit, &folder, &[(&plateau, "bin/plateau")])?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
     judge(&wanted, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
     Ok(None)
+}
+
+/// Stacks that the guest gets at once: one call that does not answer for too long is taken for a guest that hangs.
+const STACKS_AT_ONCE: u64 = 20;
+/// All stacks are done within this time, or they fail.
+const STACKS_LIMIT: Duration = Duration::from_secs(150 * 60);
+
+/// Runs the test of random stacks in the machine; `program` is that test.
+pub fn stacks(root: &Path, program: &Path, count: u64, seed: u64) -> anyhow::Result<()> {
+    let folder = root.join("target/vm-test");
+    std::fs::create_dir_all(&folder)?;
+    let _alone = alone_in(&folder)?;
+    let kit = match Kit::obtain(&folder, None, false) {
+        Ok(kit) => kit,
+        Err(Missing(reason)) => {
+            println!("skipped: {reason}");
+            return Ok(());
+        }
+    };
+    let mkfs =
+        ["/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4"].map(Path::new).into_iter().find(|path| path.exists());
+    let mkfs = mkfs.context("mkfs.ext4 is in neither /usr/sbin nor /sbin")?;
+    let programs = [(program, "bin/stacks"), (mkfs, "bin/mkfs.ext4")];
+    let initramfs = initramfs::build(&kit, &folder, &programs)?;
+    println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
+    let mut lab = Lab::new(kit, &folder, initramfs, Instant::now() + STACKS_LIMIT)?;
+    let mut failed = 0;
+    for first in (seed..seed + count).step_by(STACKS_AT_ONCE as usize) {
+        let some = STACKS_AT_ONCE.min(seed + count - first);
+        let command = format!("PLATEAU_STACKS_SEED={first} PLATEAU_STACKS_COUNT={some} stacks");
+        let ran = lab.guest()?.run(&command)?;
+        print!("{}{}", ran.out, ran.err);
+        failed += u32::from(ran.code != 0);
+    }
+    if failed == 0 { Ok(()) } else { bail!("stacks failed; --count 1 --seed SEED --in-vm repeats one") }
 }
 
 /// Keeps the folder for this process: two machines on the same disks would spoil both.

@@ -12,8 +12,8 @@ use anyhow::{Context as _, bail};
 use super::hardware::{LATER, MODULES};
 use super::kit::{Kit, finished};
 
-/// Builds it anew; gives the archive.
-pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf> {
+/// Builds it anew, with these programs and their libraries besides the usual ones; gives the archive.
+pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));
     fs::create_dir_all(stage.join("modules"))?;
@@ -22,8 +22,8 @@ pub fn build(kit: &Kit, folder: &Path, plateau: &Path) -> anyhow::Result<PathBuf
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
     // Under `cargo xtask ci` the file that we were started from may have been built anew meanwhile.
     let ourselves = PathBuf::from("/proc/self/exe");
-    let programs = [(plateau, "bin/plateau"), (&ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
-    for (program, name) in programs {
+    let usual = [(&*ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
+    for (program, name) in programs.iter().chain(&usual) {
         put(program, &stage, name)?;
         shrink(&stage.join(name));
         for library in libraries(&stage.join(name))? {

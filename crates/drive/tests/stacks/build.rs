@@ -233,6 +233,8 @@ impl<'a> Stack<'a> {
             }
             Using::Swap => {
                 kernel::swap_on(&path)?;
+                // The kernel may swap to it at any time.
+                self.changing.push(node);
                 self.undo.push(Undo::SwapOff(path));
             }
             Using::Held(hold) => self.undo.push(Undo::Holder(Holder::start(hold, &path, Some(&folder))?)),
