@@ -18,4 +18,4 @@ pub use explore::{Count, Failure, explore};
 pub use life::{Product, WholeProduct};
 pub use scenario::{Scenario, Setting};
 pub use script::{Clock, Cut, Life, Script};
-pub use shrink::shrink;
+pub use shrink::{play, shrink};

@@ -37,6 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", how: How::Cargo(&["test", "--workspace", "--locked"]), environment: &[] },
     // Behind `test`, because it tries the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
+    Step { name: "swarm", how: How::Part(&["--minutes", "0.75"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
     Step {
         name: "doc",
@@ -122,7 +123,7 @@ mod tests {
         let lines: Vec<_> = STEPS.iter().map(Step::line).collect();
         assert_eq!(lines[1], "cargo xtask tidy");
         assert_eq!(lines[4], "cargo xtask vm-test --ci");
-        assert_eq!(lines[6], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[7], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod newcomer;
 mod source;
 mod stacks;
 mod stress;
+mod swarm;
 mod tidy;
 mod vm_test;
 
@@ -40,6 +41,7 @@ const COMMANDS: &[Command] = &[
         about: "promised numbers, measured; without a name it lists what there is",
         run: bench::run,
     },
+    Command { name: "swarm", about: "simulated runs with a crash at every event", run: swarm::run },
     Command { name: "kills", about: "real kills at chosen system calls, then resumed", run: kills::run },
     Command {
         name: "stress",

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx"]),
     ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "import", "report"]),
+    ("swarm", &["stdx", "record", "drive", "pts", "plateau"]),
     ("fuzz", &["drive", "import", "record", "stdx"]),
     ("xtask", &["drive", "pts", "record", "stdx", "nandsim"]),
 ];

@@ -1,0 +1,178 @@
+//! Broken products are found out, each by the promise that it breaks. A check that cannot fail checks nothing.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use plateau::course::Resumption;
+use record::storage::simulated::Simulated;
+use record::storage::{Found, Storage, Stored};
+use swarm::{Product, Promise, WholeProduct, explore, shrink};
+
+/// What is wrong with a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    /// It says that it synced, and did not.
+    NoSync,
+    /// It forgets that the names of files have to be synced, too.
+    NoFolderSync,
+    /// It shows what it wrote, and syncs that with the next record.
+    ShowsBeforeSync,
+    /// It begins every test again, whatever the user asked for.
+    Restarts,
+}
+
+impl Product for Flaw {
+    fn storage(&self, disk: &Simulated) -> Arc<dyn Storage> {
+        Arc::new(Flawed { disk: disk.clone(), flaw: *self })
+    }
+
+    fn resumption(&self, asked: Resumption) -> Resumption {
+        if *self == Self::Restarts { Resumption::RestartTest } else { asked }
+    }
+}
+
+#[derive(Debug)]
+struct Flawed {
+    disk: Simulated,
+    flaw: Flaw,
+}
+
+impl Flawed {
+    fn opened(&self, inner: io::Result<Box<dyn Stored>>, is_folder: bool) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(FlawedFile { inner: inner?, flaw: self.flaw, is_folder, is_owed: false }))
+    }
+}
+
+impl Storage for Flawed {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.opened(self.disk.create(path), false)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.disk.open(path)
+    }
+    fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.opened(self.disk.open_to_append(path), false)
+    }
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
+        self.opened(self.disk.open_folder(path), true)
+    }
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.disk.create_folder(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove_file(path)
+    }
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove_folder(path)
+    }
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        self.disk.list(folder)
+    }
+    fn look(&self, path: &Path) -> io::Result<Found> {
+        self.disk.look(path)
+    }
+    fn now(&self) -> jiff::Timestamp {
+        self.disk.now()
+    }
+}
+
+#[derive(Debug)]
+struct FlawedFile {
+    inner: Box<dyn Stored>,
+    flaw: Flaw,
+    is_folder: bool,
+    is_owed: bool,
+}
+
+impl Stored for FlawedFile {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        self.inner.read()
+    }
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if std::mem::take(&mut self.is_owed) {
+            self.inner.sync_data()?;
+        }
+        self.inner.append(bytes)
+    }
+    fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+        self.inner.set_len(bytes)
+    }
+    fn sync_data(&mut self) -> io::Result<()> {
+        match self.flaw {
+            Flaw::NoSync => Ok(()),
+            Flaw::ShowsBeforeSync => {
+                self.is_owed = true;
+                Ok(())
+            }
+            Flaw::NoFolderSync | Flaw::Restarts => self.inner.sync_data(),
+        }
+    }
+    fn sync_all(&mut self) -> io::Result<()> {
+        match self.flaw {
+            Flaw::NoSync => Ok(()),
+            Flaw::NoFolderSync if self.is_folder => Ok(()),
+            _ => self.inner.sync_all(),
+        }
+    }
+    fn try_lock(&self) -> io::Result<bool> {
+        self.inner.try_lock()
+    }
+    fn found(&self) -> io::Result<Found> {
+        self.inner.found()
+    }
+}
+
+/// Tests of a package begin in its folder; models and plans are named from the root of the workspace.
+fn at_the_root() {
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
+}
+
+/// The promise that `flaw` breaks first, and the one that the shortest script breaks.
+fn found_out(flaw: Flaw) -> (Promise, Promise) {
+    at_the_root();
+    let failure = (1..20).find_map(|seed| explore(&flaw, seed, None).err()).expect("a failure");
+    let (script, broken) = shrink(&flaw, &failure.script).expect("the script alone shows it, too");
+    assert!(script.lives.len() <= failure.script.lives.len(), "{script}");
+    assert!(script.lives.iter().all(|life| life.faults.is_empty()), "no fault is needed: {script}");
+    // It is the product that is wrong, not the script.
+    assert_eq!(swarm::play(&WholeProduct, &script), Ok(()), "{script}");
+    (failure.broken.promise, broken.promise)
+}
+
+#[test]
+fn without_syncs() {
+    let (first, shortest) = found_out(Flaw::NoSync);
+    let expected = [Promise::ShownIsKept, Promise::NoTornRun];
+    assert!(expected.contains(&first) && expected.contains(&shortest), "{first:?}, {shortest:?}");
+}
+
+#[test]
+fn without_syncs_of_folders() {
+    let (first, shortest) = found_out(Flaw::NoFolderSync);
+    let expected = [Promise::ShownIsKept, Promise::NoTornRun];
+    assert!(expected.contains(&first) && expected.contains(&shortest), "{first:?}, {shortest:?}");
+}
+
+#[test]
+fn what_is_shown_before_it_is_synced() {
+    assert_eq!(found_out(Flaw::ShowsBeforeSync), (Promise::ShownIsKept, Promise::ShownIsKept));
+}
+
+#[test]
+fn a_purge_that_nobody_asked_for() {
+    assert_eq!(found_out(Flaw::Restarts).0, Promise::PurgedOnce);
+}
+
+#[test]
+fn a_seed_says_the_same_each_time() {
+    at_the_root();
+    let first = explore(&Flaw::ShowsBeforeSync, 3, None).expect_err("a failure");
+    let second = explore(&Flaw::ShowsBeforeSync, 3, None).expect_err("a failure");
+    assert_eq!((first.script.clone(), &first.broken), (second.script.clone(), &second.broken));
+    assert!(first.script.to_string().starts_with("seed 3\n  plateau run "), "{}", first.script);
+}
