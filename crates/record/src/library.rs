@@ -178,7 +178,7 @@ impl Library {
     /// When the library cannot be read.
     pub fn sweep(&self) -> Result<(), LibraryError> {
         for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
-            nascent::remove_left_over(&*self.storage, &dir);
+            nascent::remove_left_over(&*self.storage, &self.root, &dir);
         }
         Ok(())
     }

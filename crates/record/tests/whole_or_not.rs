@@ -139,6 +139,31 @@ fn a_failure_at_any_call_leaves_no_run_and_nothing_that_stays() {
     assert!(failed > 60, "{failed}");
 }
 
+#[test]
+fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
+    let clean = process(Disk::default(), Vec::new());
+    library(&clean).create_with(run_file("only"), MORE).expect("a run");
+    for kind in [FaultKind::NoSpace, FaultKind::Broken] {
+        for call in clean.calls() - 12..clean.calls() {
+            let process = process(Disk::default(), vec![Fault { call, kind }]);
+            drop(library(&process).create_with(run_file("only"), MORE));
+            for (place, crash, disk) in survivors(&Disk::default(), &process.log()) {
+                let swept = self::process(disk, Vec::new());
+                let found = look(swept.disk());
+                found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
+                // What is swept away may be interrupted, too.
+                let before = swept.disk();
+                library(&swept).sweep().expect("swept");
+                let crash = Crash::Drawn(place as u64 ^ call);
+                for (then, _, disk) in survivors(&before, &swept.log()).into_iter().step_by(13) {
+                    let found = look(disk.after(crash));
+                    found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {place}, swept {then}: {torn}"));
+                }
+            }
+        }
+    }
+}
+
 /// As it was done before: in place, file by file.
 fn create_in_place(process: &Simulated, file: &RunFile) {
     let dir = Path::new(ROOT).join(&file.id);

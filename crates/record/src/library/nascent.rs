@@ -63,7 +63,7 @@ impl Nascent {
             // From under its name first, so that it is never seen in part.
             let _ = self.storage.rename(dir, &self.dir);
         }
-        remove(&*self.storage, &self.dir);
+        remove(&*self.storage, &self.root, &self.dir);
     }
 }
 
@@ -81,17 +81,21 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
 }
 
 /// Removes a directory that no process holds.
-pub(super) fn remove_left_over(storage: &dyn Storage, dir: &Path) {
+pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let is_folder = storage.look(dir).is_ok_and(|found| found.kind == FoundKind::Folder);
     let Ok(held) = storage.open_folder(dir) else { return };
     let same = held.found().is_ok_and(|found| storage.look(dir).is_ok_and(|there| there == found));
     if is_folder && same && matches!(held.try_lock(), Ok(true)) {
-        remove(storage, dir);
+        remove(storage, root, dir);
     }
 }
 
 /// Removes files and then the directory; one that holds anything else stays.
-fn remove(storage: &dyn Storage, dir: &Path) {
+fn remove(storage: &dyn Storage, root: &Path, dir: &Path) {
+    // It may have had another name before, and would have that again after a loss of power, with its files gone.
+    if sync_folder(storage, root).is_err() {
+        return;
+    }
     let Ok(names) = storage.list(dir) else { return };
     let paths: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
     if paths.iter().all(|path| storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)) {
