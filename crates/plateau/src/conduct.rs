@@ -214,6 +214,23 @@ pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
+/// The interruption after the last answer, which the next one has to state: a run that was cut again before it measured
+/// anything was interrupted for longer than since its last record.
+pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
+    let is_answer = |event: &Event| {
+        matches!(
+            event,
+            Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
+        )
+    };
+    let events = loaded.entries.iter().rev().map(|entry| &entry.event);
+    let earlier = events.take_while(|event| !is_answer(event)).map(|event| match event {
+        Event::Resumed { gap_ns } => *gap_ns,
+        _ => 0,
+    });
+    Gap { length_ns: earlier.fold(gap.length_ns, u64::saturating_add) }
+}
+
 /// The interruption after the last record.
 pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
     Gap { length_ns: record::gap_ns(loaded.entries.last().map_or(now, |entry| entry.wall), now) }

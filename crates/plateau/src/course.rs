@@ -156,7 +156,7 @@ impl Reopened {
         let gap = conduct::gap_since(&self.loaded, self.journal.now());
         rebuild::rebuild(armed, &self.loaded.entries, gap, interrupted)?;
         self.journal.append(Event::Resumed { gap_ns: gap.length_ns }).map_err(Failure::from)?;
-        let begin = how.begin(gap);
+        let begin = how.begin(conduct::gap_before_answer(&self.loaded, gap));
         let left = (&self.loaded.entries[..], begin);
         perform(&self.stored, armed, &mut self.journal, interrupted, audience, left)?;
         Ok(self.stored)

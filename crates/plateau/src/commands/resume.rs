@@ -51,7 +51,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         (false, true) => Resumption::ContinueTimeline,
         (false, false) => Resumption::Plain,
     };
-    let begin = begin.begin(gap);
+    let begin = begin.begin(conduct::gap_before_answer(&loaded, gap));
     if stored.file.target.kind == TargetKind::Simulated {
         crate::printer::tell_line(&format!(
             "rebuilding the simulated drive from {} records",
