@@ -19,11 +19,11 @@ use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
 /// Disks that are drawn at an event of a first life, and of one that went on with it.
-const DRAWN: [u64; 3] = [40, 8, 4];
+const DRAWN: [u64; 3] = [60, 24, 12];
 /// Of the events of a life that went on, one in so many is crashed.
-const LATER_EVENTS: [u64; 3] = [1, 3, 12];
+const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// Of the states that runs are resumed from, one in so many is resumed on a failing disk, too.
-const TROUBLED: u64 = 3;
+const TROUBLED: u64 = 5;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default)]
