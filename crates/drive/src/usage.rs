@@ -17,7 +17,7 @@ mod processes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-pub(crate) use gather::{gather, thing_at, thing_of_file};
+pub(crate) use gather::{gather, is_claimed_below, thing_at, thing_of_file};
 pub(crate) use mounts::unescape;
 
 use crate::host::DeviceNumber;

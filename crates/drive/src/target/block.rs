@@ -137,7 +137,8 @@ impl Block {
             }
             Err(error) => found.push(unknown(error)),
         }
-        if !found.iter().any(Refusal::protects_data) && self.is_claimed() {
+        let is_claimed = || self.is_claimed() || usage::is_claimed_below(&self.roots, self.number);
+        if !found.iter().any(Refusal::protects_data) && is_claimed() {
             found.push(Refusal::Busy);
         }
         found

@@ -1,11 +1,11 @@
 //! Gathers the facts: what `/sys`, `/proc` and the loop driver say about block devices and their users.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 
 use super::{By, Facts, Kind, Span, Thing, mounts, processes as running};
 use crate::error::reason;
@@ -13,6 +13,8 @@ use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
 
 const SECTOR_BYTES: u64 = 512;
+/// Loop devices over one another; no real stack has as many.
+const MOST_LOOPS: usize = 32;
 
 /// Everything about all block devices, and about the files of interest: `target`, and those below loop devices.
 ///
@@ -124,14 +126,37 @@ fn thing_of(status: &LoopStatus) -> Thing {
 }
 
 fn loop_status(device: &SysDevice) -> io::Result<LoopStatus> {
+    ioctl::loop_status(opened(device, OFlags::RDONLY)?.as_fd())
+}
+
+/// The device by a node of it, wherever its usual name leads by now.
+fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
     let nodes = [format!("/dev/{}", device.kname), format!("/dev/block/{}", device.number)];
     let is_it = |node: &&String| thing_at(Path::new(node)) == Some(Thing::Device(device.number));
     let node = nodes.iter().find(is_it).ok_or(io::ErrorKind::NotFound)?;
-    let opened = File::open(node)?;
+    let opened = rustix::fs::open(node.as_str(), flags | OFlags::CLOEXEC, Mode::empty())?;
     if thing_of_file(&opened) != Some(Thing::Device(device.number)) {
         return Err(io::ErrorKind::NotFound.into());
     }
-    ioctl::loop_status(opened.as_fd())
+    Ok(opened)
+}
+
+/// Whether somebody has claimed a device that is reached through loop devices alone: these claim nothing themselves, so
+/// the kernel would not stop a second user. A claim of a disk with partitions says nothing of which bytes are meant.
+pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
+    let below = |number: DeviceNumber| {
+        let device = SysDevice::find(roots, number).ok()?;
+        device.attribute("loop/backing_file")?;
+        let lower = loop_status(&device).ok()?.backing_device;
+        (lower != 0).then(|| DeviceNumber::from_raw(lower))
+    };
+    let is_claimed = |number: DeviceNumber| {
+        let Ok(device) = SysDevice::find(roots, number) else { return false };
+        let has_partitions = entries(device.position()).iter().any(|entry| entry.join("partition").exists());
+        let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
+        !has_partitions && claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+    };
+    std::iter::successors(below(target), |&lower| below(lower)).take(MOST_LOOPS).any(is_claimed)
 }
 
 /// Devices and files that the kernel offers to other hosts without claiming them.
