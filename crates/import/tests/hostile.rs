@@ -116,3 +116,19 @@ proptest! {
         let _ = import::read(&bytes, Some("fio"));
     }
 }
+
+/// The parser compares each attribute with all others of its element.
+#[test]
+fn attributes_are_bounded_and_take_no_time() {
+    let many: String = (0..200_000).map(|i| format!(" a{i}='{i}'")).collect();
+    let begun = std::time::Instant::now();
+    refused(&tkperf(&format!("<iops{many}></iops>")), "more than 100 attributes");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+    // What only looks like attributes is none.
+    let equals = "=".repeat(500);
+    refused(&tkperf(&format!("<iops a=\"<{equals}>\"><!-- <x {equals}> --></iops>")), "XML");
+    refused(
+        &tkperf(&format!("<iops><!-- <x {equals}> --><![CDATA[ <x {equals}> ]]></iops>")),
+        "no <roundmat>",
+    );
+}

@@ -129,7 +129,7 @@ impl Failure {
             document.insert("error".into(), message.as_str().into());
             document.insert("exit_code".into(), self.exit.code().into());
             document.insert("run".into(), self.run.as_deref().into());
-            crate::printer::print_last(&format!("{:#}", serde_json::Value::Object(document)));
+            crate::printer::print_last(&serde_json::Value::Object(document));
         }
         crate::printer::tell_line(&format!("plateau: {message}"));
     }

@@ -68,10 +68,12 @@ pub fn main() -> ExitCode {
 
 /// Help and version are results; anything else that clap has to say is an error of usage.
 fn answered(said: &clap::Error) -> ExitCode {
-    let printed = said.print().and_then(|()| std::io::stdout().flush());
     if said.use_stderr() {
+        // It repeats what was typed, which a script may have taken from a file.
+        printer::tell_line(&said.render().to_string());
         return ExitCode::from(Exit::Usage.code());
     }
+    let printed = said.print().and_then(|()| std::io::stdout().flush());
     ended(printer::outcome(printed), false)
 }
 

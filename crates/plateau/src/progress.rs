@@ -121,7 +121,7 @@ impl Progress {
         match (&self.row, self.live) {
             (Some((board, row, name)), true) => board.set(*row, format!("{name}  {line}")),
             (None, true) => {
-                printer::tell(&printer::rewritten(&line));
+                printer::control(&printer::rewritten(&line));
                 self.line_open = true;
             }
             (_, false) => self.say(&line),
@@ -224,7 +224,7 @@ impl Audience for Progress {
             return board.say(&format!("{name}  {line}"));
         }
         self.clear();
-        printer::tell(&format!("{line}\n"));
+        printer::tell_line(line);
     }
 
     fn clear(&mut self) {
@@ -232,7 +232,7 @@ impl Audience for Progress {
             board.set(*row, String::new());
         }
         if std::mem::take(&mut self.line_open) {
-            printer::tell("\r\x1b[2K");
+            printer::control("\r\x1b[2K");
         }
     }
 }

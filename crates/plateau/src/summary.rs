@@ -6,6 +6,7 @@ use pts::spent::Spent;
 use pts::{Outcome, Profile, Replayed, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
+use stdx::text::on_one_line;
 use stdx::units::{amount_base10, count_of, grouped};
 
 use crate::failure::{Done, Exit, Failure};
@@ -176,8 +177,12 @@ pub fn simulated(sim: &SimulatedFacts) -> String {
     )
 }
 
-/// The device in a line.
+/// The device in a line, whatever it is called.
 pub fn target(file: &RunFile) -> String {
+    on_one_line(&named(file)).into_owned()
+}
+
+fn named(file: &RunFile) -> String {
     let target = &file.target;
     if let Some(origin) = &file.origin {
         let model = target.model.as_deref().unwrap_or(&target.path);

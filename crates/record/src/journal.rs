@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use stdx::files::ReadError;
 
+use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
 
@@ -248,10 +249,14 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
 }
 
 fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
-    parse(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
+    parse_journal(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
 }
 
-fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
+/// Reads a journal from its bytes; `path` is named in errors. Strings in it are safe to show.
+///
+/// # Errors
+/// As [`read_journal`].
+pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut lines = bytes.split_inclusive(|&b| b == b'\n').peekable();
     let header = lines.next().unwrap_or_default();
     let version = std::str::from_utf8(header)
@@ -291,6 +296,14 @@ fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
 
+fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
+    // Almost every record is of numbers and plain words.
+    if !may_be_unprintable(json) {
+        return serde_json::from_str(json);
+    }
+    serde_json::from_value(plain(serde_json::from_str(json)?))
+}
+
 fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let text = text.strip_suffix('\n').ok_or("not finished")?;
@@ -300,7 +313,7 @@ fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), S
     if digest.to_string() != hash {
         return Err("its hash does not match: it, or a record before it, was changed".into());
     }
-    let entry: Entry = serde_json::from_str(json).map_err(|e| e.to_string())?;
+    let entry = entry_of(json).map_err(|e| e.to_string())?;
     if entry.seq == seq { Ok((entry, digest)) } else { Err(format!("it says it is record {}", entry.seq)) }
 }
 

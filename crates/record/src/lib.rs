@@ -15,6 +15,7 @@ mod journal;
 mod label;
 mod library;
 mod own;
+mod plain;
 mod run_file;
 mod segment;
 pub mod storage;
@@ -29,9 +30,9 @@ pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LI
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
-    read_journal,
+    parse_journal, read_journal,
 };
-pub use library::{Library, LibraryError, Run};
+pub use library::{Library, LibraryError, Run, parse_run_file};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::journal::read_journal_on;
+use crate::plain::plain;
 use crate::storage::{self, Storage};
 use crate::{Digest, Event, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
 use nascent::Nascent;
@@ -92,6 +93,20 @@ pub struct Run {
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError {
     LibraryError::Io { action, path: path.into(), source }
+}
+
+/// Reads a `run.json` from its bytes. Strings in it are safe to show.
+///
+/// # Errors
+/// With what is wrong with it: no JSON, newer than this build, not a run file.
+pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    let version = value.get("version").and_then(serde_json::Value::as_u64);
+    if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
+        let found = version.map_or("none".to_owned(), |v| v.to_string());
+        return Err(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}"));
+    }
+    serde_json::from_value(plain(value)).map_err(|e| e.to_string())
 }
 
 impl Library {
@@ -261,14 +276,7 @@ impl Run {
             .open(&path)
             .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
             .map_err(|e| io("read", &path, e))?;
-        let bad = |problem: String| LibraryError::BadRunFile { path: path.clone(), problem };
-        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| bad(e.to_string()))?;
-        let version = value.get("version").and_then(serde_json::Value::as_u64);
-        if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
-            let found = version.map_or("none".to_owned(), |v| v.to_string());
-            return Err(bad(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}")));
-        }
-        let file = serde_json::from_value(value).map_err(|e| bad(e.to_string()))?;
+        let file = parse_run_file(&bytes).map_err(|problem| LibraryError::BadRunFile { path, problem })?;
         Ok(Self { dir: dir.into(), file, storage })
     }
 

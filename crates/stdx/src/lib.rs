@@ -8,6 +8,7 @@ pub mod access;
 pub mod files;
 pub mod histogram;
 pub mod rng;
+pub mod text;
 pub mod units;
 
 pub use histogram::Histogram;

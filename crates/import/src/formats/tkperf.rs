@@ -34,6 +34,9 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
+/// TKperf writes none.
+const MOST_ATTRIBUTES: usize = 100;
+
 type Cube = Vec<Vec<Vec<f64>>>;
 
 /// A test element, and what it says beside its matrix.
@@ -45,9 +48,48 @@ struct Element<'a> {
     runtime_s: Option<f64>,
 }
 
+/// The parser compares each attribute of an element with all before it, so their number is bounded before it begins.
+fn check_attributes(text: &str) -> Result<(), String> {
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let (opening, end) = match rest {
+            _ if rest.starts_with("<!--") => ("<!--", "-->"),
+            _ if rest.starts_with("<![CDATA[") => ("<![CDATA[", "]]>"),
+            _ => ("<", ""),
+        };
+        rest = &rest[opening.len()..];
+        if !end.is_empty() {
+            // Without an end the parser says what is wrong.
+            let Some(at) = rest.find(end) else { return Ok(()) };
+            rest = &rest[at + end.len()..];
+            continue;
+        }
+        let (mut quote, mut attributes, mut length) = (None, 0_usize, rest.len());
+        for (at, byte) in rest.bytes().enumerate() {
+            match (byte, quote) {
+                (b'"' | b'\'', None) => quote = Some(byte),
+                (_, Some(open)) if byte == open => quote = None,
+                (b'=', None) => attributes += 1,
+                (b'>', None) => {
+                    length = at;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        if attributes > MOST_ATTRIBUTES {
+            return Err(format!("an element has more than {MOST_ATTRIBUTES} attributes"));
+        }
+        rest = &rest[length..];
+    }
+    Ok(())
+}
+
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     let text = super::text(bytes)?;
+    check_attributes(text)?;
     let document =
         roxmltree::Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
     let root = document.root_element();

@@ -55,7 +55,8 @@ fn text(drive: &Drive, about: &About) -> String {
     let refusals = drive.refusals();
     let mut out = String::new();
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
-    let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<10} {text}\n"));
+    let mut line =
+        |name: &str, text: &str| out.push_str(&format!("{name:<10} {}\n", stdx::text::on_one_line(text)));
     line("target", &facts.path);
     line("identity", &facts.identity);
     line("vendor", &known(&facts.vendor));

@@ -44,10 +44,10 @@ impl Board {
         let text = if self.live {
             state.redrawn(line.as_deref())
         } else {
-            line.map_or_else(String::new, |line| line + "\n")
+            line.map_or_else(String::new, |line| format!("{}\n", printer::said(&line)))
         };
         if !text.is_empty() {
-            printer::tell(&text);
+            printer::control(&text);
         }
     }
 }
@@ -60,7 +60,7 @@ impl State {
             text += &format!("\x1b[{}A\r\x1b[J", self.drawn);
         }
         if let Some(line) = line {
-            text += &format!("{line}\n");
+            text += &format!("{}\n", printer::said(line));
         }
         let rows = self.rows.iter().filter(|row| !row.is_empty());
         self.drawn = rows.clone().count();

@@ -1,0 +1,80 @@
+//! Text of others, made safe to show.
+//!
+//! A terminal acts on control characters, and characters that change the direction of writing make a line read as
+//! something else. Names of files and drives, results of other tools and whole runs may hold such characters.
+
+use std::borrow::Cow;
+
+/// Whether a terminal would do something else with it than to show it where it stands. A newline and a tab are
+/// controls, too.
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            // Marks, overrides and isolates of direction; separators of lines and paragraphs.
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// `text` on one line, with everything escaped that is not shown as it stands.
+#[must_use]
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// `text` with its lines, and everything else escaped that is not shown as it stands.
+#[must_use]
+pub fn in_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c == '\n')
+}
+
+/// A JSON document, in whose strings everything is escaped that is not shown as it stands.
+#[must_use]
+pub fn in_json(document: &str) -> Cow<'_, str> {
+    // Serializers escape what is below the space; beyond it, these stand in strings alone. None needs two units.
+    let is_kept = |c: char| c == '\n' || !is_unprintable(c);
+    if document.chars().all(is_kept) {
+        return Cow::Borrowed(document);
+    }
+    let escape = |c: char| if is_kept(c) { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
+    Cow::Owned(document.chars().map(escape).collect())
+}
+
+fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_kept = |c: char| keep(c) || !is_unprintable(c);
+    if text.chars().all(is_kept) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_kept(c) { out.push(c) } else { out.extend(c.escape_default()) }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_acts_on_is_escaped() {
+        let cases = [
+            ("plain ü 中 °", "plain ü 中 °"),
+            ("\x1b[2Jx", "\\u{1b}[2Jx"),
+            ("a\nb\tc\r", "a\\nb\\tc\\r"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("abc\u{202e}fed", "abc\\u{202e}fed"),
+            ("\u{2066}\u{2069}\u{200f}\u{7f}\0", "\\u{2066}\\u{2069}\\u{200f}\\u{7f}\\u{0}"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(on_one_line(text), wanted);
+        }
+        assert_eq!(in_lines("a\nb\x1b"), "a\nb\\u{1b}");
+    }
+
+    #[test]
+    fn documents_stay_documents() {
+        assert_eq!(in_json("{\n  \"a\": \"\u{9b}ü\u{202e}\"\n}"), "{\n  \"a\": \"\\u009bü\\u202e\"\n}");
+    }
+}
