@@ -90,8 +90,8 @@ struct FlawedFile {
 }
 
 impl Stored for FlawedFile {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
-        self.inner.read()
+    fn read(&mut self, most_bytes: u64) -> io::Result<Vec<u8>> {
+        self.inner.read(most_bytes)
     }
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if std::mem::take(&mut self.is_owed) {

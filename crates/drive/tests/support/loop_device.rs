@@ -104,10 +104,9 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        if self.attached.is_some() && self.number.backing_file() == self.attached {
-            if let Err(problem) = run("losetup", &["--detach", &self.path]) {
-                eprintln!("{problem}");
-            }
+        let is_ours = self.attached.is_some() && self.number.backing_file() == self.attached;
+        if is_ours && let Err(problem) = run("losetup", &["--detach", &self.path]) {
+            eprintln!("{problem}");
         }
         if self.has_own_node {
             // It is missing only where somebody else has tidied up.
