@@ -99,6 +99,9 @@ impl Stored for FlawedFile {
         }
         self.inner.append(bytes)
     }
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.inner.rewrite(at, bytes)
+    }
     fn set_len(&mut self, bytes: u64) -> io::Result<()> {
         self.inner.set_len(bytes)
     }

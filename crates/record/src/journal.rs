@@ -86,6 +86,8 @@ pub struct Loaded {
     /// Hash of the last record: it vouches for all before it.
     pub digest: Digest,
     whole_bytes: u64,
+    /// The last whole record as it is in the file.
+    last_line: Vec<u8>,
 }
 
 /// A link of the hash chain.
@@ -171,7 +173,12 @@ impl Journal {
         if loaded.torn.is_some() {
             file.set_len(loaded.whole_bytes).map_err(|e| io("cut the torn end off", path, e))?;
         }
-        // The last record may be that of a process that was killed before it was on disk. Soon it will be shown.
+        // The last record may be that of a process that was killed before it was on disk, or whose sync failed: then the
+        // kernel takes its pages for clean, and only what is written again is synced. Soon it will be shown.
+        if !loaded.last_line.is_empty() {
+            let at = loaded.whole_bytes - loaded.last_line.len() as u64;
+            file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
+        }
         file.sync_all().map_err(|e| io("sync", path, e))?;
         let next_seq = loaded.entries.len() as u64;
         let (path, chain, whole_bytes) = (path.into(), loaded.digest, loaded.whole_bytes);
@@ -271,7 +278,9 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
         torn: None,
         digest: Digest::of(header),
         whole_bytes: header.len() as u64,
+        last_line: Vec::new(),
     };
+    let mut last_line: &[u8] = &[];
     while let Some(line) = lines.next() {
         let is_last = lines.peek().is_none();
         let seq = loaded.entries.len() as u64;
@@ -280,6 +289,7 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
                 loaded.entries.push(entry);
                 loaded.digest = digest;
                 loaded.whole_bytes += line.len() as u64;
+                last_line = line;
             }
             Err(_) if is_unfinished(line, is_last) => {
                 loaded.torn = Some(TornTail { bytes: line.len() as u64 })
@@ -287,6 +297,7 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
             Err(problem) => return Err(JournalError::Damaged { path: path.into(), seq, problem }),
         }
     }
+    loaded.last_line = last_line.to_vec();
     Ok(loaded)
 }
 

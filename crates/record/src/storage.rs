@@ -94,6 +94,12 @@ pub trait Stored: Debug + Send {
     /// When the system refuses, such as on a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
+    /// Writes what is at this offset already once more, so that the next sync writes it to the disk.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
+
     /// Makes the file this long.
     ///
     /// # Errors

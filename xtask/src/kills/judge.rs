@@ -45,7 +45,7 @@ pub type Found = (Fault, String);
 pub fn runs(library: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
     let is_run =
-        |path: &PathBuf| path.is_dir() && !path.file_name().is_some_and(|n| n.as_encoded_bytes()[0] == b'.');
+        |path: &PathBuf| path.is_dir() && path.file_name().is_none_or(|n| n.as_encoded_bytes()[0] != b'.');
     entries.map(|entry| entry.path()).filter(is_run).collect()
 }
 

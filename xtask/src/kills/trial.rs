@@ -222,7 +222,10 @@ impl<'a> Trials<'a> {
         let found = &mut seen.found;
         let entries = match judge::only_run(&library) {
             Ok(run) => run.map(|(_, entries)| entries),
-            Err(fault) => return Ok(found.push(fault)),
+            Err(fault) => {
+                found.push(fault);
+                return Ok(());
+            }
         };
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
@@ -288,7 +291,10 @@ impl<'a> Trials<'a> {
         }
         let entries = match judge::only_run(&self.folder.join(LIBRARY)) {
             Ok(run) => run.map(|(_, entries)| entries).unwrap_or_default(),
-            Err(fault) => return Ok(found.push(fault)),
+            Err(fault) => {
+                found.push(fault);
+                return Ok(());
+            }
         };
         found.extend(judge::displayed(&err, &entries).err());
         let document: Value = serde_json::from_str(&out)?;

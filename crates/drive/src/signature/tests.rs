@@ -117,42 +117,10 @@ struct Weak {
 }
 
 fn weak_ones() -> Vec<Weak> {
-    let end = CAPACITY - 512;
-    let with_sum = |mut sector: Vec<u8>, at: usize, sum: &dyn Fn(&[u8]) -> Vec<u8>| {
-        let sum = sum(&sector);
-        sector[at..at + sum.len()].copy_from_slice(&sum);
-        sector
-    };
-    let mut sun = vec![0; 512];
-    sun[..5].copy_from_slice(b"Linux");
-    sun[508..510].copy_from_slice(&[0xda, 0xbe]);
-    let sun = with_sum(sun, 510, &|sector| {
-        sector
-            .chunks(2)
-            .fold(0, |sum, pair| sum ^ u16::from_be_bytes([pair[0], pair[1]]))
-            .to_be_bytes()
-            .into()
-    });
-    let mut sgi = vec![0; 512];
-    sgi[..8].copy_from_slice(&[0x0b, 0xe5, 0xa9, 0x41, 0, 0, 0, 1]);
-    let sgi = with_sum(sgi, 504, &|sector| {
-        let words = sector.chunks(4).map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]));
-        words.fold(0, u32::wrapping_add).wrapping_neg().to_be_bytes().into()
-    });
-    let mut silicon = vec![0; 512];
-    silicon[0x60..0x64].copy_from_slice(&[0, 0, 0, 0x2f]);
-    silicon[0x116] = 1;
-    let silicon =
-        with_sum(silicon, 0x13e, &|sector| sum_le16(&sector[..0x13e]).wrapping_neg().to_le_bytes().into());
-    let jmicron = with_sum([b"JM\x01\x02".to_vec(), vec![0; 124]].concat(), 4, &|sector| {
-        sum_le16(sector).wrapping_neg().to_le_bytes().into()
-    });
-    let via = [
-        vec![0x55, 0xaa, 1],
-        vec![7; 47],
-        vec![(0x55u8).wrapping_add(0xaa).wrapping_add(1).wrapping_add((47u32 * 7) as u8)],
-    ]
-    .concat();
+    [weak_file_systems(), weak_labels(), weak_members()].into_iter().flatten().collect()
+}
+
+fn weak_file_systems() -> Vec<Weak> {
     let nilfs = [le32(&[2]), vec![0, 0, 0x34, 0x34], vec![0x18, 1, 0, 0], le32(&[1, 2, 2])].concat();
     let minix_1 = [60u16, 300, 1, 1, 5, 0, 0, 0x10, 0x138f, 1].map(u16::to_le_bytes).concat();
     let minix_2 = [60u16, 300, 1, 1, 5, 0, 0, 0x10, 0x2478, 1].map(u16::to_be_bytes).concat();
@@ -163,13 +131,6 @@ fn weak_ones() -> Vec<Weak> {
         at_bytes,
         writes: vec![(1024, bytes)],
         breaks,
-    };
-    let at_end = |name, bytes, at_bytes, breaks| Weak {
-        name,
-        is_copy: false,
-        at_bytes: end + at_bytes,
-        writes: vec![(end, bytes)],
-        breaks: end + breaks,
     };
     let hfs = |is_copy, at: u64| Weak {
         name: "an HFS file system",
@@ -205,8 +166,69 @@ fn weak_ones() -> Vec<Weak> {
             writes: vec![(0, b"HM\x02\0".to_vec())],
             breaks: 2,
         },
-        Weak { name: "a Sun disk label", is_copy: false, at_bytes: 508, writes: vec![(0, sun)], breaks: 100 },
-        Weak { name: "an SGI disk label", is_copy: false, at_bytes: 0, writes: vec![(0, sgi)], breaks: 100 },
+    ]
+}
+
+/// `sector` with the sum of its content at `at`.
+fn with_sum(mut sector: Vec<u8>, at: usize, sum: &dyn Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let sum = sum(&sector);
+    sector[at..at + sum.len()].copy_from_slice(&sum);
+    sector
+}
+
+/// Labels with a sum over the first sector.
+fn weak_labels() -> Vec<Weak> {
+    let mut sun = vec![0; 512];
+    sun[..5].copy_from_slice(b"Linux");
+    sun[508..510].copy_from_slice(&[0xda, 0xbe]);
+    let sun = with_sum(sun, 510, &|sector| {
+        sector
+            .chunks(2)
+            .fold(0, |sum, pair| sum ^ u16::from_be_bytes([pair[0], pair[1]]))
+            .to_be_bytes()
+            .into()
+    });
+    let mut sgi = vec![0; 512];
+    sgi[..8].copy_from_slice(&[0x0b, 0xe5, 0xa9, 0x41, 0, 0, 0, 1]);
+    let sgi = with_sum(sgi, 504, &|sector| {
+        let words = sector.chunks(4).map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]));
+        words.fold(0, u32::wrapping_add).wrapping_neg().to_be_bytes().into()
+    });
+    let label = |name, bytes, at_bytes| Weak {
+        name,
+        is_copy: false,
+        at_bytes,
+        writes: vec![(0, bytes)],
+        breaks: 100,
+    };
+    vec![label("a Sun disk label", sun, 508), label("an SGI disk label", sgi, 0)]
+}
+
+/// Members of firmware RAID, with a sum over the last sector.
+fn weak_members() -> Vec<Weak> {
+    let end = CAPACITY - 512;
+    let mut silicon = vec![0; 512];
+    silicon[0x60..0x64].copy_from_slice(&[0, 0, 0, 0x2f]);
+    silicon[0x116] = 1;
+    let silicon =
+        with_sum(silicon, 0x13e, &|sector| sum_le16(&sector[..0x13e]).wrapping_neg().to_le_bytes().into());
+    let jmicron = with_sum([b"JM\x01\x02".to_vec(), vec![0; 124]].concat(), 4, &|sector| {
+        sum_le16(sector).wrapping_neg().to_le_bytes().into()
+    });
+    let via = [
+        vec![0x55, 0xaa, 1],
+        vec![7; 47],
+        vec![(0x55u8).wrapping_add(0xaa).wrapping_add(1).wrapping_add((47u32 * 7) as u8)],
+    ]
+    .concat();
+    let at_end = |name, bytes, at_bytes, breaks| Weak {
+        name,
+        is_copy: false,
+        at_bytes: end + at_bytes,
+        writes: vec![(end, bytes)],
+        breaks: end + breaks,
+    };
+    vec![
         at_end("a member of a Silicon Image RAID", silicon, 0x60, 0x20),
         at_end("a member of a JMicron RAID", jmicron, 0, 0x40),
         at_end("a member of a VIA RAID", via, 0, 20),

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use stdx::files::{self, Links, ReadError};
@@ -75,6 +76,12 @@ impl Stored for File {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
+    }
+
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        // The kernel appends whatever is written to a descriptor for appending, at any offset.
+        let again = format!("/proc/self/fd/{}", self.as_raw_fd());
+        OpenOptions::new().write(true).open(again)?.write_all_at(bytes, at)
     }
 
     fn set_len(&mut self, bytes: u64) -> io::Result<()> {

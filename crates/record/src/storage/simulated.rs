@@ -352,6 +352,13 @@ impl Stored for Open {
         failure.map_or(Ok(()), Err)
     }
 
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Append)?;
+        inner.apply(Op::Write { node: self.node, at: at as usize, bytes: bytes.into() });
+        Ok(())
+    }
+
     fn set_len(&mut self, bytes: u64) -> io::Result<()> {
         let mut inner = self.process.inner();
         inner.call(Call::Change)?;

@@ -12,6 +12,9 @@ use crate::{OpenOptions, open_real};
 
 pub(super) const SIZE: u64 = 32 << 20;
 
+/// What happens to a target between looking and arming.
+type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
+
 /// A wrong target, ready to be pointed at.
 pub(super) struct Wrong {
     pub(super) path: String,
@@ -19,7 +22,7 @@ pub(super) struct Wrong {
     pub(super) typed: Typed,
     pub(super) roots: Roots,
     /// Done between looking and arming; gives what has to outlive the attempt as well, or a reason to skip.
-    pub(super) meddle: Option<Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>>,
+    pub(super) meddle: Option<Meddle>,
     /// What has to outlive the attempt; what was made last is taken down first.
     pub(super) kept: Vec<Box<dyn Any>>,
 }
