@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use record::{Until, Workload};
 
@@ -11,6 +11,9 @@ use super::stillness::{PULSE, Stillness};
 use super::{Device, INTERVAL_NS, Message, TICK_GRACE_NS};
 use crate::clock::Vigil;
 use crate::{Flow, Tick};
+
+/// The clock is checked at least this often.
+const LONGEST: Duration = Duration::from_nanos(INTERVAL_NS + TICK_GRACE_NS);
 
 /// How a workload ended.
 pub(super) struct Watched {
@@ -33,9 +36,9 @@ pub(super) fn watch(
     let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
     let (mut told_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
     let (mut stopped, mut stillness) = (false, Stillness::watch());
+    let mut next_look = Instant::now() + LONGEST;
     while workers > 0 {
-        // Not longer than this, whatever the clock says: it may be the clock that went wrong.
-        let wait_ns = next_ns.saturating_sub(device.clock.now_ns()).min(INTERVAL_NS + TICK_GRACE_NS);
+        let wait_ns = next_ns.saturating_sub(device.clock.now_ns());
         let wait = Duration::from_nanos(wait_ns).min(PULSE);
         let received = stillness.during(wait, |wait| messages.recv_timeout(wait));
         if stillness.disturbance().is_some() {
@@ -46,12 +49,16 @@ pub(super) fn watch(
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if wait_ns > PULSE.as_nanos() as u64 => {}
+            // Not longer than a second, whatever the clock says: it may be the clock that went wrong.
+            Err(RecvTimeoutError::Timeout)
+                if wait_ns > PULSE.as_nanos() as u64 && Instant::now() < next_look => {}
             Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
+                next_look = Instant::now() + LONGEST;
                 stop.store(true, Ordering::Relaxed);
                 next_ns = device.clock.now_ns() + INTERVAL_NS;
             }
             Err(RecvTimeoutError::Timeout) => {
+                next_look = Instant::now() + LONGEST;
                 let now_ns = device.clock.now_ns();
                 total_bytes += sums.bytes;
                 let tick = Tick {
