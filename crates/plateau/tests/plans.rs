@@ -42,9 +42,9 @@ fn a_mistaken_plan_is_explained_word_by_word_by_every_command() {
     let file = path.to_str().unwrap();
     let expected = format!(
         "plateau: {file}:2:1: profil: there is no such key; did you mean 'profile'?\n\
-         {file}:5:6: settings.tc: 0: a load needs a thread, and each costs the host; 1 to 256 is possible, the nearest \
+         \x20 {file}:5:6: settings.tc: 0: a load needs a thread, and each costs the host; 1 to 256 is possible, the nearest \
          is 1\n\
-         {file}:9:18: test.mail.rwmixread: 130: it is a share of reads in percent; 0 to 100 is possible, the nearest is \
+         \x20 {file}:9:18: test.mail.rwmixread: 130: it is a share of reads in percent; 0 to 100 is possible, the nearest is \
          100\n"
     );
     assert_eq!(bench.fails(2, &["plan", "--check", file]), expected);
