@@ -37,7 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", how: How::Cargo(&["test", "--workspace", "--locked"]), environment: &[] },
     // Behind `test`, because it tries the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
-    Step { name: "swarm", how: How::Part(&["--minutes", "0.75"], crate::swarm::ci), environment: &[] },
+    Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
     Step {
         name: "doc",

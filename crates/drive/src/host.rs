@@ -173,7 +173,11 @@ impl Roots {
     pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
-            let dir = fs::canonicalize(entry?.path())?;
+            let dir = match fs::canonicalize(entry?.path()) {
+                // One that went away meanwhile is not a device of this host any more.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                found => found?,
+            };
             let kname = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             let number = fs::read_to_string(dir.join("dev")).ok().and_then(|text| parse_number(text.trim()));
             let Some(number) = number else { continue };
