@@ -20,9 +20,9 @@ use crate::script::{Cut, Life, Script};
 
 /// Disks that are drawn at an event of a first life, and of one that went on with it.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// Of the events of a life that went on, one in so many is crashed.
+/// Of the events of a resumed life, one in this many is crashed.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
-/// Of the states that runs are resumed from, one in so many is resumed on a failing disk, too.
+/// Of the states that runs are resumed from, one in this many is also resumed on a failing disk.
 const TROUBLED: u64 = 5;
 
 /// What was done.

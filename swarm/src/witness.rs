@@ -27,7 +27,7 @@ pub enum Shown {
     Record(Line),
 }
 
-/// What the test that goes on has behind it.
+/// What the continued test has already done.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attempt {
     /// It was purged since it began, or began again.

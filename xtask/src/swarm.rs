@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// What `ci` does of it: as much as fits into so many minutes.
+/// The part that `ci` runs, limited to this many minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
 
 /// Builds it and runs it with the same arguments.

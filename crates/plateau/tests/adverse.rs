@@ -85,7 +85,7 @@ impl Stage {
         command.split(' ').map(word).collect()
     }
 
-    /// Runs every command by a shell that does `first`, and holds its end against what `allowed` adds to the usual ones.
+    /// Runs every command in a shell that does `first`, and checks its exit code against the usual ones and `allowed`.
     fn each(&self, first: &str, environment: &[(&str, &str)], allowed: impl Fn(&str) -> Vec<i32>) {
         for (command, usual) in COMMANDS {
             let words = self.words(command);
