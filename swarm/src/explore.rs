@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use record::storage::simulated::{Crash, Disk, Fault, FaultKind, Logged};
-use record::{Event, Library, RunFile};
+use record::{Event, Library, Loaded, RunFile};
 use stdx::rng::Rng;
 
 use crate::check::{self, Broken, Promise, Seen};
@@ -24,6 +24,9 @@ const DRAWN: [u64; 3] = [60, 24, 12];
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// Of the states that runs are resumed from, one in this many is also resumed on a failing disk.
 const TROUBLED: u64 = 5;
+/// Of the runs that come to their end, one in this many is done again on a new drive, answer by answer. A resumption
+/// does the same with what it finds.
+const REPEATED: u64 = 4;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default)]
@@ -140,7 +143,7 @@ pub(crate) fn undisturbed(
     Ok(check::answers(&loaded))
 }
 
-fn load(library: &Library, file: &RunFile) -> Result<record::Loaded, Broken> {
+fn load(library: &Library, file: &RunFile) -> Result<Loaded, Broken> {
     let torn = |text: String| Broken { promise: Promise::NoTornRun, text };
     let run = library.find(&file.id).map_err(|error| torn(error.to_string()))?;
     run.load().map_err(|error| torn(error.to_string()))
@@ -154,7 +157,7 @@ pub(crate) fn judged(
     life: &Life,
     lived: &Lived,
     mut seen: Seen,
-) -> Result<(), Broken> {
+) -> Result<Loaded, Broken> {
     if let Some(broken) = &lived.broken {
         return Err(broken.clone());
     }
@@ -165,7 +168,8 @@ pub(crate) fn judged(
     let process = Process::new(product, lived.disk.clone(), file, life, 0);
     let loaded = load(&process.library, file)?;
     seen.is_in(lived.disk.read(&crate::life::journal_path(file)))?;
-    check::complete(file, &loaded, undisturbed)
+    check::complete(file, &loaded, undisturbed)?;
+    Ok(loaded)
 }
 
 impl Explorer<'_> {
@@ -307,7 +311,11 @@ impl Explorer<'_> {
         self.count.runs += 1;
         let life = self.last_life();
         let lived = process.live(self.file, &life, run, false);
-        let judged = judged(self.product, self.file, self.undisturbed, &life, &lived, seen.clone());
+        let mut judged = judged(self.product, self.file, self.undisturbed, &life, &lived, seen.clone());
+        if self.rng.below(REPEATED) == 0 {
+            judged = judged.and_then(|loaded| check::repeats(self.file, &loaded).map(|()| loaded));
+        }
+        let judged = judged.map(drop);
         let is_sound = judged.is_ok();
         self.ended.insert(state, judged);
         if is_sound && lives.len() <= 3 {

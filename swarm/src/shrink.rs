@@ -3,7 +3,7 @@
 use record::RunFile;
 use record::storage::simulated::{Crash, Disk, Logged};
 
-use crate::check::{Broken, Promise, Seen};
+use crate::check::{self, Broken, Promise, Seen};
 use crate::explore::{judged, undisturbed};
 use crate::life::{Lived, Process, Product};
 use crate::scenario::run_file;
@@ -25,7 +25,8 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
         let Some(lived) = lived(product, &file, &disk, life, number, &seen)? else { continue };
         match life.cut {
             None if life.faults.is_empty() => {
-                judged(product, &file, &undisturbed, life, &lived, seen.clone())?;
+                let loaded = judged(product, &file, &undisturbed, life, &lived, seen.clone())?;
+                check::repeats(&file, &loaded)?;
                 disk = lived.disk;
             }
             cut => {

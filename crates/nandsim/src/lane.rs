@@ -7,6 +7,9 @@
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
+/// Stretches without a gap that are remembered. Transfers of a thread that lags behind are booked in the past, in turn
+/// with those of the present.
+const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Lane {
@@ -17,16 +20,21 @@ pub(crate) struct Lane {
     /// Length of a bucket, a power of two, and its logarithm.
     width_ns: u64,
     shift: u32,
-    /// Start of the first bucket known to be full and end of the last, so that a long backlog is not walked
-    /// again for every transfer.
-    full: Range<u64>,
+    /// From the start of the first bucket known to be full to the end of the last, so that a long backlog is not walked
+    /// again for every transfer; the one used last comes first.
+    full: [Range<u64>; STRETCHES],
 }
 
 impl Lane {
     /// `typical_ns` is the usual length of a transfer; buckets are the next power of two.
     pub(crate) fn new(typical_ns: u64) -> Self {
         let shift = typical_ns.clamp(256, 1 << 30).next_power_of_two().trailing_zeros();
-        Self { filled_ns: Box::new([0; BUCKETS]), width_ns: 1 << shift, shift, full: 0..0 }
+        Self {
+            filled_ns: Box::new([0; BUCKETS]),
+            width_ns: 1 << shift,
+            shift,
+            full: [const { 0..0 }; STRETCHES],
+        }
     }
 
     /// Takes `need_ns` from `at_ns` on, in the first gaps there are, and returns when it is over.
@@ -47,8 +55,8 @@ impl Lane {
 
     /// Takes `need_ns` in the bucket that starts at `first` and those behind it: the end of the last part.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
-        let known = self.full.contains(&first) || first == self.full.end;
-        let mut start = if known { self.full.end } else { first };
+        let known = self.full.iter().position(|full| full.contains(&first) || first == full.end);
+        let mut start = known.map_or(first, |known| self.full[known].end);
         let mut place = (start >> self.shift) as usize;
         let mut left = need_ns;
         loop {
@@ -57,15 +65,30 @@ impl Lane {
             let end = from + left;
             if end <= limit && from < limit {
                 *filled = end;
-                if start > first {
-                    self.full = if known { self.full.start..start } else { first..start };
-                }
+                self.remember(known, first..start, need_ns);
                 return end;
             }
             left -= limit.saturating_sub(from);
             *filled = from.max(limit);
             (start, place) = (limit, place + 1);
         }
+    }
+
+    /// Everything in `full` is, which extends the stretch `known`.
+    fn remember(&mut self, known: Option<usize>, full: Range<u64>, need_ns: u64) {
+        let place = match known {
+            Some(known) => {
+                self.full[known].end = full.end;
+                known
+            }
+            // It is as quick to walk again.
+            None if full.end - full.start < 2 * need_ns => return,
+            None => {
+                self.full[STRETCHES - 1] = full;
+                STRETCHES - 1
+            }
+        };
+        self.full[..=place].rotate_right(1);
     }
 }
 
@@ -94,5 +117,23 @@ mod tests {
         let mut lane = Lane::new(1000);
         lane.book(500_000, 1000);
         assert_eq!(lane.book(10_000, 1000), 11_000);
+    }
+
+    /// Bookings at the present, some of them long, and others far in the past, as of a thread that lags behind.
+    #[test]
+    fn what_is_remembered_changes_no_time() {
+        let mut rng = stdx::rng::Rng::from_seed(7);
+        let mut lane = Lane::new(1000);
+        let (mut now_ns, mut remembered) = (0, 0);
+        for _ in 0..20_000 {
+            now_ns += rng.below(3000);
+            let at_ns = if rng.percent(30) { now_ns - rng.below(now_ns.min(3_000_000) + 1) } else { now_ns };
+            let need_ns = if rng.percent(10) { 1 + rng.below(20_000) } else { 1 + rng.below(1000) };
+            let mut forgetful = Lane { full: [const { 0..0 }; STRETCHES], ..lane.clone() };
+            remembered += u32::from(lane.full.iter().any(|full| full.contains(&at_ns)));
+            assert_eq!(lane.book(at_ns, need_ns), forgetful.book(at_ns, need_ns));
+            assert_eq!(lane.filled_ns, forgetful.filled_ns);
+        }
+        assert!(remembered > 1000, "{remembered}");
     }
 }
