@@ -3,13 +3,13 @@
 //! A note is on disk before anything is changed and goes when it was put back, so that the next start on the same
 //! drive puts it back after a crash. As long as the process lives that wrote it, nobody else takes it up.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use record::Library;
 use serde_json::Value;
-use stdx::files::{OwnedFolder, Unowned};
+use stdx::files::{OwnedFolder, Unowned, try_lock};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
@@ -38,7 +38,7 @@ impl Note {
             let path = folder.path().join(&name);
             Failure::text(Exit::Run, format!("cannot write {}: {error}", path.display()))
         };
-        if !is_ours(&file).map_err(failed)? {
+        if !try_lock(&file).map_err(failed)? {
             return Err(Failure::text(
                 Exit::Refused,
                 format!(
@@ -66,7 +66,7 @@ impl Note {
                 return Ok(None);
             }
         };
-        if !is_ours(&file)? {
+        if !try_lock(&file)? {
             return Ok(None);
         }
         let mut text = String::new();
@@ -122,15 +122,6 @@ fn chain(error: &Unowned) -> String {
     match error {
         Unowned::System { source, .. } => format!("{error}: {source}"),
         other => other.to_string(),
-    }
-}
-
-/// Whether no other process holds it.
-fn is_ours(file: &File) -> std::io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -4,6 +4,7 @@
 //! here looks at what was opened, not at a name that may mean something else a moment later.
 
 mod folder;
+mod lock;
 mod owned;
 mod read;
 
@@ -12,6 +13,7 @@ use std::fmt;
 use rustix::fs::FileType;
 
 pub use folder::{Folder, WriteError};
+pub use lock::try_lock;
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 

@@ -1,12 +1,12 @@
 //! What is written down before an array is created, so that the next start can take it apart.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::MemberFacts;
 use serde::{Deserialize, Serialize};
-use stdx::files::{OwnedFolder, Unowned};
+use stdx::files::{OwnedFolder, Unowned, try_lock};
 
 use super::controller::Plan;
 use super::hardware::{Hardware, Program};
@@ -122,7 +122,7 @@ impl Note {
         }
         let folder = OwnedFolder::open(folder).ok()??;
         let file = folder.file(name).ok()??;
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock | TryLockError::Error(_))) {
+        if !matches!(try_lock(&file), Ok(true)) {
             return None;
         }
         let mut text = String::new();

@@ -5,7 +5,7 @@
 //! one with what the settings were. Each run keeps its file locked as long as it lives. The kernel lets a lock go with
 //! its process, so what a crash leaves does not look alive. Everything is done under one more lock.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -130,14 +130,13 @@ fn living(folder: &OwnedFolder) -> usize {
     let names = folder.names().unwrap_or_default();
     let runs = names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(RUN));
     let lives = |name: &&str| match folder.file(name) {
-        Ok(Some(file)) => match file.try_lock() {
-            Ok(()) => {
+        Ok(Some(file)) => match stdx::files::try_lock(&file) {
+            Ok(true) => {
                 drop(folder.remove(name));
                 false
             }
-            Err(TryLockError::WouldBlock) => true,
-            // Nobody can tell; then it is left as it is.
-            Err(TryLockError::Error(_)) => true,
+            // When it is not known, it is left as it is.
+            Ok(false) | Err(_) => true,
         },
         Ok(None) => false,
         Err(_) => true,

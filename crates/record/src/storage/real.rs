@@ -1,7 +1,7 @@
 //! The file system of this host.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -97,11 +97,7 @@ impl Stored for File {
     }
 
     fn try_lock(&self) -> io::Result<bool> {
-        match Self::try_lock(self) {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        stdx::files::try_lock(self)
     }
 
     fn found(&self) -> io::Result<Found> {

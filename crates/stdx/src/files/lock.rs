@@ -1,0 +1,50 @@
+//! Locks that say whether a process still works on a file.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Far longer than the time between fork and exec on a busy host.
+const WITHIN: Duration = Duration::from_millis(250);
+const EVERY: Duration = Duration::from_millis(5);
+
+/// Locks `file` exclusively (flock); false when another process holds it.
+///
+/// A program that a process was just starting when it was killed holds all locks of that process until its exec, so a
+/// lock counts as held only when it has been for 250 ms.
+///
+/// # Errors
+/// When the file system has no locks, or the system refuses.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    let deadline = Instant::now() + WITHIN;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(EVERY),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_released_at_once_is_waited_for_and_another_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let open = || File::options().create(true).append(true).open(&path).expect("a file");
+        let (holder, other) = (open(), open());
+        assert!(try_lock(&holder).expect("locks"));
+        assert!(!try_lock(&other).expect("locks"), "it is held");
+        let released = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            drop(holder);
+        });
+        // On a busy host the other thread may come late.
+        while !try_lock(&other).expect("locks") {}
+        released.join().expect("a thread");
+    }
+}
