@@ -68,18 +68,19 @@ impl Simulated {
         options: &OpenOptions,
     ) -> Result<(Self, TargetFacts), DriveError> {
         let unusable = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
+        let invalid = |problem: String| DriveError::Invalid(format!("{target}: {problem}"));
         if options.size_bytes.is_some() {
-            return Err(unusable(
+            return Err(invalid(
                 "--size is only for files; use --scale for a smaller simulated drive".into(),
             ));
         }
         let model = model_of(name).map_err(unusable)?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
-        let scale = scale.map_err(|e| unusable(e.to_string()))?;
+        let scale = scale.map_err(|e| invalid(e.to_string()))?;
         let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
         let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
-        let faults = faults.map_err(|e| unusable(e.to_string()))?;
+        let faults = faults.map_err(|e| invalid(e.to_string()))?;
         ssd.lay_faults(if options.sim_resumed { faults.lasting() } else { faults });
         let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
         facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));

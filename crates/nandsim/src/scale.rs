@@ -15,7 +15,7 @@ pub struct Scale(NonZeroU32);
 
 /// A text that is not a scale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a scale; write 1 or 1/n with n from 1 to {max}, such as 1/16", max = Scale::MAX)]
+#[error("'{0}' is not a scale; write 1/n, or n alone, with n from 1 to {max}, such as 1/16", max = Scale::MAX)]
 pub struct ScaleError(String);
 
 impl Scale {
@@ -44,7 +44,7 @@ impl FromStr for Scale {
         let trimmed = text.trim();
         let n = match trimmed.split_once('/') {
             Some((one, n)) if one.trim() == "1" => n.trim().parse().ok(),
-            None if trimmed == "1" => Some(1),
+            None => trimmed.parse().ok(),
             _ => None,
         };
         n.and_then(Self::one_over).ok_or_else(|| ScaleError(text.to_owned()))
@@ -66,10 +66,11 @@ mod tests {
 
     #[test]
     fn text_and_back() {
-        for (text, n) in [("1", 1), ("1/1", 1), ("1/16", 16), (" 1 / 64 ", 64), ("1/1024", 1024)] {
+        for (text, n) in [("1", 1), ("1/1", 1), ("1/16", 16), (" 1 / 64 ", 64), ("1/1024", 1024), ("16", 16)]
+        {
             assert_eq!(text.parse::<Scale>().map(Scale::divisor), Ok(n), "{text}");
         }
-        for wrong in ["", "0", "2", "1/0", "1/1025", "2/3", "1/-1", "0.5", "1/x"] {
+        for wrong in ["", "0", "1025", "1/0", "1/1025", "2/3", "1/-1", "0.5", "1/x"] {
             assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
         }
         assert_eq!(Scale::one_over(16).unwrap().to_string(), "1/16");

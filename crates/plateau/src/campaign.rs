@@ -11,7 +11,7 @@ use drive::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
-use crate::cli::{Asked, Assumptions, Cli, Run};
+use crate::cli::{Assumptions, Cli, Run};
 use crate::conduct::{self, Being, Work};
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::{Board, Progress};
@@ -30,12 +30,12 @@ struct Begun {
 /// How one run ended.
 type Ended = (StoredRun, Done);
 
-pub fn run(cli: &Cli, options: &Run) -> Done {
+pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
     let library = places::library(cli.library.as_deref())?;
     conduct::dismantle_left_over(&library, &options.erase)?;
-    let looked_at = look(options, &library)?;
+    let logo = wanted[0].logo.as_deref().map(publication::picture).transpose()?;
+    let looked_at = look(wanted, &library)?;
     let shared = check(&looked_at, options, &library)?;
-    let logo = Wanted::of(&options.asked)?.logo.as_deref().map(publication::picture).transpose()?;
     // From here on an interruption is one of runs, which have things to put back.
     let interrupted = signals::watch()?;
     let armed = arm(looked_at, options)?;
@@ -47,21 +47,20 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
 }
 
 /// Every target looked at, none touched; each with its share of the processors.
-fn look(options: &Run, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
-    let paths: Vec<&String> = options.asked.target.iter().chain(&options.further).collect();
-    let operators = Wanted::of(&options.asked)?.placement;
-    let real: Vec<&String> = paths.iter().copied().filter(|path| !path.starts_with("sim:")).collect();
-    let nodes: Vec<_> = real.iter().map(|path| drive::attached(path).numa_node).collect();
+fn look(all: Vec<Wanted>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
+    let is_simulated = |wanted: &Wanted| wanted.target.starts_with("sim:");
+    let operators = all[0].placement.clone();
+    let real = all.iter().filter(|wanted| !is_simulated(wanted));
+    let nodes: Vec<_> = real.map(|wanted| drive::attached(&wanted.target).numa_node).collect();
     let mut shares = drive::shares(&nodes, operators.as_ref())?.into_iter();
-    let look_at = |path: &&String| {
-        let placement = if path.starts_with("sim:") { None } else { shares.next().flatten() };
-        let mut wanted = Wanted::of(&Asked { target: Some((*path).clone()), ..options.asked.clone() })?;
+    let look_at = |mut wanted: Wanted| {
+        let placement = if is_simulated(&wanted) { None } else { shares.next().flatten() };
         wanted.open.placement.clone_from(&placement);
         wanted.placement = placement;
         wanted.open.libraries = vec![library.root().to_owned()];
         conduct::prepare(wanted, Being::now())
     };
-    paths.iter().map(look_at).collect()
+    all.into_iter().map(look_at).collect()
 }
 
 /// Refuses what cannot go on at the same time; gives what each target must say of the others.

@@ -108,14 +108,11 @@ pub struct Demo {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "plateau run [OPTIONS] TESTS TARGET [TARGET]...\n       plateau run [OPTIONS] --preset NAME TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
+    override_usage = "plateau run [OPTIONS] TESTS TARGET [TARGET]...\n       plateau run [OPTIONS] PRESET TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
 )]
 pub struct Run {
     #[command(flatten)]
     pub asked: Asked,
-    /// Further targets, tested at the same time: each has a run of its own
-    #[arg(value_name = "TARGET")]
-    pub further: Vec<String>,
     /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`); again for
     /// each further target, for an array once for each member
     #[arg(long, value_name = "IDENTITY")]
@@ -184,14 +181,14 @@ impl WriteCacheChoice {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] --preset NAME TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
+    override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] PRESET TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
 )]
 pub struct Plan {
     /// List the presets: plans that come with this program
-    #[arg(long, conflicts_with_all = ["tests", "check"])]
+    #[arg(long, conflicts_with_all = ["words", "check"])]
     pub list: bool,
     /// Say everything that is wrong with a plan file, with its line, column and key
-    #[arg(long, value_name = "FILE", conflicts_with = "tests")]
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub check: Option<PathBuf>,
     #[command(flatten)]
     pub asked: Asked,

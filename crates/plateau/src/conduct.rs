@@ -24,10 +24,9 @@ use crate::{
 };
 
 /// Checks everything, then runs; returns the finished run.
-pub fn perform(library: Option<&Path>, options: &Run) -> Done<StoredRun> {
+pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
     dismantle_left_over(&library, &options.erase)?;
-    let mut wanted = Wanted::of(&options.asked)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     wanted.open.libraries = vec![library.root().to_owned()];
     let (file, drive) = prepare(wanted, Being::now())?;

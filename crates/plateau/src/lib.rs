@@ -44,6 +44,7 @@ mod tuning;
 mod undo;
 mod upkeep;
 mod wanted;
+mod words;
 mod write_cache;
 
 use std::io::Write as _;

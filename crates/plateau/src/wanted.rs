@@ -10,14 +10,13 @@ use stdx::units::parse_size;
 
 use crate::cli::{Asked, Changes};
 use crate::failure::{Done, Exit, Failure};
+use crate::words::{self, Meaning};
 use crate::{driving, plan_file};
 
 /// Version of the specification where nobody chose one.
 const USUAL_PROFILE: &str = "pts-e-2.0";
 /// Of a run, and so of the simulated drive that a run would have.
 pub const USUAL_SEED: u64 = 1;
-/// A test that is a preset of the same name.
-const MAP: &str = "map";
 
 /// What a run is to be.
 #[derive(Debug)]
@@ -47,18 +46,44 @@ struct Chosen {
 }
 
 impl Wanted {
-    /// What was asked for.
+    /// What was asked for, on one target.
+    ///
+    /// # Errors
+    /// What is missing, unknown or too much.
+    pub fn of(asked: &Asked) -> Done<Self> {
+        let mut each = Self::each(asked)?;
+        if each.len() > 1 {
+            let targets: Vec<&str> = each.iter().map(|wanted| &wanted.target[..]).collect();
+            let text = format!("this takes one target, not {}: {}", each.len(), targets.join(", "));
+            return Err(Failure::text(Exit::Usage, text));
+        }
+        Ok(each.remove(0))
+    }
+
+    /// What was asked for, once for each target; there is at least one.
     ///
     /// # Errors
     /// What is missing or unknown.
-    pub fn of(asked: &Asked) -> Done<Self> {
-        let chosen = chosen_plan(asked)?;
-        Self::by(asked, chosen.as_ref()).map_err(|text| Failure::text(Exit::Usage, text))
+    pub fn each(asked: &Asked) -> Done<Vec<Self>> {
+        let usage = |text: String| Failure::text(Exit::Usage, text);
+        let typed = typed_plan(asked)?;
+        let own_tests: Option<Vec<String>> =
+            typed.as_ref().map(|chosen| chosen.plan.own_tests.iter().map(|test| test.name.clone()).collect());
+        let exists = |path: &str| Path::new(path).exists();
+        let meaning = words::meaning(&asked.words, own_tests.as_deref(), &exists).map_err(usage)?;
+        let chosen = match meaning.preset {
+            Some(name) => Some(of_preset(name)?),
+            None => typed,
+        };
+        check_complete(&meaning, chosen.as_ref()).map_err(usage)?;
+        let by = |target: &String| Self::by(asked, &meaning.tests, target, chosen.as_ref());
+        meaning.targets.iter().map(by).collect::<Result<_, _>>().map_err(usage)
     }
 
-    fn by(asked: &Asked, chosen: Option<&Chosen>) -> Result<Self, String> {
+    fn by(asked: &Asked, tests: &[String], target: &str, chosen: Option<&Chosen>) -> Result<Self, String> {
         let plan = chosen.map(|chosen| &chosen.plan);
-        let (tests, target) = named(asked, plan)?;
+        let tests =
+            if tests.is_empty() { plan.map(|plan| &plan.tests[..]).unwrap_or_default() } else { tests };
         let nothing = PlanSettings::default();
         let settings = plan.map_or(&nothing, |plan| &plan.settings);
         let profile = asked.profile.as_deref().or(plan.and_then(|plan| plan.profile.as_deref()));
@@ -83,11 +108,11 @@ impl Wanted {
             ..OpenOptions::default()
         };
         let logo = chosen.and_then(|chosen| Some(chosen.folder.join(chosen.plan.publisher.logo.as_ref()?)));
-        let tests = laid_out(&tests, profile, plan)?;
+        let tests = laid_out(&words::expanded(tests, profile), profile, plan)?;
         Ok(Self {
             plan: plan.map(|plan| kept(plan, &tests)),
             tests,
-            target,
+            target: target.to_owned(),
             profile,
             changes: changes(&asked.changes, settings),
             seed,
@@ -118,29 +143,44 @@ fn handling(settings: &PlanSettings) -> Handling {
     }
 }
 
-fn chosen_plan(asked: &Asked) -> Done<Option<Chosen>> {
-    let usage = |text: String| Failure::text(Exit::Usage, text);
+/// The plan that an option names.
+fn typed_plan(asked: &Asked) -> Done<Option<Chosen>> {
     if let Some(path) = &asked.plan {
-        let plan = plan_file::read(path)?.map_err(|errors| usage(plan_file::told(&errors)))?;
+        let plan =
+            plan_file::read(path)?.map_err(|errors| Failure::text(Exit::Usage, plan_file::told(&errors)))?;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         return Ok(Some(Chosen { plan, folder }));
     }
-    let is_map = asked.tests.as_deref() == Some(MAP) && asked.target.is_some();
-    let name = asked.preset.as_deref().or(is_map.then_some(MAP));
-    let preset = name.map(Preset::named).transpose().map_err(usage)?;
-    Ok(preset.map(|preset| Chosen { plan: preset.plan(), folder: PathBuf::new() }))
+    asked.preset.as_deref().map(of_preset).transpose()
 }
 
-/// The tests and the target by name. With a plan the only name is the target, and the tests are those of the plan.
-fn named(asked: &Asked, plan: Option<&Plan>) -> Result<(Vec<String>, String), String> {
-    let split = |tests: &str| tests.split(',').map(|name| name.trim().to_owned()).collect();
-    match (&asked.tests, &asked.target, plan) {
-        (Some(tests), Some(target), _) => Ok((split(tests), target.clone())),
-        (Some(target), None, Some(plan)) => Ok((plan.tests.clone(), target.clone())),
-        (None, _, Some(plan)) => Err(format!("{} needs a target: a block device, a file or sim:MODEL", plan.name)),
-        _ => Err("a run needs tests and a target, such as `plateau run iops TARGET`, or a plan and a target, such as \
-                  `plateau run --preset quick TARGET`"
-            .into()),
+fn of_preset(name: &str) -> Done<Chosen> {
+    let preset = Preset::named(name).map_err(|text| Failure::text(Exit::Usage, text))?;
+    Ok(Chosen { plan: preset.plan(), folder: PathBuf::new() })
+}
+
+fn check_complete(meaning: &Meaning, chosen: Option<&Chosen>) -> Result<(), String> {
+    let has_tests = !meaning.tests.is_empty() || chosen.is_some();
+    match (has_tests, meaning.targets.is_empty()) {
+        (true, false) => Ok(()),
+        (true, true) => {
+            let name = chosen.map_or_else(|| meaning.tests.join(","), |chosen| chosen.plan.name.clone());
+            Err(format!(
+                "{name} needs a target: a block device, a file or sim:MODEL, such as `plateau run {name} /dev/nvme0n1`"
+            ))
+        }
+        (false, false) => {
+            let target = meaning.targets.join(" ");
+            Err(format!(
+                "{target}: which tests? Name some, such as `plateau run iops {target}`, or a preset, such as `plateau run \
+                 quick {target}`"
+            ))
+        }
+        (false, true) => {
+            Err("a run needs tests and a target, such as `plateau run iops TARGET`, or a preset and a \
+                              target, such as `plateau run quick TARGET`"
+                .into())
+        }
     }
 }
 
@@ -214,10 +254,9 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
 mod tests {
     use super::*;
 
-    fn asked(tests: &str, target: Option<&str>, preset: Option<&str>) -> Asked {
+    fn asked(words: &str, preset: Option<&str>) -> Asked {
         Asked {
-            tests: Some(tests.into()),
-            target: target.map(str::to_owned),
+            words: words.split_whitespace().map(str::to_owned).collect(),
             preset: preset.map(str::to_owned),
             ..Asked::default()
         }
@@ -225,7 +264,7 @@ mod tests {
 
     #[test]
     fn with_a_plan_the_only_name_is_the_target() {
-        let wanted = Wanted::of(&asked("/dev/x", None, Some("tkperf"))).unwrap();
+        let wanted = Wanted::of(&asked("/dev/x", Some("tkperf"))).unwrap();
         assert_eq!(wanted.target, "/dev/x");
         assert_eq!(wanted.tests[..2], ["iops", "lat"]);
         assert_eq!((wanted.profile.name, wanted.changes.tc), ("pts-e-1.0", Some(1)));
@@ -234,20 +273,20 @@ mod tests {
 
     #[test]
     fn a_part_of_a_plan_can_be_asked_for() {
-        let wanted = Wanted::of(&asked("qd-seq-write", Some("x"), Some("anandtech-qd"))).unwrap();
+        let wanted = Wanted::of(&asked("qd-seq-write ./x", Some("anandtech-qd"))).unwrap();
         assert_eq!(wanted.tests, ["qd-seq-write"]);
         assert_eq!(wanted.plan.unwrap().own_tests.len(), 1);
     }
 
     #[test]
     fn the_map_is_a_test_and_a_preset() {
-        let wanted = Wanted::of(&asked("map", Some("x"), None)).unwrap();
+        let wanted = Wanted::of(&asked("map ./x", None)).unwrap();
         assert_eq!((wanted.tests, wanted.plan.unwrap().name), (vec!["map".to_owned()], "map".to_owned()));
     }
 
     #[test]
     fn the_command_line_wins_over_the_plan() {
-        let mut asked = asked("/dev/x", None, Some("tkperf"));
+        let mut asked = asked("/dev/x", Some("tkperf"));
         asked.changes.tc = Some(8);
         asked.profile = Some("pts-e-1.1".into());
         let wanted = Wanted::of(&asked).unwrap();
@@ -258,8 +297,11 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let missing = |asked: &Asked| Wanted::of(asked).unwrap_err().message();
-        assert!(missing(&asked("iops", None, None)).contains("needs tests and a target"));
-        assert!(missing(&asked("x", None, Some("quik"))).contains("there are quick"));
-        assert!(missing(&asked("iops,iops", Some("x"), None)).contains("asked for twice"));
+        assert!(missing(&asked("", None)).contains("needs tests and a target"));
+        assert!(missing(&asked("iops", None)).contains("iops needs a target"));
+        assert!(missing(&asked("./x", None)).contains("which tests?"));
+        assert!(missing(&asked("iops ./x ./y", None)).contains("one target, not 2"));
+        assert!(missing(&asked("./x", Some("quik"))).contains("there are quick"));
+        assert!(missing(&asked("iops,iops ./x", None)).contains("asked for twice"));
     }
 }

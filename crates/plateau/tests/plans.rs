@@ -65,8 +65,8 @@ fn a_missing_plan_a_missing_target_and_an_unknown_preset_are_named() {
         (&["run", "--plan", "/nowhere.toml", "x"][..], "cannot read the plan /nowhere.toml"),
         (&["run", "--preset", "quick"], "quick needs a target"),
         (&["run", "--preset", "quik", "x"], "a similar value exists: 'quick'"),
-        (&["run", "iops"], "a run needs tests and a target"),
-        (&["run", "nothing", "x", "--preset", "quick"], "no test 'nothing'"),
+        (&["run", "iops"], "iops needs a target"),
+        (&["run", "nothing", "x", "--preset", "quick"], "no test or preset 'nothing'"),
         (&["plan", "--check", "a.toml", "--list"], "cannot be used with"),
     ] {
         let message = bench.fails(2, args);

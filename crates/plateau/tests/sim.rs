@@ -134,7 +134,7 @@ fn a_throttle_slows_its_time_and_faults_can_be_switched_off() {
     let run = ["load", &target, "--scale", "1/256", "--rw", "randread", "--runtime", "20"];
     assert!(bench.fails(5, &run).contains("ENODEV"));
     bench.ok(&[&run[..], &["--no-sim-faults"]].concat());
-    let err = bench.fails(4, &[&run[..], &["--sim-fault", "media:at=200%"]].concat());
+    let err = bench.fails(2, &[&run[..], &["--sim-fault", "media:at=200%"]].concat());
     assert!(err.contains("at = 200%: write 0% to 100%"), "{err}");
 }
 

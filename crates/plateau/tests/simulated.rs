@@ -144,10 +144,10 @@ fn everything_changed_is_called_modified() {
 fn wrong_command_lines_touch_nothing() {
     let bench = Bench::new();
     for (code, args, hint) in [
-        (4, vec!["run", "iops", "sim:nonsense"], "sas-slc-2011"),
-        (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "no test 'nonsense'; there is iops"),
+        (2, vec!["run", "iops", "sim:nonsense"], "plateau sim list"),
+        (2, vec!["run", "nonsense", "sim:sas-slc-2011"], "no test or preset 'nonsense'"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--profile", "pts-x"], "pts-e-2.0"),
-        (4, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
+        (2, vec!["run", "iops", "sim:sas-slc-2011", "--scale", "2/3"], "1/16"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--tc", "0"], "1 to 256"),
         (2, vec!["run", "iops", "sim:sas-slc-2011", "--max-rounds", "4"], "5 to 25"),
         (2, vec!["frobnicate"], "Usage"),
@@ -161,6 +161,16 @@ fn wrong_command_lines_touch_nothing() {
     let json = bench.run(&["show", "nothere", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&json.stdout).expect("a JSON error");
     assert_eq!(document["exit_code"], 6);
+}
+
+#[test]
+fn words_are_understood_in_any_order_and_case() {
+    let bench = Bench::new();
+    let plan = bench.json(&["plan", "sim:NVME-QLC", "Latency", "--scale", "256", "--no-rehearsal"]);
+    assert_eq!(plan["target"]["path"], "sim:nvme-qlc-2024", "{plan}");
+    assert_eq!(plan["tests"][0]["test"], "lat", "{plan}");
+    let both = bench.fails(2, &["plan", "iops", "sim:nvme-qlc", "sim:sas-slc-2011"]);
+    assert!(both.contains("one target, not 2"), "{both}");
 }
 
 #[test]

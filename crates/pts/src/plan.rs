@@ -4,7 +4,6 @@
 //! A plan holds what was written in it and nothing else: where it is silent, the command line decides and then
 //! the profile.
 
-mod nearest;
 mod own;
 mod reader;
 mod value;

@@ -7,9 +7,11 @@
 pub mod access;
 pub mod files;
 pub mod histogram;
+mod nearest;
 pub mod rng;
 pub mod text;
 pub mod units;
 
 pub use histogram::Histogram;
+pub use nearest::nearest;
 pub use rng::Rng;

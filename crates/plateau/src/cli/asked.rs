@@ -11,11 +11,11 @@ use super::tests_argument::TestNames;
 /// Which tests, on what, how.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Asked {
-    /// Tests, with commas between them; each begins with a purge of its own
-    #[arg(value_name = "TESTS", value_parser = TestNames)]
-    pub tests: Option<String>,
-    /// Block device, regular file, sim:MODEL, or array:FILE.toml
-    pub target: Option<String>,
+    /// In any order: tests (commas between them; each begins with a purge of its own), or a preset; and the target: a
+    /// block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run` are tested concurrently,
+    /// each in a run of its own
+    #[arg(value_name = "TESTS|TARGET", value_parser = TestNames)]
+    pub words: Vec<String>,
     /// Run a preset: a plan that comes with this program (see `plateau plan --list`)
     #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]
     pub preset: Option<String>,

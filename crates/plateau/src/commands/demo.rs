@@ -3,11 +3,11 @@
 use crate::cli::{Asked, Changes, Cli, Demo, Driving, Handling, Run, SimFaults};
 use crate::conduct;
 use crate::failure::Done;
+use crate::wanted::Wanted;
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
     let asked = Asked {
-        tests: Some("iops".into()),
-        target: Some(format!("sim:{}", options.model)),
+        words: vec!["iops".into(), format!("sim:{}", options.model)],
         profile: Some(options.profile.clone()),
         preset: None,
         plan: None,
@@ -20,7 +20,8 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         sim_faults: SimFaults::default(),
         changes: Changes::default(),
     };
-    let run = Run { asked, further: Vec::new(), erase: Vec::new(), handling: Handling::default() };
-    let done = conduct::perform(cli.library.as_deref(), &run)?;
+    let run = Run { asked, erase: Vec::new(), handling: Handling::default() };
+    let wanted = Wanted::of(&run.asked)?;
+    let done = conduct::perform(cli.library.as_deref(), wanted, &run)?;
     conduct::finish(cli, done)
 }

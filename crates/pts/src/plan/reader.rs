@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use stdx::nearest;
 use toml::Spanned;
 use toml::de::{DeString, DeTable};
 
-use super::nearest::nearest;
 use super::value::{Problem, Value};
 use super::{Plan, PlanError, PlanSettings, Publisher, own};
 use crate::limits;

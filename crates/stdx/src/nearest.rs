@@ -1,10 +1,10 @@
-//! What someone may have meant who wrote something else.
+//! The known name that a mistyped word most resembles.
 
-/// The one of `known` that is most like `word`, unless none is like it.
+/// The one of `known` that is most like `word`, unless none is like it. Case and `_` for `-` do not count.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('_', "-");
     let limit = word.chars().count() / 3 + 1;
-    let distances = known.map(|name| (distance(&word, &name.replace('_', "-")), name));
+    let distances = known.map(|name| (distance(&word, &name.to_lowercase().replace('_', "-")), name));
     distances
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
