@@ -66,7 +66,8 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        .arg("--ctty")
+        // Whoever runs the tests may have been started by nohup.
+        .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())
         .env("PLATEAU_LIBRARY", bench.library())
