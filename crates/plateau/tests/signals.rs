@@ -212,6 +212,11 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
         if now.0 == before && now.1 > 0 {
             break;
         }
+        if Instant::now() >= deadline || child.try_wait().unwrap().is_some() {
+            device.go_on();
+            drop(child.kill());
+            panic!("{now:?} I/Os completed and in flight: {:?}", child.wait_with_output());
+        }
         before = now.0;
     }
     signal("INT", &child);
