@@ -41,7 +41,7 @@ unwritable, or judged otherwise by this version (verify); 7 a condition of `comp
 would invalidate results; 130 interrupted \
 (resume with `plateau resume RUN`).
 
-RUN is an id, a unique beginning of one, or the path of a run's directory.";
+RUN is an id, a unique beginning of one, the path of a run's directory, or `latest` (`latest~1` is the run before it).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

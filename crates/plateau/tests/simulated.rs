@@ -164,6 +164,18 @@ fn wrong_command_lines_touch_nothing() {
 }
 
 #[test]
+fn the_newest_runs_are_named_by_their_age() {
+    let bench = Bench::new();
+    assert!(bench.fails(6, &["show", "latest"]).contains("holds 0 runs"));
+    let ids = [1, 2].map(|_| bench.json(&SMALL)["run"].as_str().expect("an id").to_owned());
+    for (name, id) in [("latest", &ids[1]), ("last", &ids[1]), ("latest~0", &ids[1]), ("latest~1", &ids[0])] {
+        assert_eq!(bench.json(&["show", name])["run"], **id, "{name}");
+    }
+    assert!(bench.fails(6, &["show", "latest~2"]).contains("holds 2 runs"));
+    assert!(bench.fails(6, &["show", "latest~x"]).contains("no run 'latest~x'"));
+}
+
+#[test]
 fn words_are_understood_in_any_order_and_case() {
     let bench = Bench::new();
     let plan = bench.json(&["plan", "sim:NVME-QLC", "Latency", "--scale", "256", "--no-rehearsal"]);

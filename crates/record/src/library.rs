@@ -38,6 +38,16 @@ pub enum LibraryError {
         /// Where.
         library: PathBuf,
     },
+    /// `latest~N` goes back further than there are runs.
+    #[error("there is no '{wanted}': {} holds {count} runs; `plateau runs` lists them", library.display())]
+    TooFewRuns {
+        /// What was asked for.
+        wanted: String,
+        /// The runs there are.
+        count: usize,
+        /// Where.
+        library: PathBuf,
+    },
     /// Several runs begin like that.
     #[error("'{wanted}' is the beginning of several runs: {}; type more of the id", candidates.join(", "))]
     Ambiguous {
@@ -89,6 +99,12 @@ pub struct Run {
     /// What was asked.
     pub file: RunFile,
     storage: Arc<dyn Storage>,
+}
+
+/// How many runs before the newest one `wanted` means, where it counts back from there.
+fn runs_back(wanted: &str) -> Option<usize> {
+    let rest = wanted.strip_prefix("latest").or_else(|| wanted.strip_prefix("last"))?;
+    if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError {
@@ -230,7 +246,8 @@ impl Library {
         Ok((runs, unreadable))
     }
 
-    /// The run that `wanted` names: an id, a unique beginning of one, or a path.
+    /// The run that `wanted` names: an id, a unique beginning of one, a path, or `latest` (also `last`) for the newest run
+    /// and `latest~1` for the one before it.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -245,7 +262,19 @@ impl Library {
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
-        let (runs, unreadable) = self.list()?;
+        let (mut runs, unreadable) = self.list()?;
+        if let Some(back) = runs_back(wanted) {
+            // A newer one that cannot be read would have been meant.
+            return match unreadable.into_iter().next() {
+                Some(error) => Err(error),
+                None if back < runs.len() => Ok(runs.swap_remove(back)),
+                None => Err(LibraryError::TooFewRuns {
+                    wanted: wanted.into(),
+                    count: runs.len(),
+                    library: self.root.clone(),
+                }),
+            };
+        }
         let mut matching: Vec<Run> =
             runs.into_iter().filter(|run| !wanted.is_empty() && run.file.id.starts_with(wanted)).collect();
         match matching.len() {
