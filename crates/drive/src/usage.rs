@@ -91,6 +91,7 @@ pub(crate) struct Node {
     name: String,
     /// What about it could not be found out.
     problem: Option<String>,
+    is_read_only: bool,
 }
 
 /// `upper` is built on `span` of `lower`; both are places in the list of nodes.
@@ -146,7 +147,7 @@ impl Facts {
     }
 
     fn add(&mut self, thing: Option<Thing>, name: String) -> usize {
-        self.nodes.push(Node { thing, name, problem: None });
+        self.nodes.push(Node { thing, name, problem: None, is_read_only: false });
         self.nodes.len() - 1
     }
 
@@ -231,7 +232,8 @@ fn refusal(device: String, by: &By) -> Refusal {
     }
 }
 
-/// Everything that says that somebody uses the bytes of `target`. A file that no fact mentions is free.
+/// Everything that says that somebody uses the bytes of `target`, or that what it is built on cannot be written. A file
+/// that no fact mentions is free.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {
         let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
@@ -248,6 +250,9 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     found.extend(upwards(facts, place, &below));
     for (&node, spans) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
+        // Which lower devices a stacked one writes to is not known here, so each has to be writable.
+        let is_read_only = facts.nodes[node].is_read_only;
+        found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
         let others = others.filter(|layer| !below.contains_key(&layer.upper));
         for layer in others.filter(|layer| spans.iter().any(|span| span.overlaps(layer.span))) {

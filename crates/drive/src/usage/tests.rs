@@ -123,6 +123,25 @@ fn partitions_count_for_their_disk_and_not_for_each_other() {
 }
 
 #[test]
+fn what_it_is_built_on_has_to_be_writable_however_far_down() {
+    let read_only = |what: &str| Refusal::ReadOnlyBelow { what: what.into() };
+    for kind in [Kind::Loop, Kind::Stacked] {
+        let mut facts = host();
+        put(&mut facts, device(1), device(0), Span::ALL, kind);
+        put(&mut facts, device(2), device(1), Span::ALL, kind);
+        let place = facts.place_of(device(0)).expect("a node");
+        facts.nodes[place].is_read_only = true;
+        assert_eq!(users(&facts, device(2)), [read_only("loop0")]);
+        assert!(users(&facts, device(1)).contains(&read_only("loop0")));
+        assert!(
+            !users(&facts, device(0)).contains(&read_only("loop0")),
+            "its own is asked of the device itself"
+        );
+        assert_eq!(users(&facts, device(3)), []);
+    }
+}
+
+#[test]
 fn what_could_not_be_looked_at_counts() {
     let mut facts = host();
     put(&mut facts, device(0), device(1), Span::ALL, Kind::Loop);
