@@ -20,7 +20,7 @@ const USAGE: &str = "usage: cargo xtask stacks [--count N] [--seed S] [--jobs N]
                      PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose kernel is booted";
 
 /// Stacks after which every kind of layer has been drawn many times.
-const SENSIBLE: u64 = 200;
+const SENSIBLE: u64 = 1000;
 
 struct Options {
     count: u64,

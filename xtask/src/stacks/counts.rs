@@ -12,7 +12,6 @@ const REQUIRED: &[&str] = &[
     "dm-linear",
     "dm-snapshot",
     "file",
-    "file on ext4",
     "loop",
     "md raid0",
     "md raid1",
