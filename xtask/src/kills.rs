@@ -5,6 +5,7 @@
 //! changed. Trials are spread evenly over the system calls of a run.
 
 mod judge;
+mod power;
 mod stage;
 mod tracer;
 mod trial;
@@ -13,17 +14,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+pub use power::run_inside as run_power_inside;
 use stage::{Device, Kind};
 use trial::Trials;
 
 const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--binary PROGRAM] [FILTER]\n\
-                     FILTER is 'simulated' or 'loop'; N kills on each, 1000 unless told";
+                     FILTER is 'simulated' or 'loop'; N kills on each, 1000 unless told\n       \
+                     cargo xtask kills power [--times N] [--seed S] [--binary PROGRAM]\n\
+                     cuts the power below the library N times for each of two file systems and two targets, in the \
+                     machine of vm-test; 50 unless told";
+/// The filter of the power cuts, which need the machine.
+const POWER: &str = "power";
 const TIMES: u64 = 1_000;
+const TIMES_POWER: u64 = 50;
 /// Enough to meet each kind of interruption.
 const TIMES_CI: u64 = 12;
 
 struct Options {
-    times: u64,
+    times: Option<u64>,
     seed: u64,
     binary: Option<PathBuf>,
     filter: String,
@@ -31,12 +39,12 @@ struct Options {
 }
 
 fn parse(arguments: &[String]) -> anyhow::Result<Options> {
-    let mut options = Options { times: TIMES, seed: 1, binary: None, filter: String::new(), ci: false };
+    let mut options = Options { times: None, seed: 1, binary: None, filter: String::new(), ci: false };
     let mut words = arguments.iter().map(String::as_str);
     while let Some(word) = words.next() {
         match word {
-            "--ci" => (options.ci, options.times) = (true, TIMES_CI),
-            "--times" => options.times = words.next().context(USAGE)?.parse().context(USAGE)?,
+            "--ci" => (options.ci, options.times) = (true, Some(TIMES_CI)),
+            "--times" => options.times = Some(words.next().context(USAGE)?.parse().context(USAGE)?),
             "--seed" => options.seed = words.next().context(USAGE)?.parse().context(USAGE)?,
             "--binary" => options.binary = Some(words.next().context(USAGE)?.into()),
             part if !part.starts_with('-') && options.filter.is_empty() => options.filter = part.into(),
@@ -64,6 +72,11 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
         Some(path) => std::fs::canonicalize(path)?,
         None => crate::vm_test::build(root, options.ci)?,
     };
+    if options.filter == POWER {
+        let times = options.times.unwrap_or(TIMES_POWER);
+        let faults = power::conduct(root, &binary, times, options.seed)?;
+        return if faults == 0 { Ok(None) } else { bail!("faults on {faults} of file systems and targets") };
+    }
     let folder = root.join("target/kills");
     std::fs::create_dir_all(&folder)?;
     let kinds: Vec<Kind> =
@@ -87,7 +100,8 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
         // A loop device takes real time.
-        let times = if options.ci && kind == Kind::Loop { options.times / 2 } else { options.times };
+        let times = options.times.unwrap_or(TIMES);
+        let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
         let found = trials.conduct(times, options.seed)?;
         if found > 0 {
             println!("{}: see {}", kind.name(), place.keep().display());

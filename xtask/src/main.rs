@@ -59,6 +59,11 @@ const COMMANDS: &[Command] = &[
         about: "the part of vm-test that runs in its guest",
         run: vm_test::run_inside,
     },
+    Command {
+        name: "power-inside",
+        about: "the part of kills power that runs in the guest of vm-test",
+        run: kills::run_power_inside,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -7,7 +7,7 @@
 
 mod checks;
 mod guest;
-mod hardware;
+pub mod hardware;
 mod initramfs;
 mod inside;
 mod kit;
@@ -27,7 +27,7 @@ use serde_json::Value;
 use checks::GROUPS;
 pub use inside::run as run_inside;
 use kit::{Kit, Missing};
-use lab::Lab;
+pub use lab::Lab;
 
 const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] [FILTER]\n\
                      FILTER is a part of a group's or a check's name; --ci is the part that `cargo xtask ci` runs, with \
@@ -153,39 +153,26 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
     Ok(None)
 }
 
-/// Stacks that the guest gets at once: one call that does not answer for too long is taken for a guest that hangs.
-const STACKS_AT_ONCE: u64 = 20;
-/// All stacks are done within this time, or they fail.
-const STACKS_LIMIT: Duration = Duration::from_secs(150 * 60);
+/// What runs own programs in the machine is done within this time, or fails.
+const PROGRAMS_LIMIT: Duration = Duration::from_secs(150 * 60);
 
-/// Runs the test of random stacks in the machine; `program` is that test.
-pub fn stacks(root: &Path, program: &Path, count: u64, seed: u64) -> anyhow::Result<()> {
+/// Gives the machine with these programs in it, booted with this kernel where one is given. What cannot be had is an
+/// error: nothing would have been looked at.
+pub fn with_programs(
+    root: &Path,
+    programs: &[(&Path, &str)],
+    kernel: &[PathBuf],
+    action: impl FnOnce(&mut Lab) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
     let _alone = alone_in(&folder)?;
-    let kit = match Kit::obtain(&folder, None, false) {
-        Ok(kit) => kit,
-        Err(Missing(reason)) => {
-            println!("skipped: {reason}");
-            return Ok(());
-        }
-    };
-    let mkfs =
-        ["/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4"].map(Path::new).into_iter().find(|path| path.exists());
-    let mkfs = mkfs.context("mkfs.ext4 is in neither /usr/sbin nor /sbin")?;
-    let programs = [(program, "bin/stacks"), (mkfs, "bin/mkfs.ext4")];
-    let initramfs = initramfs::build(&kit, &folder, &programs)?;
+    let packages: Vec<&Path> = kernel.iter().map(PathBuf::as_path).collect();
+    let kernel = if packages.is_empty() { None } else { Some(kit::given_kernel(&folder, &packages)?) };
+    let kit = Kit::obtain(&folder, kernel, false).map_err(|Missing(reason)| anyhow::anyhow!(reason))?;
+    let initramfs = initramfs::build(&kit, &folder, programs)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
-    let mut lab = Lab::new(kit, &folder, initramfs, Instant::now() + STACKS_LIMIT)?;
-    let mut failed = 0;
-    for first in (seed..seed + count).step_by(STACKS_AT_ONCE as usize) {
-        let some = STACKS_AT_ONCE.min(seed + count - first);
-        let command = format!("PLATEAU_STACKS_SEED={first} PLATEAU_STACKS_COUNT={some} stacks");
-        let ran = lab.guest()?.run(&command)?;
-        print!("{}{}", ran.out, ran.err);
-        failed += u32::from(ran.code != 0);
-    }
-    if failed == 0 { Ok(()) } else { bail!("stacks failed; --count 1 --seed SEED --in-vm repeats one") }
+    action(&mut Lab::new(kit, &folder, initramfs, Instant::now() + PROGRAMS_LIMIT)?)
 }
 
 /// Keeps the folder for this process: two machines on the same disks would spoil both.

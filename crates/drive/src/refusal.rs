@@ -98,6 +98,11 @@ pub enum Refusal {
     Busy,
     /// It is write-protected.
     ReadOnly,
+    /// Something that it is built on is write-protected. The kernel fails writes to it, or passes them on all the same.
+    ReadOnlyBelow {
+        /// A kernel name.
+        what: String,
+    },
     /// Writing needs a permission that this process does not have.
     NoPermission,
     /// The file system has no room for the file.
@@ -167,7 +172,7 @@ impl Refusal {
     #[must_use]
     pub fn protects_data(&self) -> bool {
         match self {
-            Self::ReadOnly | Self::NoPermission | Self::NoSpace { .. } => false,
+            Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => false,
             Self::Degraded { .. } | Self::Resyncing { .. } => false,
             Self::Member { refusal, .. } => refusal.protects_data(),
             _ => true,
@@ -225,6 +230,11 @@ impl fmt::Display for Refusal {
             Self::ReadOnly => f.write_str(
                 "it is read-only; the drive is write-protected, or set so by blockdev --setro or its file \
                  system",
+            ),
+            Self::ReadOnlyBelow { what } => write!(
+                f,
+                "it is built on {what}, which is read-only; choose another target, or attach {what} writable (losetup \
+                 without --read-only, blockdev --setrw)"
             ),
             Self::NoPermission => {
                 f.write_str("there is no permission to write to it; run as root or change its owner")

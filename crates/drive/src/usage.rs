@@ -91,6 +91,7 @@ pub(crate) struct Node {
     name: String,
     /// What about it could not be found out.
     problem: Option<String>,
+    is_read_only: bool,
 }
 
 /// `upper` is built on `span` of `lower`; both are places in the list of nodes.
@@ -100,6 +101,13 @@ struct Layer {
     lower: usize,
     span: Span,
     kind: Kind,
+}
+
+/// How the bytes of a device are reached below it: which of them, and through which node above. None for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    via: Option<usize>,
+    span: Span,
 }
 
 /// Somebody who uses a thing directly.
@@ -146,7 +154,7 @@ impl Facts {
     }
 
     fn add(&mut self, thing: Option<Thing>, name: String) -> usize {
-        self.nodes.push(Node { thing, name, problem: None });
+        self.nodes.push(Node { thing, name, problem: None, is_read_only: false });
         self.nodes.len() - 1
     }
 
@@ -174,25 +182,34 @@ impl Facts {
         problem.into_iter().chain(uses.map(move |(_, by)| refusal(self.name(node), by)))
     }
 
-    /// The target and everything it is built on, with the bytes that it reaches there.
-    fn below(&self, target: usize) -> BTreeMap<usize, Vec<Span>> {
-        let mut found: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
-        let mut next = vec![(target, Span::ALL)];
-        while let Some((node, span)) = next.pop() {
-            let spans = found.entry(node).or_default();
-            if spans.contains(&span) {
+    /// The target and everything it is built on, with the ways on which its bytes are reached there.
+    fn below(&self, target: usize) -> BTreeMap<usize, Vec<Way>> {
+        let mut found: BTreeMap<usize, Vec<Way>> = BTreeMap::new();
+        let mut next = vec![(target, Way { via: None, span: Span::ALL })];
+        while let Some((node, way)) = next.pop() {
+            let ways = found.entry(node).or_default();
+            if ways.contains(&way) {
                 continue;
             }
-            spans.push(span);
+            ways.push(way);
             for layer in self.layers.iter().filter(|layer| layer.upper == node) {
-                let lower = match layer.kind {
+                let span = match layer.kind {
                     Kind::Stacked => Span::ALL,
-                    Kind::Partition | Kind::Loop => layer.span.below(span),
+                    Kind::Partition | Kind::Loop => layer.span.below(way.span),
                 };
-                next.push((layer.lower, lower));
+                next.push((layer.lower, Way { via: Some(node), span }));
             }
         }
         found
+    }
+
+    /// Whether something below a device is reached on two ways, so that parts of the device that do not overlap may be the
+    /// same bytes all the same: an array of two loop devices over one file.
+    fn reaches_twice(&self, node: usize) -> bool {
+        let meet = |ways: &[Way], way: &Way| {
+            ways.iter().any(|other| other.via != way.via && other.span.overlaps(way.span))
+        };
+        self.below(node).values().any(|ways| ways.iter().any(|way| meet(ways, way)))
     }
 
     /// Everything that is built on `node`, however many layers up.
@@ -231,7 +248,8 @@ fn refusal(device: String, by: &By) -> Refusal {
     }
 }
 
-/// Everything that says that somebody uses the bytes of `target`. A file that no fact mentions is free.
+/// Everything that says that somebody uses the bytes of `target`, or that what it is built on cannot be written. A file
+/// that no fact mentions is free.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {
         let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
@@ -246,11 +264,17 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let is_own = |layer: &&Layer| layer.upper == place && layer.kind == Kind::Partition;
     found.extend(facts.layers.iter().filter(is_own).map(of));
     found.extend(upwards(facts, place, &below));
-    for (&node, spans) in below.iter().filter(|(node, _)| **node != place) {
+    for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
+        // Which lower devices a stacked one writes to is not known here, so each has to be writable.
+        let is_read_only = facts.nodes[node].is_read_only;
+        found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
         let others = others.filter(|layer| !below.contains_key(&layer.upper));
-        for layer in others.filter(|layer| spans.iter().any(|span| span.overlaps(layer.span))) {
+        let mut others = others.peekable();
+        let is_blurred = others.peek().is_some() && facts.reaches_twice(node);
+        let meets = |layer: &&Layer| is_blurred || ways.iter().any(|way| way.span.overlaps(layer.span));
+        for layer in others.filter(meets) {
             found.push(Refusal::Shared { below: facts.name(node), by: facts.name(layer.upper) });
             found.extend(facts.users_of(layer.upper));
             found.extend(facts.above(layer.upper).into_iter().flat_map(|upper| facts.users_of(upper)));
@@ -266,7 +290,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
 }
 
 /// Users of the target itself, and of what is built on it.
-fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Span>>) -> Vec<Refusal> {
+fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> Vec<Refusal> {
     let mut found: Vec<Refusal> = facts.users_of(target).collect();
     let mut partitions = Vec::new();
     for layer in facts.layers.iter().filter(|layer| layer.lower == target) {

@@ -117,6 +117,15 @@ fn read_only_devices() {
 }
 
 #[test]
+fn what_a_device_is_built_on_has_to_be_writable() {
+    let Some(lower) = Loop::new(SIZE, &["--read-only"]) else { return };
+    // losetup(8) would make this one read-only as well if it saw that the lower one is; it sees that of files alone.
+    let Some(upper) = Loop::over(Path::new(&lower.path), &[]) else { return };
+    let below = |r: &Refusal| matches!(r, Refusal::ReadOnlyBelow { what } if *what == lower.kname());
+    assert_refused(&upper.path, below, ErrorKind::Unusable);
+}
+
+#[test]
 fn devices_and_files_that_others_hold() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     let first = support::armed(&device.path, &OpenOptions::default());

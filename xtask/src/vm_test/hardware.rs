@@ -153,7 +153,18 @@ pub const MODULES: &[&str] = &[
 ];
 
 /// Modules that checks load when they need them, by `insmod`; what these need is loaded at the start.
-pub const LATER: &[&str] = &["null_blk", "scsi_debug"];
+pub const LATER: &[&str] = &[
+    "null_blk",
+    "scsi_debug",
+    "aes_generic",
+    "ecb",
+    "xts",
+    "dm_crypt",
+    "dm_snapshot",
+    "erofs",
+    "dm_flakey",
+    "xfs",
+];
 
 #[cfg(test)]
 mod tests {

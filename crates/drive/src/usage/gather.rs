@@ -53,6 +53,7 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
         // One that went away meanwhile is used by nobody.
         let Ok(device) = SysDevice::find(roots, number) else { continue };
         let place = facts.node(Thing::Device(number), roots.described(&device.kname));
+        facts.nodes[place].is_read_only = device.attribute("ro").as_deref() == Some("1");
         found.push((place, device));
     }
     Ok(found)

@@ -123,6 +123,50 @@ fn partitions_count_for_their_disk_and_not_for_each_other() {
 }
 
 #[test]
+fn what_it_is_built_on_has_to_be_writable_however_far_down() {
+    let read_only = |what: &str| Refusal::ReadOnlyBelow { what: what.into() };
+    for kind in [Kind::Loop, Kind::Stacked] {
+        let mut facts = host();
+        put(&mut facts, device(1), device(0), Span::ALL, kind);
+        put(&mut facts, device(2), device(1), Span::ALL, kind);
+        let place = facts.place_of(device(0)).expect("a node");
+        facts.nodes[place].is_read_only = true;
+        assert_eq!(users(&facts, device(2)), [read_only("loop0")]);
+        assert!(users(&facts, device(1)).contains(&read_only("loop0")));
+        assert!(
+            !users(&facts, device(0)).contains(&read_only("loop0")),
+            "its own is asked of the device itself"
+        );
+        assert_eq!(users(&facts, device(3)), []);
+    }
+}
+
+#[test]
+fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
+    // An array of two loop devices over one file, and two loop devices over its halves.
+    let mut facts = host();
+    for (loop_device, start) in [(0, 0), (1, 50)] {
+        put(&mut facts, device(2), device(loop_device), Span::ALL, Kind::Stacked);
+        put(&mut facts, device(loop_device), file(0), Span::of(start, 100), Kind::Loop);
+    }
+    put(&mut facts, device(3), device(2), Span::of(0, 100), Kind::Loop);
+    assert_eq!(users(&facts, device(3)), [], "nobody else has anything on it");
+    put(&mut facts, device(4), device(2), Span::of(100, 100), Kind::Loop);
+    let shared = Refusal::Shared { below: "loop2".into(), by: "loop4".into() };
+    assert!(users(&facts, device(3)).contains(&shared));
+
+    // The same over parts of the file that do not overlap.
+    let mut facts = host();
+    for (loop_device, start) in [(0, 0), (1, 100)] {
+        put(&mut facts, device(2), device(loop_device), Span::ALL, Kind::Stacked);
+        put(&mut facts, device(loop_device), file(0), Span::of(start, 100), Kind::Loop);
+    }
+    put(&mut facts, device(3), device(2), Span::of(0, 100), Kind::Loop);
+    put(&mut facts, device(4), device(2), Span::of(100, 100), Kind::Loop);
+    assert_eq!(users(&facts, device(3)), []);
+}
+
+#[test]
 fn what_could_not_be_looked_at_counts() {
     let mut facts = host();
     put(&mut facts, device(0), device(1), Span::ALL, Kind::Loop);
@@ -160,19 +204,19 @@ proptest! {
             put(&mut facts, things[upper], things[lower], span, kind);
         }
         facts.used(things[used], "", mounted());
-        // Bytes of every node that `of` reaches, going down; a stacked layer reaches all.
+        // Bytes of every node that `of` reaches, going down, each with the node above; a stacked layer reaches all.
+        const ITSELF: usize = 12;
         let reached = |of: usize| {
-            let mut marks = vec![[false; 64]; 12];
-            marks[of] = [true; 64];
+            let mut marks = vec![[[false; 64]; 13]; 12];
+            marks[of][ITSELF] = [true; 64];
             for node in (0..12).rev() {
-                for &(upper, lower, span, kind) in &built {
-                    if upper != node { continue; }
+                for &(upper, lower, span, kind) in built.iter().filter(|layer| layer.0 == node) {
                     for byte in 0..64usize {
-                        if !marks[upper][byte] { continue; }
+                        if !marks[upper].iter().any(|way| way[byte]) { continue; }
                         let below = byte as u64 + span.start;
                         match kind {
-                            Kind::Stacked => marks[lower] = [true; 64],
-                            _ if below < span.end && below < 64 => marks[lower][below as usize] = true,
+                            Kind::Stacked => marks[lower][upper] = [true; 64],
+                            _ if below < span.end && below < 64 => marks[lower][upper][below as usize] = true,
                             _ => {}
                         }
                     }
@@ -180,8 +224,13 @@ proptest! {
             }
             marks
         };
+        // What both reach through the same node was compared there.
         let (own, other) = (reached(target), reached(used));
-        let touch = (0..12).any(|node| (0..64).any(|byte| own[node][byte] && other[node][byte]));
+        let meet = |node: usize, byte: usize| {
+            let ways = (0..13).filter(|&via| own[node][via][byte]);
+            ways.into_iter().any(|one| (0..13).any(|way| other[node][way][byte] && (one != way || one == ITSELF)))
+        };
+        let touch = (0..12).any(|node| (0..64).any(|byte| meet(node, byte)));
         let found = users(&facts, things[target]);
         if touch {
             prop_assert!(!found.is_empty(), "{built:?} {target} {used}");

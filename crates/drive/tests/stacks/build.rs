@@ -27,6 +27,8 @@ pub struct Templates {
     pub small: Option<PathBuf>,
     /// With room for a target.
     pub large: Option<PathBuf>,
+    /// Erofs, for a mount without a loop device.
+    pub erofs: Option<PathBuf>,
 }
 
 /// Undone when dropped; the last one first.
@@ -62,8 +64,10 @@ pub struct Stack<'a> {
     /// None where the kernel would not make it.
     paths: Vec<Option<PathBuf>>,
     pub used: Vec<bool>,
+    /// What the kernel would not make, and why.
+    pub failures: Vec<(What, String)>,
     /// Nodes with a file system or swap space on them.
-    formatted: Vec<usize>,
+    pub formatted: Vec<usize>,
     /// Mounted to be written to, so that their bytes may change by themselves.
     changing: Vec<usize>,
     undo: Vec<Undo>,
@@ -87,6 +91,7 @@ impl<'a> Stack<'a> {
             folder: folder.into(),
             paths: Vec::new(),
             used: Vec::new(),
+            failures: Vec::new(),
             formatted: Vec::new(),
             changing: Vec::new(),
             undo: Vec::new(),
@@ -94,8 +99,12 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            let path = stack.make(index, node, templates, &mut rng).ok();
-            stack.paths.push(path);
+            // What is built on something that was not built says nothing new.
+            let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
+                let made = stack.make(index, node, templates, &mut rng);
+                made.map_err(|error| stack.failures.push((node.what, error.to_string())))
+            });
+            stack.paths.push(made.and_then(Result::ok));
         }
         for one in &plan.uses {
             let used = stack.use_it(one.node, one.using, one.name, templates);
@@ -155,21 +164,27 @@ impl<'a> Stack<'a> {
                 file.sync_all()?;
                 Ok(path)
             }
-            What::Linear => {
-                let lower = [self.path(node.lower[0])?, self.path(node.lower[1])?];
+            What::Mapped(mapping) => {
+                let lower = self.lower(node)?;
                 let name = format!("stack{}-{index}", std::process::id());
-                let path = mapper::linear(&name, &self.folder, &lower)?;
+                let path = mapper::map(&name, &self.folder, mapping, &lower)?;
                 self.undo.push(Undo::Mapped(name));
                 Ok(path)
             }
-            What::Mirror => {
-                let lower = [self.path(node.lower[0])?, self.path(node.lower[1])?];
+            What::Array(level) => {
+                let lower = self.lower(node)?;
+                let lengths = node.lower.iter().map(|&lower| self.plan.nodes[lower].length);
+                let each = lengths.min().unwrap_or_default() / MIB * MIB;
                 let name = format!("md_stack{}_{index}", std::process::id());
-                let path = mapper::mirror(&name, &lower, node.length)?;
+                let path = mapper::array(&name, level, &lower, each)?;
                 self.undo.push(Undo::Array(name));
                 Ok(path)
             }
         }
+    }
+
+    fn lower(&self, node: &Node) -> io::Result<Vec<PathBuf>> {
+        node.lower.iter().map(|&lower| self.path(lower)).collect()
     }
 
     fn attach(&mut self, node: &Node, is_read_only: bool) -> io::Result<PathBuf> {
@@ -211,6 +226,7 @@ impl<'a> Stack<'a> {
         match using {
             Using::Formatted => return self.format(node, small),
             Using::Mounted { .. } | Using::Held(Hold::Mounted) => self.format(node, small)?,
+            Using::MountedFile => self.format(node, templates.erofs.as_deref())?,
             Using::Swap => {
                 self.unformatted(node)?;
                 let device = File::options().write(true).open(self.path(node)?)?;
@@ -230,6 +246,10 @@ impl<'a> Stack<'a> {
                 if !is_read_only {
                     self.changing.push(node);
                 }
+            }
+            Using::MountedFile => {
+                kernel::mount(&path, &folder, "erofs", libc::MS_RDONLY, "")?;
+                self.undo.push(Undo::Unmount(folder));
             }
             Using::Swap => {
                 kernel::swap_on(&path)?;

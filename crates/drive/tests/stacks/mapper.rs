@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::kernel::patiently;
+use super::plan::{Kernel, Level, Mapping};
 
 const CONTROL: &str = "/dev/mapper/control";
 const VERSION: [u32; 3] = [4, 0, 0];
@@ -35,49 +36,72 @@ fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io:
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(buffer) }
 }
 
-/// Two devices behind one another, with a node in `folder`.
-pub fn linear(name: &str, folder: &Path, lower: &[PathBuf]) -> io::Result<PathBuf> {
+/// A device that is built on others, with a node in `folder`.
+pub fn map(name: &str, folder: &Path, mapping: Mapping, lower: &[PathBuf]) -> io::Result<PathBuf> {
+    let rows = rows(mapping, lower)?;
     let created = call(DEV_CREATE, name, 0, &[])?;
-    let made = table(lower).and_then(|payload| {
-        call(TABLE_LOAD, name, lower.len() as u32, &payload)?;
-        call(DEV_SUSPEND, name, 0, &[])
-    });
-    if let Err(error) = made {
-        drop(remove(name));
-        return Err(error);
-    }
+    let made = call(TABLE_LOAD, name, rows.len() as u32, &table(&rows))
+        .and_then(|_| call(DEV_SUSPEND, name, 0, &[]))
+        .and_then(|_| node(&created, &folder.join(name)));
+    made.inspect_err(|_| drop(remove(name)))
+}
+
+fn node(created: &[u8], path: &Path) -> io::Result<PathBuf> {
     let mut number = [0; 8];
     number.copy_from_slice(&created[DEVICE_AT..DEVICE_AT + 8]);
     let number = u64::from_ne_bytes(number);
-    let path = folder.join(name);
     let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())?;
     // SAFETY: a string that ends with zero and is valid during the call.
     if unsafe { libc::mknod(text.as_ptr(), libc::S_IFBLK | 0o600, number) } < 0 {
-        let error = io::Error::last_os_error();
-        drop(remove(name));
-        return Err(error);
+        return Err(io::Error::last_os_error());
     }
-    Ok(path)
+    Ok(path.into())
 }
 
-fn table(lower: &[PathBuf]) -> io::Result<Vec<u8>> {
+/// A line of a table: sectors, name of the target, its parameters (Documentation/admin-guide/device-mapper).
+struct Row(u64, &'static str, String);
+
+/// AES in XTS mode with a key of 256 bits.
+const CIPHER: &str = "aes-xts-plain64 000102030405060708090a0b0c0d0e0ff0e1d2c3b4a5968778695a4b3c2d1e0f 0";
+
+fn rows(mapping: Mapping, lower: &[PathBuf]) -> io::Result<Vec<Row>> {
+    let numbers = lower.iter().map(|path| number(path)).collect::<io::Result<Vec<_>>>()?;
+    Ok(match mapping {
+        Mapping::Linear => {
+            let row = |(path, number): (&PathBuf, &String)| {
+                Ok(Row(sectors(path)?, "linear", format!("{number} 0")))
+            };
+            lower.iter().zip(&numbers).map(row).collect::<io::Result<_>>()?
+        }
+        Mapping::Crypt => vec![Row(sectors(&lower[0])?, "crypt", format!("{CIPHER} {} 0", numbers[0]))],
+        Mapping::Snapshot => {
+            vec![Row(sectors(&lower[0])?, "snapshot", format!("{} {} N 8", numbers[0], numbers[1]))]
+        }
+    })
+}
+
+fn table(rows: &[Row]) -> Vec<u8> {
     let (mut payload, mut start) = (Vec::new(), 0u64);
-    for path in lower {
-        let sectors = sectors(path)?;
-        let device = fs::metadata(path)?.rdev();
-        let parameters = format!("{}:{} 0\0", libc::major(device), libc::minor(device));
-        let padded = parameters.len().next_multiple_of(8);
+    for Row(sectors, kind, parameters) in rows {
+        // The parameters end with zero, and the next line begins at a multiple of 8.
+        let padded = (parameters.len() + 1).next_multiple_of(8);
         let mut target = [0u8; 40];
         target[..8].copy_from_slice(&start.to_ne_bytes());
         target[8..16].copy_from_slice(&sectors.to_ne_bytes());
         target[20..24].copy_from_slice(&((40 + padded) as u32).to_ne_bytes());
-        target[24..30].copy_from_slice(b"linear");
+        target[24..24 + kind.len()].copy_from_slice(kind.as_bytes());
         payload.extend(target);
         payload.extend(parameters.as_bytes());
         payload.resize(payload.len() + padded - parameters.len(), 0);
         start += sectors;
     }
-    Ok(payload)
+    payload
+}
+
+/// `8:16`.
+fn number(path: &Path) -> io::Result<String> {
+    let device = fs::metadata(path)?.rdev();
+    Ok(format!("{}:{}", libc::major(device), libc::minor(device)))
 }
 
 fn sectors(path: &Path) -> io::Result<u64> {
@@ -94,11 +118,11 @@ pub fn remove(name: &str) -> io::Result<()> {
     patiently(|| call(DEV_REMOVE, name, 0, &[]).map(drop))
 }
 
-/// A RAID 1 without metadata, whose members are exact copies of it.
-pub fn mirror(name: &str, lower: &[PathBuf], bytes: u64) -> io::Result<PathBuf> {
+/// An array without metadata: what is on its members is data and parity alone.
+pub fn array(name: &str, level: Level, lower: &[PathBuf], each_bytes: u64) -> io::Result<PathBuf> {
     fs::write("/sys/module/md_mod/parameters/new_array", name)?;
     let folder = PathBuf::from(format!("/sys/block/{name}/md"));
-    let started = start_array(&folder, lower, bytes);
+    let started = start_array(&folder, level, lower, each_bytes);
     if let Err(error) = started {
         drop(stop_array(name));
         return Err(error);
@@ -106,25 +130,50 @@ pub fn mirror(name: &str, lower: &[PathBuf], bytes: u64) -> io::Result<PathBuf> 
     Ok(PathBuf::from(format!("/dev/{name}")))
 }
 
-fn start_array(folder: &Path, lower: &[PathBuf], bytes: u64) -> io::Result<()> {
-    let set = |attribute: &str, value: &str| fs::write(folder.join(attribute), value);
+fn start_array(folder: &Path, level: Level, lower: &[PathBuf], each_bytes: u64) -> io::Result<()> {
+    let set = |attribute: &str, value: &str| {
+        fs::write(folder.join(attribute), value)
+            .map_err(|error| io::Error::new(error.kind(), format!("{attribute}: {error}")))
+    };
+    // Layout: left-symmetric, and two copies near each other (md(4)).
+    let (level, layout) = match level {
+        Level::Raid0 => ("raid0", None),
+        Level::Raid1 => ("raid1", None),
+        Level::Raid5 => ("raid5", Some("2")),
+        Level::Raid10 => ("raid10", Some("258")),
+    };
+    let each_kib = (each_bytes / 1024).to_string();
     set("metadata_version", "none")?;
-    set("level", "raid1")?;
+    set("level", level)?;
     set("raid_disks", &lower.len().to_string())?;
+    if level != "raid1" {
+        set("chunk_size", "65536")?;
+    }
+    layout.map_or(Ok(()), |layout| set("layout", layout))?;
     for (slot, path) in lower.iter().enumerate() {
-        let device = fs::metadata(path)?.rdev();
-        let number = format!("{}:{}", libc::major(device), libc::minor(device));
+        let number = number(path)?;
         set("new_dev", &number)?;
         let kname = fs::canonicalize(format!("/sys/dev/block/{number}"))?;
         let kname = kname.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        set(&format!("dev-{kname}/size"), &each_kib)?;
         set(&format!("dev-{kname}/slot"), &slot.to_string())?;
     }
-    set("component_size", &(bytes / 1024).to_string())?;
-    // In sync from the beginning: no resync writes to the members.
-    set("resync_start", "none")?;
+    set("component_size", &each_kib)?;
+    if level != "raid0" {
+        // In sync from the beginning: no resync writes to the members.
+        set("resync_start", "none")?;
+    }
     set("array_state", "active")
 }
 
 pub fn stop_array(name: &str) -> io::Result<()> {
     patiently(|| fs::write(format!("/sys/block/{name}/md/array_state"), "clear"))
+}
+
+/// What this kernel has.
+pub fn kernel() -> Kernel {
+    Kernel {
+        has_mapper: File::options().read(true).write(true).open(CONTROL).is_ok(),
+        has_md: Path::new("/sys/module/md_mod/parameters/new_array").exists(),
+    }
 }

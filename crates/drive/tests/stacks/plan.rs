@@ -9,7 +9,7 @@ pub const MIB: u64 = 1 << 20;
 /// The smallest target, and a bit more.
 pub const LEAST: u64 = 20 * MIB;
 /// Layers and files of one stack.
-const MOST_NODES: u64 = 7;
+const MOST_NODES: u64 = 9;
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +22,57 @@ pub enum What {
         is_read_only: bool,
     },
     Partition,
-    /// Two devices as one, by device mapper; it needs a kernel that has that.
+    /// By device mapper; it needs a kernel that has that.
+    Mapped(Mapping),
+    /// By md, without metadata.
+    Array(Level),
+}
+
+/// A target of device mapper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// Two devices one after another.
     Linear,
-    /// Two devices as one, by md, without metadata.
-    Mirror,
+    /// One device, encrypted.
+    Crypt,
+    /// One device, with what is written to it on another.
+    Snapshot,
+}
+
+/// A level of md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Raid0,
+    Raid1,
+    Raid5,
+    Raid10,
+}
+
+impl What {
+    /// As it is counted.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Inner => "file on ext4",
+            Self::Loop { is_read_only: false } => "loop",
+            Self::Loop { is_read_only: true } => "loop, read-only",
+            Self::Partition => "partition",
+            Self::Mapped(Mapping::Linear) => "dm-linear",
+            Self::Mapped(Mapping::Crypt) => "dm-crypt",
+            Self::Mapped(Mapping::Snapshot) => "dm-snapshot",
+            Self::Array(Level::Raid0) => "md raid0",
+            Self::Array(Level::Raid1) => "md raid1",
+            Self::Array(Level::Raid5) => "md raid5",
+            Self::Array(Level::Raid10) => "md raid10",
+        }
+    }
+}
+
+/// What this kernel can build; a plan asks for nothing else.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    pub has_mapper: bool,
+    pub has_md: bool,
 }
 
 /// A file or a block device. What it is built on was made before.
@@ -44,9 +91,25 @@ pub enum Using {
     Mounted {
         is_read_only: bool,
     },
+    /// Erofs, mounted from a file without a loop device.
+    MountedFile,
     Swap,
     /// A file system or swap space that nobody uses.
     Formatted,
+}
+
+impl Using {
+    /// As it is counted.
+    pub fn kind(self) -> String {
+        match self {
+            Self::Held(hold) => format!("{hold:?}"),
+            Self::Mounted { is_read_only: false } => "ext4 mounted".into(),
+            Self::Mounted { is_read_only: true } => "ext4 mounted read-only".into(),
+            Self::MountedFile => "erofs mounted from a file".into(),
+            Self::Swap => "swap".into(),
+            Self::Formatted => "ext4, not mounted".into(),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -84,14 +147,17 @@ pub enum Reason {
 }
 
 impl Reason {
+    pub fn is_claim(self) -> bool {
+        matches!(self, Self::Used(_, Using::Held(Hold::Claimed)))
+    }
+
     /// Without the node, to be counted.
     pub fn kind(self) -> String {
         match self {
             Self::ReadOnly(_) => "read-only".into(),
             Self::IsPartition => "a partition".into(),
-            Self::SameBytes(_, what) => format!("{what:?}"),
-            Self::Used(_, Using::Held(hold)) => format!("{hold:?}"),
-            Self::Used(_, using) => format!("{using:?}"),
+            Self::SameBytes(_, what) => format!("{} on the same bytes", what.kind()),
+            Self::Used(_, using) => using.kind(),
         }
     }
 }
@@ -110,12 +176,28 @@ impl Reach {
     }
 }
 
+/// Bytes of a node at or below another one, and the node above through which they are reached.
+struct Way {
+    node: usize,
+    via: Option<usize>,
+    start: u64,
+    end: u64,
+}
+
+impl Way {
+    /// What both reach through the same node above was compared there, where parts of it can be told apart.
+    fn meets(&self, other: &Self) -> bool {
+        let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
+        apart && self.node == other.node && self.start < other.end && other.start < self.end
+    }
+}
+
 fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u64) as usize]
 }
 
 impl Plan {
-    pub fn of_seed(seed: u64) -> Self {
+    pub fn of_seed(seed: u64, kernel: Kernel) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, 16);
         let mut plan = Self { nodes: Vec::new(), uses: Vec::new(), target: 0, name: Name::Plain };
         for _ in 0..=rng.below(2) {
@@ -127,46 +209,47 @@ impl Plan {
             });
         }
         for _ in 0..rng.below(MOST_NODES) {
-            plan.add_node(&mut rng);
+            plan.add_node(&mut rng, kernel);
         }
         for _ in 0..one_of(&mut rng, &[0, 0, 1, 1, 1, 2, 3]) {
             plan.add_use(&mut rng);
         }
-        plan.target = rng.below(plan.nodes.len() as u64) as usize;
+        let last = plan.nodes.len() - 1;
+        // Every second time the top of a stack: most other nodes are used by those above them.
+        plan.target = if rng.below(2) == 0 { last } else { rng.below(last as u64 + 1) as usize };
         plan.name = drawn_name(&mut rng);
         plan
     }
 
-    fn add_node(&mut self, rng: &mut Rng) {
+    fn add_node(&mut self, rng: &mut Rng, kernel: Kernel) {
         let lower = rng.below(self.nodes.len() as u64) as usize;
         let room = self.nodes[lower].length;
-        let kind = rng.below(20);
-        let second = rng.below(self.nodes.len() as u64) as usize;
-        let node = match kind {
-            0..=9 => {
-                let start = (rng.below(4) * 20 * MIB).min(room.saturating_sub(LEAST) / MIB * MIB);
-                let length = drawn_length(rng, 60).min(room - start);
-                let is_read_only = rng.below(10) == 0;
-                Node { what: What::Loop { is_read_only }, lower: vec![lower], start, length }
-            }
-            10..=13 if matches!(self.nodes[lower].what, What::Loop { .. }) && room > LEAST + MIB => {
+        let node = match rng.below(24) {
+            0..=3 if matches!(self.nodes[lower].what, What::Loop { .. }) && room > LEAST + MIB => {
                 let start = (1 + rng.below(2) * 20) * MIB;
                 let start = start.min(room - LEAST);
                 let length = drawn_length(rng, 30).min(room - start);
                 Node { what: What::Partition, lower: vec![lower], start, length }
             }
-            14 | 15 if self.is_device(lower) && room >= 3 * LEAST => {
+            4..=6 if self.is_device(lower) && room >= 3 * LEAST => {
                 Node { what: What::Inner, lower: vec![lower], start: 0, length: LEAST }
             }
-            16 | 17 if self.is_device(lower) && self.is_device(second) && lower != second => {
-                let length = room + self.nodes[second].length;
-                Node { what: What::Linear, lower: vec![lower, second], start: 0, length }
+            7..=11 if kernel.has_mapper => {
+                let all = [Mapping::Linear, Mapping::Crypt, Mapping::Snapshot];
+                let Some(node) = self.mapped(one_of(rng, &all), rng) else { return };
+                node
             }
-            18 | 19 if self.is_device(lower) && self.is_device(second) && lower != second => {
-                let length = room.min(self.nodes[second].length);
-                Node { what: What::Mirror, lower: vec![lower, second], start: 0, length }
+            12..=16 if kernel.has_md => {
+                let all = [Level::Raid0, Level::Raid1, Level::Raid5, Level::Raid10];
+                let Some(node) = self.array(one_of(rng, &all), rng) else { return };
+                node
             }
-            _ => return,
+            _ => {
+                let start = (rng.below(4) * 20 * MIB).min(room.saturating_sub(LEAST) / MIB * MIB);
+                let length = drawn_length(rng, 60).min(room - start);
+                let is_read_only = rng.below(10) == 0;
+                Node { what: What::Loop { is_read_only }, lower: vec![lower], start, length }
+            }
         };
         // The kernel takes no partition that overlaps another one.
         let overlaps = |other: &Node| {
@@ -178,6 +261,36 @@ impl Plan {
         if node.what != What::Partition || !self.nodes.iter().any(overlaps) {
             self.nodes.push(node);
         }
+    }
+
+    /// Some devices, each once.
+    fn devices(&self, count: usize, rng: &mut Rng) -> Option<Vec<usize>> {
+        let mut all: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.is_device(node)).collect();
+        let mut drawn = Vec::new();
+        while drawn.len() < count && !all.is_empty() {
+            drawn.push(all.swap_remove(rng.below(all.len() as u64) as usize));
+        }
+        (drawn.len() == count).then_some(drawn)
+    }
+
+    fn mapped(&self, mapping: Mapping, rng: &mut Rng) -> Option<Node> {
+        let lower = self.devices(if mapping == Mapping::Crypt { 1 } else { 2 }, rng)?;
+        let lengths: Vec<u64> = lower.iter().map(|&node| self.nodes[node].length).collect();
+        let length = if mapping == Mapping::Linear { lengths.iter().sum() } else { lengths[0] };
+        Some(Node { what: What::Mapped(mapping), lower, start: 0, length })
+    }
+
+    fn array(&self, level: Level, rng: &mut Rng) -> Option<Node> {
+        let lower = (level == Level::Raid5).then(|| self.devices(3, rng)).flatten();
+        let lower = lower.or_else(|| self.devices(2, rng))?;
+        let each = lower.iter().map(|&node| self.nodes[node].length).min()? / MIB * MIB;
+        let members = lower.len() as u64;
+        let length = match level {
+            Level::Raid0 => each * members,
+            Level::Raid1 | Level::Raid10 => each,
+            Level::Raid5 => each * (members - 1),
+        };
+        Some(Node { what: What::Array(level), lower, start: 0, length })
     }
 
     fn add_use(&mut self, rng: &mut Rng) {
@@ -194,8 +307,8 @@ impl Plan {
                 7 | 8 => Using::Held(Hold::Reading),
                 _ => Using::Held(one_of(rng, &holds)),
             }
-        } else if self.nodes[node].what == What::Inner && rng.below(4) == 0 {
-            Using::Swap
+        } else if self.nodes[node].what == What::Inner && rng.below(3) > 0 {
+            one_of(rng, &[Using::Swap, Using::MountedFile, Using::MountedFile])
         } else {
             Using::Held(one_of(rng, &holds))
         };
@@ -211,7 +324,7 @@ impl Plan {
         let Node { what, lower, start, length } = &self.nodes[node];
         match what {
             What::File | What::Inner => vec![Reach { file: node, start: 0, end: *length }],
-            What::Linear | What::Mirror => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
+            What::Mapped(_) | What::Array(_) => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
             What::Loop { .. } | What::Partition => {
                 let lower = self.reach(lower[0]);
                 // What lies on several is not cut to size; it counts as all.
@@ -231,8 +344,26 @@ impl Plan {
         found
     }
 
+    /// Every way down from a node. Device mapper and md take all of what they are built on.
+    fn ways(&self, node: usize) -> Vec<Way> {
+        let mut found = vec![Way { node, via: None, start: 0, end: self.nodes[node].length }];
+        let mut next = 0;
+        while let Some(&Way { node: upper, start, end, .. }) = found.get(next) {
+            next += 1;
+            let Node { what, lower, start: from, length } = &self.nodes[upper];
+            found.extend(lower.iter().filter(|_| *what != What::Inner).map(|&lower| match what {
+                What::Mapped(_) | What::Array(_) => {
+                    Way { node: lower, via: Some(upper), start: 0, end: self.nodes[lower].length }
+                }
+                _ => Way { node: lower, via: Some(upper), start: from + start, end: from + end.min(*length) },
+            }));
+        }
+        found
+    }
+
     fn touch(&self, a: usize, b: usize) -> bool {
-        self.reach(a).iter().any(|one| self.reach(b).iter().any(|other| one.overlaps(other)))
+        let other = self.ways(b);
+        self.ways(a).iter().any(|one| other.iter().any(|other| one.meets(other)))
     }
 
     /// Why the target must not be written; none where it must be accepted. `made` and `used` say what there is.
@@ -260,9 +391,8 @@ impl Plan {
     }
 
     /// Whether a signature may stand somewhere on the target, so that a refusal because of one is right.
-    pub fn may_carry_signature(&self, used: &[bool]) -> bool {
-        let mut uses = self.uses.iter().zip(used).filter(|(_, used)| **used);
-        uses.any(|(one, _)| one.using == Using::Formatted && self.touch(one.node, self.target))
+    pub fn may_carry_signature(&self, formatted: &[usize]) -> bool {
+        formatted.iter().any(|&node| self.touch(node, self.target))
     }
 }
 

@@ -1,0 +1,84 @@
+//! What was built and what came of it, counted: a generator that makes nothing of a kind tests nothing of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::build::Stack;
+use super::plan::{Plan, Reason};
+
+/// What came of a stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Came {
+    Refused(Reason),
+    RefusedForSignature,
+    Accepted,
+    /// The kernel would not make the target.
+    NotBuilt,
+}
+
+/// By kind. `xtask` adds up those of several processes.
+#[derive(Default, Serialize)]
+pub struct Counts {
+    layers: BTreeMap<String, u64>,
+    /// The same, of those that are targets or below them.
+    targets: BTreeMap<String, u64>,
+    uses: BTreeMap<String, u64>,
+    failures: BTreeMap<String, u64>,
+    outcomes: BTreeMap<String, u64>,
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, kind: impl Into<String>) {
+    *counts.entry(kind.into()).or_default() += 1;
+}
+
+impl Counts {
+    pub fn built(&mut self, plan: &Plan, stack: &Stack<'_>) {
+        let made = stack.made();
+        let below = plan.below(plan.target);
+        for (index, node) in plan.nodes.iter().enumerate().filter(|(index, _)| made[*index]) {
+            add(&mut self.layers, node.what.kind());
+            if made[plan.target] && below.contains(&index) {
+                add(&mut self.targets, node.what.kind());
+            }
+        }
+        for (one, _) in plan.uses.iter().zip(&stack.used).filter(|(_, used)| **used) {
+            add(&mut self.uses, one.using.kind());
+        }
+        for (what, why) in &stack.failures {
+            add(&mut self.failures, format!("{}: {why}", what.kind()));
+        }
+    }
+
+    pub fn came(&mut self, came: Came) {
+        let kind = match came {
+            Came::Refused(reason) => format!("refused: {}", reason.kind()),
+            Came::RefusedForSignature => "refused for a signature".into(),
+            Came::Accepted => "accepted and written".into(),
+            Came::NotBuilt => "without a target".into(),
+        };
+        add(&mut self.outcomes, kind);
+    }
+
+    /// As JSON in a file, or for people.
+    pub fn report(&self, file: Option<&Path>) -> io::Result<()> {
+        if let Some(file) = file {
+            return fs::write(file, serde_json::to_vec(self)?);
+        }
+        let all = [
+            ("layers", &self.layers),
+            ("at or below targets", &self.targets),
+            ("uses", &self.uses),
+            ("not built", &self.failures),
+            ("outcomes", &self.outcomes),
+        ];
+        for (title, counts) in all {
+            println!("{title}:");
+            counts.iter().for_each(|(kind, count)| println!("{count:8} {kind}"));
+        }
+        Ok(())
+    }
+}

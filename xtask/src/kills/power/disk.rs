@@ -1,0 +1,124 @@
+//! A file system over dm-flakey, whose writes can be dropped from one moment on.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::bail;
+
+/// Enough for the smallest XFS.
+const BYTES: u64 = 320 << 20;
+const SECTORS: u64 = BYTES / 512;
+const NAME: &str = "power";
+/// What is below: a file in memory, which loses nothing by itself.
+const IMAGE: &str = "/tmp/power-image";
+/// A process that was killed may keep the file system busy for a moment.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What dm-flakey does with writes (Documentation/admin-guide/device-mapper/dm-flakey.rst).
+enum Writes {
+    Done,
+    /// Success is reported, and nothing is written.
+    Dropped,
+}
+
+/// The disk below a library; taken down when dropped.
+pub struct Disk {
+    file_system: String,
+    below: String,
+    at: PathBuf,
+}
+
+impl Disk {
+    /// Makes the file system and mounts it.
+    pub fn make(file_system: &str, at: &Path) -> anyhow::Result<Self> {
+        std::fs::File::create(IMAGE)?.set_len(BYTES)?;
+        let below = output("losetup", &["-f"])?;
+        output("losetup", &[&below, IMAGE])?;
+        std::fs::create_dir_all(at)?;
+        // From here on everything is undone when it is dropped.
+        let disk = Self { file_system: file_system.into(), below, at: at.into() };
+        disk.map()?;
+        let quiet_and_forced: &[&str] = if file_system == "xfs" { &["-q", "-f"] } else { &["-q", "-F"] };
+        let node = disk.node()?;
+        output(&format!("mkfs.{file_system}"), &[quiet_and_forced, &[&node]].concat())?;
+        disk.mount()?;
+        Ok(disk)
+    }
+
+    fn table(&self, writes: &Writes) -> String {
+        match writes {
+            Writes::Done => format!("0 {SECTORS} flakey {} 0 60 0", self.below),
+            Writes::Dropped => format!("0 {SECTORS} flakey {} 0 0 60 1 drop_writes", self.below),
+        }
+    }
+
+    fn map(&self) -> anyhow::Result<()> {
+        mapper(&["create", NAME, "--table", &self.table(&Writes::Done)])
+    }
+
+    /// The kernel's own node: there is nobody in the guest who would make the one below /dev/mapper.
+    fn node(&self) -> anyhow::Result<String> {
+        Ok(format!("/dev/dm-{}", output("dmsetup", &["info", "-c", "--noheadings", "-o", "minor", NAME])?))
+    }
+
+    fn mount(&self) -> anyhow::Result<()> {
+        output("mount", &["-t", &self.file_system, &self.node()?, &self.at.to_string_lossy()]).map(drop)
+    }
+
+    /// From here on every write is dropped, also those in flight. Neither is the file system frozen nor anything
+    /// flushed before, as for another reason to suspend a device.
+    pub fn drop_writes(&self) -> anyhow::Result<()> {
+        mapper(&["load", NAME, "--table", &self.table(&Writes::Dropped)])?;
+        mapper(&["suspend", "--nolockfs", "--noflush", NAME])?;
+        mapper(&["resume", NAME])
+    }
+
+    /// Forgets everything that is only in memory, and mounts what is on the disk.
+    pub fn power_up(&self) -> anyhow::Result<()> {
+        self.unmount()?;
+        // A new device has no pages of the old one.
+        mapper(&["remove", NAME])?;
+        self.map()?;
+        self.mount()
+    }
+
+    /// What was done until now survives.
+    pub fn sync(&self) -> anyhow::Result<()> {
+        output("sync", &[]).map(drop)
+    }
+
+    fn unmount(&self) -> anyhow::Result<()> {
+        for _ in 1..ATTEMPTS {
+            if output("umount", &[&self.at.to_string_lossy()]).is_ok() {
+                return Ok(());
+            }
+            sleep(PAUSE);
+        }
+        output("umount", &[&self.at.to_string_lossy()]).map(drop)
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        drop(self.unmount());
+        drop(mapper(&["remove", NAME]));
+        drop(output("losetup", &["-d", &self.below]));
+    }
+}
+
+/// There is no udev in the guest.
+fn mapper(words: &[&str]) -> anyhow::Result<()> {
+    output("dmsetup", &[&["--noudevsync", "--noudevrules"], words].concat()).map(drop)
+}
+
+/// What a program prints; it has to succeed.
+fn output(program: &str, words: &[&str]) -> anyhow::Result<String> {
+    let ran = Command::new(program).args(words).output()?;
+    if ran.status.success() {
+        return Ok(String::from_utf8_lossy(&ran.stdout).trim().to_owned());
+    }
+    bail!("{program} {words:?}: {}", String::from_utf8_lossy(&ran.stderr).trim())
+}
