@@ -29,6 +29,7 @@ enum How {
 const STEPS: &[Step] = &[
     Step { name: "fmt", how: How::Cargo(&["fmt", "--all", "--check"]), environment: &[] },
     Step { name: "tidy", how: How::Chore, environment: &[] },
+    Step { name: "deny", how: How::Part(&["--offline"], crate::deny::ci), environment: &[] },
     Step {
         name: "clippy",
         how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
@@ -122,8 +123,9 @@ mod tests {
     fn steps_are_printed_as_one_would_type_them() {
         let lines: Vec<_> = STEPS.iter().map(Step::line).collect();
         assert_eq!(lines[1], "cargo xtask tidy");
-        assert_eq!(lines[4], "cargo xtask vm-test --ci");
-        assert_eq!(lines[7], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[2], "cargo xtask deny --offline");
+        assert_eq!(lines[5], "cargo xtask vm-test --ci");
+        assert_eq!(lines[8], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]

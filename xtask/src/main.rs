@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod crosscheck;
+mod deny;
 mod kills;
 mod newcomer;
 mod source;
@@ -31,6 +32,11 @@ const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
     Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
     Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
+    Command {
+        name: "deny",
+        about: "licences, sources and advisories of Cargo.lock; [--offline]",
+        run: deny::run,
+    },
     Command {
         name: "newcomer",
         about: "the toy test of CONTRIBUTING.md, done in a copy",

@@ -31,8 +31,9 @@ use crate::{Armed, Flow, Inner, OpenOptions, PurgeOptions, Purging, manner};
 use controller::{ArrayController, Found, Plan, State};
 pub use left_over::dissolve_left_over;
 use members::{Members, Ready};
-use note::{Note, Noted};
-use spec::Spec;
+use note::Note;
+pub(crate) use note::Noted;
+pub(crate) use spec::Spec;
 
 /// What a target that is an array begins with.
 pub(crate) const PREFIX: &str = "array:";

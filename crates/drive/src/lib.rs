@@ -34,6 +34,8 @@ mod refusal;
 mod signature;
 mod sim;
 mod target;
+#[doc(hidden)]
+pub mod untrusted;
 mod usage;
 mod wire;
 mod write_cache;

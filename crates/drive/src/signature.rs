@@ -128,6 +128,11 @@ impl Found {
         Self { format, is_copy: false, at_bytes, length_bytes }
     }
 
+    /// Where it starts, and its length, in bytes.
+    pub(crate) const fn place(&self) -> (u64, u64) {
+        (self.at_bytes, self.length_bytes)
+    }
+
     const fn copy(format: Format, at_bytes: u64, length_bytes: u64) -> Self {
         Self { format, is_copy: true, at_bytes, length_bytes }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use drive::Armed;
 use record::{Event, Journal};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Done;
 use crate::printer;
@@ -85,13 +85,18 @@ fn left_over(armed: &Armed, state: &Path) -> Done<Option<Changed>> {
     let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
         return Ok(None);
     };
-    match content["was"].as_u64().and_then(|was| u8::try_from(was).ok()) {
+    match noted(&content) {
         Some(was) => Ok(Some(Changed { was, note })),
         None => {
             note.done();
             Ok(None)
         }
     }
+}
+
+/// What a note says that the format was.
+pub fn noted(content: &Value) -> Option<u8> {
+    content["was"].as_u64().and_then(|was| u8::try_from(was).ok())
 }
 
 #[cfg(test)]

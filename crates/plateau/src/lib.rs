@@ -3,7 +3,8 @@
 //! Every command is one file in `commands/` and one line in its table. What a command prints to standard
 //! output is its result; progress, warnings and errors go to standard error.
 //!
-//! Of this library only [`main`] and [`course`] are for others: the program, and a run without its command line.
+//! Of this library only [`main`] and [`course`] are for others: the program, and a run without its command line. The
+//! hidden module `untrusted` is for the fuzz targets.
 #![forbid(unsafe_code)]
 
 mod audience;
@@ -42,6 +43,8 @@ mod summary;
 mod text_chart;
 mod tuning;
 mod undo;
+#[doc(hidden)]
+pub mod untrusted;
 mod upkeep;
 mod wanted;
 mod words;

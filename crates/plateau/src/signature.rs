@@ -37,8 +37,8 @@ fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
 /// Signs `run` with the private key in `key` and keeps the signature beside the journal.
 pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
-    let signing = SigningKey::from_pkcs8_pem(&pem)
-        .map_err(|_| bad_key(key, "private", "genpkey -algorithm ed25519 -out key.pem"))?;
+    let signing = private_key(&pem)
+        .ok_or_else(|| bad_key(key, "private", "genpkey -algorithm ed25519 -out key.pem"))?;
     let signature = signing.sign(message(run, digest).as_bytes());
     let document = json!({
         "version": 1,
@@ -53,8 +53,8 @@ pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
 /// Checks that `run` is as it was when the holder of `key` signed it.
 pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
-    let verifying = VerifyingKey::from_public_key_pem(&pem)
-        .map_err(|_| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
+    let verifying =
+        public_key(&pem).ok_or_else(|| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
     let path = run.dir.join(FILE);
     let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
     let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES).map_err(|error| {
@@ -63,13 +63,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
             run.file.id
         ))
     })?;
-    let document: Value =
-        serde_json::from_str(&text).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
-    let signature =
-        document["signature"].as_str().and_then(bytes).and_then(|bytes| Signature::from_slice(&bytes).ok());
-    let Some(signature) = signature else {
-        return Err(wrong(format!("{} holds no signature", path.display())));
-    };
+    let signature = parse(&text).map_err(|why| wrong(format!("{} {why}", path.display())))?;
     verifying.verify_strict(message(run, digest).as_bytes(), &signature).map_err(|_| {
         wrong(format!(
             "the signature of run {} is not that of {} over this journal: another key signed it, or the journal was \
@@ -78,6 +72,25 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
             key.display()
         ))
     })
+}
+
+/// The signature in a `signature.json`, or what is wrong with that.
+pub fn parse(text: &str) -> Result<Signature, String> {
+    let document: Value =
+        serde_json::from_str(text).map_err(|error| format!("is not a signature: {error}"))?;
+    let signature =
+        document["signature"].as_str().and_then(bytes).and_then(|bytes| Signature::from_slice(&bytes).ok());
+    signature.ok_or_else(|| "holds no signature".into())
+}
+
+/// A key to sign with, in PEM.
+pub fn private_key(pem: &str) -> Option<SigningKey> {
+    SigningKey::from_pkcs8_pem(pem).ok()
+}
+
+/// A key to verify with, in PEM.
+pub fn public_key(pem: &str) -> Option<VerifyingKey> {
+    VerifyingKey::from_public_key_pem(pem).ok()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -7,7 +7,7 @@ mod shared;
 
 use std::path::Path;
 
-use drive::{KnownSettings, Tuning};
+use drive::{DriveError, KnownSettings, Tuning};
 use record::{Event, TargetFacts};
 use serde_json::{Value, json};
 
@@ -149,15 +149,20 @@ fn is_undone(tuning: &Tuning) -> bool {
 
 /// The settings of a note that are settings; of others a warning is all that comes.
 fn noted(content: &Value, known: &KnownSettings) -> Vec<Tuning> {
-    let all = content["tunings"].as_array().into_iter().flatten().filter_map(read);
-    let accept = |tuning| match known.accept(tuning) {
+    let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),
         Err(error) => {
             printer::tell_line(&format!("warning: {error}"));
             None
         }
     };
-    all.filter_map(accept).collect()
+    judged(content, known).filter_map(accepted).collect()
+}
+
+/// What a note says of settings, each with the reason where it is not to be restored.
+pub fn judged(content: &Value, known: &KnownSettings) -> impl Iterator<Item = Result<Tuning, DriveError>> {
+    let all = content["tunings"].as_array().into_iter().flatten().filter_map(read);
+    all.map(|tuning| known.accept(tuning))
 }
 
 fn written(tuning: &Tuning) -> Value {

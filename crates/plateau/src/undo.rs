@@ -69,10 +69,7 @@ impl Note {
         if !try_lock(&file)? {
             return Ok(None);
         }
-        let mut text = String::new();
-        // One that is too long or no text makes no sense either.
-        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
-        let content = read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+        let content = content_of(&file);
         Ok(Some((Self { folder, name, _file: file }, content)))
     }
 
@@ -81,6 +78,20 @@ impl Note {
         // A note that stays is done once more at the next start, which harms nothing.
         drop(self.folder.remove(&self.name));
     }
+}
+
+/// What a file of notes holds; null where that makes no sense, because it is torn, too long or cannot be read.
+pub fn content_of(file: &File) -> Value {
+    let mut bytes = Vec::new();
+    match file.take(MOST_BYTES).read_to_end(&mut bytes) {
+        Ok(_) => parse(&bytes),
+        Err(_) => Value::Null,
+    }
+}
+
+/// The content of a note; null where it makes no sense.
+pub fn parse(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or(Value::Null)
 }
 
 /// Warns of notes that are not acted upon: those in a library, which others may have written, and all of a state

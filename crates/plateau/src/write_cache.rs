@@ -5,7 +5,7 @@ use std::path::Path;
 use drive::Armed;
 use pts::{Profile, WriteCache};
 use record::{CacheChoice, Event, Journal, TargetKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Done;
 use crate::printer;
@@ -99,12 +99,17 @@ fn restore_left_over(armed: &mut Armed, state: &Path) -> Done {
     let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
         return Ok(());
     };
-    if let Some(was_on) = content["was_on"].as_bool() {
+    if let Some(was_on) = noted(&content) {
         armed.set_write_cache(was_on)?;
         printer::tell_line("restored the drive's write cache, which an earlier run had left changed");
     }
     note.done();
     Ok(())
+}
+
+/// What a note says that the cache was.
+pub fn noted(content: &Value) -> Option<bool> {
+    content["was_on"].as_bool()
 }
 
 #[cfg(test)]

@@ -1,19 +1,44 @@
-//! The corpora of the fuzz targets for files, and changes of them that are always the same: no parser panics.
+//! The corpora of the fuzz targets for files, and changes of them that are always the same: what the targets check holds.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use stdx::Rng;
 
 /// Changes of each file.
-const CHANGES: u64 = 300;
+const CHANGES: u64 = 120;
 
-type Parse = fn(&[u8]);
-const PARSERS: [(&str, Parse); 5] = [
-    ("journal", |bytes| drop(record::parse_journal(bytes, Path::new("journal")))),
-    ("run_file", |bytes| drop(record::parse_run_file(bytes))),
-    ("plan", |bytes| drop(pts::Plan::read("plan.toml", &String::from_utf8_lossy(bytes)))),
-    ("model", |bytes| drop(nandsim::Model::from_toml(&String::from_utf8_lossy(bytes)))),
+/// What must hold of each parser, as the fuzz targets have it.
+#[path = "../../../fuzz/properties"]
+mod properties {
+    pub mod array_description;
+    pub mod array_note;
+    pub mod changed_settings;
+    pub mod journal;
+    pub mod model;
+    pub mod on_disk_signatures;
+    pub mod plan;
+    pub mod run;
+    pub mod run_file;
+    pub mod signed_document;
+}
+
+/// No input of this size takes longer, also in a debug build on a busy machine.
+const LONGEST: Duration = Duration::from_secs(20);
+
+type Check = fn(&[u8]);
+const CHECKS: [(&str, Check); 11] = [
+    ("array_description", properties::array_description::check),
+    ("array_note", properties::array_note::check),
+    ("changed_settings", properties::changed_settings::check),
     ("import", |bytes| drop(import::read(bytes, None))),
+    ("journal", properties::journal::check),
+    ("model", properties::model::check),
+    ("on_disk_signatures", properties::on_disk_signatures::check),
+    ("plan", properties::plan::check),
+    ("run", properties::run::check),
+    ("run_file", properties::run_file::check),
+    ("signed_document", properties::signed_document::check),
 ];
 
 fn corpus(name: &str) -> Vec<PathBuf> {
@@ -24,17 +49,32 @@ fn corpus(name: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A byte changed, a part cut off, or a part doubled.
+/// In place of a number.
+const NUMBERS: [&str; 9] =
+    ["0", "1", "-1", "255", "65536", "4294967295", "18446744073709551615", "1e308", "0.000001"];
+
+/// The first number from a place on is another one.
+fn with_number(bytes: &[u8], from: usize, number: &str) -> Vec<u8> {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let Some(begin) = bytes[from..].iter().position(is_digit).map(|place| from + place) else {
+        return bytes.to_vec();
+    };
+    let length = bytes[begin..].iter().take_while(|byte| is_digit(byte)).count();
+    [&bytes[..begin], number.as_bytes(), &bytes[begin + length..]].concat()
+}
+
+/// A byte changed, a part cut off, a part doubled, or another number.
 fn changed(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let length = out.len().max(1) as u64;
     let mut place = || random.below(length) as usize;
     let (from, to) = (place(), place());
     let (from, to) = (from.min(to), from.max(to).min(out.len()));
-    match place() % 4 {
+    match place() % 6 {
         0 => out.truncate(from),
         1 => drop(out.drain(from..to)),
         2 => out.extend_from_slice(&bytes[from..to]),
+        3 | 4 => return with_number(bytes, from.min(bytes.len()), NUMBERS[place() % NUMBERS.len()]),
         _ if from < out.len() => out[from] = place() as u8,
         _ => {}
     }
@@ -42,16 +82,18 @@ fn changed(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn no_change_of_a_good_file_makes_a_parser_panic() {
-    for (name, parse) in PARSERS {
+fn no_change_of_a_file_of_the_corpora_breaks_what_must_hold() {
+    for (name, check) in CHECKS {
         let paths = corpus(name);
         assert!(!paths.is_empty(), "{name} has no corpus");
         for (number, path) in paths.iter().enumerate() {
             let bytes = std::fs::read(path).expect("a file of the corpus");
-            parse(&bytes);
+            let begun = Instant::now();
+            check(&bytes);
+            assert!(begun.elapsed() < LONGEST, "{}: {:?}", path.display(), begun.elapsed());
             let mut random = Rng::from_seed(number as u64);
             for _ in 0..CHANGES {
-                parse(&changed(&bytes, &mut random));
+                check(&changed(&bytes, &mut random));
             }
         }
     }
@@ -69,4 +111,30 @@ fn good_files_of_the_corpora_are_good() {
     assert!(pts::Plan::read("plan.toml", &plan).is_ok());
     let model = String::from_utf8(read("model", "sas-slc-2011.toml")).expect("text");
     nandsim::Model::from_toml(&model).expect("a model");
+    for name in ["fio.run", "lat.run", "published.run", "tp.run"] {
+        let text = String::from_utf8(read("run", name)).expect("text");
+        let (file, records) = text.split_once("\n---\n").expect("both parts");
+        let run = record::parse_run_file(file.as_bytes()).expect("a run file");
+        let loaded = properties::journal::loaded(records.lines()).expect("a journal");
+        report::fold(&run, &loaded).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let text = |name: &str, file: &str| String::from_utf8(read(name, file)).expect("text");
+    for file in ["mdadm.toml", "mirror.toml", "single.toml", "storcli.toml"] {
+        let text = text("array_description", file);
+        drive::untrusted::ArrayDescription::parse(file, &text).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for file in ["mdadm.json", "storcli.json"] {
+        assert!(drive::untrusted::ArrayNote::parse(&text("array_note", file)).is_some(), "{file}");
+    }
+    let known = drive::KnownSettings::of_this_host();
+    let note = |file: &str| plateau::untrusted::note(&read("changed_settings", file), &known);
+    assert_eq!(note("write-cache.json").write_cache_was_on, Some(true));
+    assert_eq!(note("lba-format.json").lba_format_was, Some(3));
+    assert_eq!(note("foreign.json").tunings, []);
+    assert!(plateau::untrusted::signature(&text("signed_document", "signature.json")).is_ok());
+    assert_eq!(
+        plateau::untrusted::holds_keys(&text("signed_document", "rfc8410-private.pem")),
+        (true, false)
+    );
+    assert_eq!(plateau::untrusted::holds_keys(&text("signed_document", "rfc8410-public.pem")), (false, true));
 }

@@ -3,9 +3,10 @@
 mod support;
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Bench, finished, text, texts};
@@ -227,4 +228,41 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
     assert!(bench.fails(3, &["resume", &id]).contains("can be written by anybody"));
     permit(&run.join("run.json"), 0o644);
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
+}
+
+/// Every look at the name of the target takes a second, in which a link takes the place of the file just made.
+#[test]
+fn a_link_in_the_place_of_a_file_just_made_is_not_followed() {
+    if !is_there("strace") {
+        return eprintln!("skipped: no strace");
+    }
+    let bench = Bench::beside_the_build();
+    let [target, aside, victim] = ["target", "aside", "victim"].map(|name| bench.path(name));
+    fs::write(&victim, vec![7; 16 << 20]).expect("a file that holds something");
+    let path = target.to_str().expect("text");
+    let short = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
+    let plateau = bench.command(&[&["run", "tp-128", path, "--size", "16MiB"], &short[..]].concat());
+    let calls = "?open,openat";
+    let (trace, inject) = (format!("trace={calls}"), format!("inject={calls}:delay_exit=1000000"));
+    let slow = ["-f", "-qq", "-P", path, "-e", &trace, "-e", &inject];
+    let mut strace = Command::new("strace");
+    strace.args(slow).args(["-o", "/dev/null"]).arg(plateau.get_program()).args(plateau.get_args());
+    strace.env("PLATEAU_LIBRARY", bench.library()).env("PLATEAU_STATE", bench.state.path());
+    let child = strace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("strace starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fs::rename(&target, &aside).is_err() {
+        if Instant::now() > deadline {
+            let output = child.wait_with_output().expect("an end");
+            panic!("nothing was made: {:?}", texts(&output));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    symlink(&victim, &target).expect("a link");
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(fs::read(&victim).expect("a file"), vec![7; 16 << 20], "{:?}", texts(&output));
+    assert!(target.is_symlink(), "what was planted stays");
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

@@ -194,7 +194,7 @@ impl Cell {
     }
 }
 
-/// A mix as the PTS writes it: `65/35`.
+/// A mix as the PTS writes it: `65/35`. A run that somebody else has written may say more than 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
-    format!("{read_percent}/{}", 100 - read_percent)
+    format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

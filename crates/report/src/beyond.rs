@@ -168,7 +168,7 @@ fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
         }
         let (taken, left) = rest.split_at(count);
         let seconds: f64 = taken.iter().map(|interval| interval.seconds).sum();
-        let ios: u64 = taken.iter().map(|interval| interval.ios).sum();
+        let ios = taken.iter().fold(0_u64, |sum, interval| sum.saturating_add(interval.ios));
         let point = ((first.from + end) / 2.0, ios as f64 / seconds);
         match pieces.last_mut().filter(|_| first.from - last_to < width.max(end - first.from)) {
             Some(piece) => piece.push(point),

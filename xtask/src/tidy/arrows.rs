@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["pts", "record", "stdx"]),
     ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "import", "report"]),
     ("swarm", &["stdx", "record", "drive", "pts", "plateau"]),
-    ("fuzz", &["drive", "import", "record", "stdx"]),
+    ("fuzz", &["stdx", "record", "nandsim", "drive", "pts", "import", "report", "plateau"]),
     ("xtask", &["drive", "pts", "record", "stdx", "nandsim"]),
 ];
 

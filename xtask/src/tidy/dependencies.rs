@@ -7,7 +7,7 @@ pub const CHECK: Check = Check { name: "dependencies", run, bless: None };
 
 /// Section of a manifest and the folders whose code may be the reason for it.
 const SECTIONS: &[(&str, &[&str])] = &[
-    ("dependencies", &["src", "fuzz_targets"]),
+    ("dependencies", &["src", "fuzz_targets", "properties"]),
     ("dev-dependencies", &["src", "tests", "examples", "benches"]),
 ];
 

@@ -54,6 +54,11 @@ impl Noted {
         serde_json::from_str(text).ok()
     }
 
+    /// As it is written.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a note has only what JSON can say")
+    }
+
     pub(super) fn of(plan: &Plan, members: &[MemberFacts]) -> Self {
         let member = |member: &MemberFacts| NotedMember {
             path: member.path.clone(),
@@ -91,8 +96,7 @@ impl Note {
         let owned = OwnedFolder::make(folder).map_err(unowned)?;
         let file = owned.new_file(&name).map_err(unowned)?;
         file.lock().map_err(failed)?;
-        let text = serde_json::to_string(noted).map_err(|error| failed(error.into()))?;
-        (&file).write_all(text.as_bytes()).map_err(failed)?;
+        (&file).write_all(noted.to_text().as_bytes()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         owned.sync().map_err(unowned)?;
         Ok(Self { folder: owned, name, _locked: file })

@@ -6,23 +6,21 @@
 //! its process, so what a crash leaves does not look alive. Everything is done under one more lock.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use drive::{KnownSettings, Tuning};
-use serde_json::{Value, json};
+use serde_json::json;
 use stdx::files::{OwnedFolder, Unowned};
 
 use super::{is_undone, noted, written};
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::{printer, undo};
 
 const LOCK: &str = ".tuning.lock";
 const ORIGINALS: &str = ".tuning-host.json";
 const RUN: &str = ".tuning-run-";
-/// More than the settings of any host.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// One run among those that tune the host.
 pub struct Shared {
@@ -146,12 +144,8 @@ fn living(folder: &OwnedFolder) -> usize {
 
 /// What the settings were; nothing of an earlier start of the host, and nothing that Plateau does not change.
 fn originals(folder: &OwnedFolder, known: &KnownSettings) -> Vec<Tuning> {
-    let mut text = String::new();
-    if let Ok(Some(file)) = folder.file(ORIGINALS) {
-        // One that cannot be read makes no sense, and is taken for none.
-        drop(file.take(MOST_BYTES).read_to_string(&mut text));
-    }
-    let content: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let Ok(Some(file)) = folder.file(ORIGINALS) else { return Vec::new() };
+    let content = undo::content_of(&file);
     if content["boot"] != json!(boot()) {
         return Vec::new();
     }

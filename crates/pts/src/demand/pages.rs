@@ -84,7 +84,7 @@ fn phases(seen: &Seen, preconditioned: String, varied: String) -> Phases {
         ],
         stimulus_1: [
             pattern.name(read),
-            format!("{read}:{}", 100 - read),
+            format!("{read}:{}", 100_u8.saturating_sub(read)),
             sizes,
             "From 1-32, High to Low TOIO".into(),
             varied,

@@ -210,7 +210,7 @@ fn told_name(reading: &Reading) -> String {
     let mix = match reading.read_percent {
         0 => "W".to_owned(),
         100 => "R".to_owned(),
-        read => format!("{read}/{}", 100 - read),
+        read => format!("{read}/{}", 100_u8.saturating_sub(read)),
     };
     let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
     format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))

@@ -1,0 +1,17 @@
+//! Descriptions of arrays: whatever the text, reading it ends with an array that can be, or with a reason. An array has at least one
+//! member, none of them twice, and never more bytes than all of them together.
+
+use drive::untrusted::ArrayDescription;
+
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(array) = ArrayDescription::parse("array:a.toml", text) else { return };
+    let members = array.members();
+    assert!(!members.is_empty() && members.len() <= text.len());
+    let distinct: std::collections::BTreeSet<&String> = members.iter().collect();
+    assert_eq!(distinct.len(), members.len(), "a member twice");
+    for bytes in [0, 1, 4 << 20, (4 << 20) + 1, 1 << 30, 1 << 50] {
+        let sizes = vec![bytes; members.len()];
+        assert!(array.capacity_bytes(&sizes) <= bytes * members.len() as u64);
+    }
+}

@@ -1,0 +1,31 @@
+//! Journals: whatever the bytes, reading them ends with entries or with a reason. So it does for the same records with a chain of hashes
+//! that fits, as somebody who writes a journal by hand has it. What was read is written and read again as the same.
+
+use std::path::Path;
+
+use record::{Digest, Entry, JOURNAL_MAGIC, JOURNAL_VERSION, Loaded};
+
+pub fn check(bytes: &[u8]) {
+    if let Ok(loaded) = record::parse_journal(bytes, Path::new("journal")) {
+        assert!(loaded.entries.len() < bytes.len(), "more entries than bytes");
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').skip(1).filter_map(|line| std::str::from_utf8(line).ok());
+    let records = lines.map(|line| line.split_at_checked(65).map_or(line, |(_, json)| json));
+    let Some(read) = loaded(records) else { return };
+    let written = |entry: &Entry| serde_json::to_string(entry).expect("an entry is JSON");
+    let written: Vec<String> = read.entries.iter().map(written).collect();
+    let again = loaded(written.iter().map(String::as_str)).expect("what was written is read");
+    assert_eq!(again.entries, read.entries);
+    assert!(again.torn.is_none());
+}
+
+/// What is read of a journal of these records, in JSON, with hashes that fit.
+pub fn loaded<'a>(records: impl Iterator<Item = &'a str>) -> Option<Loaded> {
+    let mut journal = format!("{JOURNAL_MAGIC}{JOURNAL_VERSION}\n");
+    let mut chain = Digest::of(journal.as_bytes());
+    for json in records {
+        chain = Digest::of(format!("{chain}{json}").as_bytes());
+        journal.push_str(&format!("{chain} {json}\n"));
+    }
+    record::parse_journal(journal.as_bytes(), Path::new("journal")).ok()
+}

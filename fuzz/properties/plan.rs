@@ -1,0 +1,24 @@
+//! Plans: whatever the text, reading it ends with a plan or with what is wrong in it, each at a place that is in the text. What an own
+//! test of a plan becomes in `run.json` is written and read again as the same.
+
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match pts::Plan::read("plan.toml", text) {
+        Ok(plan) => {
+            assert!(!plan.tests.is_empty(), "a plan without tests");
+            for test in &plan.own_tests {
+                let json = serde_json::to_string(test).expect("an own test is JSON");
+                let again = serde_json::from_str::<record::OwnTest>(&json).expect("what was written is read");
+                assert_eq!(again, *test);
+            }
+        }
+        Err(errors) => {
+            assert!(!errors.is_empty(), "refused without a reason");
+            let lines = text.split('\n').count();
+            for error in errors {
+                assert!((1..=lines).contains(&error.line) && error.column >= 1, "{error}");
+                assert!(error.to_string().len() < 4096 + 16 * text.len());
+            }
+        }
+    }
+}

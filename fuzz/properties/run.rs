@@ -1,0 +1,27 @@
+//! Whole runs that somebody else has written, with hashes that fit: judging them again, verifying them, and writing them in every format
+//! of text ends with a result or with a reason.
+//!
+//! The input is a `run.json`, a line with three hyphens, and the records of a journal in JSON, one a line.
+
+use super::journal;
+
+/// Formats that are drawn take too long for this; they are made from the same document.
+const TEXTS: [&str; 5] = ["html", "json", "openmetrics", "fio", "tkperf"];
+
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Some((file, records)) = text.split_once("\n---\n") else { return };
+    let Ok(run) = record::parse_run_file(file.as_bytes()) else { return };
+    let Some(loaded) = journal::loaded(records.lines()) else { return };
+    let _ = pts::verify::verify(&run, &loaded.entries);
+    let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
+    assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");
+    let Ok(document) = report::fold(&run, &loaded) else { return };
+    let source = report::export::Source { document: &document, entries: &loaded.entries };
+    for export in report::export::EXPORTS.iter().filter(|export| TEXTS.contains(&export.name)) {
+        match export.make {
+            report::export::Make::File(make) => drop(make(source)),
+            report::export::Make::Folder(make) => drop(make(source)),
+        }
+    }
+}

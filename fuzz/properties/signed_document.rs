@@ -1,0 +1,12 @@
+//! What `verify --verify-key` and `report --sign` read: signatures and keys. Whatever the text, each is read or refused; a signature is
+//! 64 bytes that stand in the document as it is written.
+
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (private, public) = plateau::untrusted::holds_keys(text);
+    assert!(!(private || public) || text.contains("-----BEGIN"), "a key that is not PEM");
+    let Ok(signature) = plateau::untrusted::signature(text) else { return };
+    let hex: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+    let document = format!("{{\"signature\": \"{hex}\"}}");
+    assert_eq!(plateau::untrusted::signature(&document), Ok(signature));
+}

@@ -1,0 +1,167 @@
+//! What may be in Cargo.lock, by the rules in `deny.toml`. Licences and sources are checked here; cargo-deny, where it is
+//! installed, checks them again, and bans, and known vulnerabilities where the database of those can be reached. What was
+//! not checked is said.
+
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
+
+const RULES: &str = "deny.toml";
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// Of those in `deny.toml` the one that everybody has; the others differ in nothing that is looked at here.
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+const MISSING: &str =
+    "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
+const NO_DATABASE: &str = "advisories were not checked: their database cannot be fetched";
+const NOT_ASKED: &str =
+    "advisories were not checked; `cargo xtask deny` does it where the network can be reached";
+
+/// Whether advisories are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Advisories {
+    /// Where the database can be fetched.
+    IfReachable,
+    No,
+}
+
+/// Does it.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let left_out = conducted(root, parse(arguments)?)?;
+    left_out.iter().for_each(|what| println!("deny: {what}"));
+    Ok(())
+}
+
+/// The part that is a step of `ci`: without the network, so that it takes as long every time.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    let left_out = conducted(root, Advisories::No)?;
+    // That advisories come with the chore is no news.
+    Ok(left_out.filter(|what| *what != NOT_ASKED).map(str::to_owned))
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<Advisories> {
+    match arguments {
+        [] => Ok(Advisories::IfReachable),
+        [one] if one == "--offline" => Ok(Advisories::No),
+        other => bail!("deny takes --offline or nothing, so not '{}'", other.join(" ")),
+    }
+}
+
+/// Checks what can be checked; gives what was not.
+fn conducted(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
+    let count = check_packages(root)?;
+    println!("deny: licences and sources of {count} packages are as {RULES} has them");
+    if !is_installed() {
+        return Ok(Some(MISSING));
+    }
+    deny(root, &["--offline", "check", "licenses", "bans", "sources"])?;
+    if advisories == Advisories::No {
+        return Ok(Some(NOT_ASKED));
+    }
+    if !start(root, &["fetch", "db"])?.success() {
+        return Ok(Some(NO_DATABASE));
+    }
+    deny(root, &["check", "--disable-fetch", "advisories"])?;
+    println!("deny: no advisory is about a package in Cargo.lock");
+    Ok(None)
+}
+
+/// Licences and sources of all that the program is built of on Linux, and how many packages that are.
+fn check_packages(root: &Path) -> anyhow::Result<usize> {
+    let rules: toml::Table = std::fs::read_to_string(root.join(RULES)).context(RULES)?.parse()?;
+    let allowed = rules.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
+    let allowed = allowed.with_context(|| format!("{RULES} allows no licences"))?;
+    let allowed: Vec<&str> = allowed.iter().filter_map(toml::Value::as_str).collect();
+    let output = cargo()
+        .args(["metadata", "--locked", "--format-version", "1", "--filter-platform", PLATFORM])
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    ensure!(output.status.success(), "cargo metadata ended with {}", output.status);
+    let document: Value = serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
+    let packages = document["packages"].as_array().context("cargo metadata knows no packages")?;
+    let wrong: Vec<String> = packages.iter().filter_map(|package| wrong(package, &allowed)).collect();
+    ensure!(wrong.is_empty(), "{}; change {RULES} only after having read the licence", wrong.join("; "));
+    Ok(packages.len())
+}
+
+/// What is wrong with a package, if anything.
+fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
+    let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+    let licence = package["license"].as_str().unwrap_or("no licence that is named");
+    if !is_allowed(licence, allowed) {
+        return Some(format!("{name} is under {licence}, which {RULES} does not allow"));
+    }
+    match package["source"].as_str() {
+        // Those of the workspace.
+        None | Some(REGISTRY) => None,
+        Some(other) => Some(format!("{name} comes from {other}, which {RULES} does not allow")),
+    }
+}
+
+/// Whether an SPDX expression is met with licences that are allowed. AND is taken to bind less than OR, which is never laxer
+/// than SPDX.
+fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
+    let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));
+    expression.replace('/', " OR ").split(" AND ").all(|part| part.split(" OR ").any(meets))
+}
+
+fn deny(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    let status = start(root, words)?;
+    ensure!(status.success(), "cargo deny {} ended with {status}", words.join(" "));
+    Ok(())
+}
+
+fn start(root: &Path, words: &[&str]) -> anyhow::Result<ExitStatus> {
+    cargo().args(["deny", "--locked"]).args(words).current_dir(root).status().context("cannot start cargo")
+}
+
+fn is_installed() -> bool {
+    let version = cargo().args(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const ALLOWED: [&str; 2] = ["MIT", "Apache-2.0"];
+
+    #[test]
+    fn arguments_are_understood_or_refused() {
+        assert_eq!(parse(&[]).unwrap(), Advisories::IfReachable);
+        assert_eq!(parse(&["--offline".into()]).unwrap(), Advisories::No);
+        assert!(parse(&["--fast".into()]).is_err());
+    }
+
+    #[test]
+    fn one_of_several_licences_is_enough_and_each_of_several_parts_is_needed() {
+        for expression in ["MIT", "MIT/X11", "GPL-3.0 OR MIT", "(MIT OR X11) AND (X11 OR Apache-2.0)"] {
+            assert!(is_allowed(expression, &ALLOWED), "{expression}");
+        }
+        for expression in ["", "GPL-3.0", "MIT AND X11", "MIT OR GPL-3.0 AND X11", "MIT WITH x"] {
+            assert!(!is_allowed(expression, &ALLOWED), "{expression}");
+        }
+    }
+
+    #[test]
+    fn other_licences_and_other_sources_are_named() {
+        let package = |licence: Value, source: Value| {
+            let package = json!({ "name": "a", "version": "1.0.0", "license": licence, "source": source });
+            wrong(&package, &ALLOWED)
+        };
+        assert_eq!(package("MIT".into(), REGISTRY.into()), None);
+        assert_eq!(package("MIT".into(), Value::Null), None);
+        assert!(package(Value::Null, REGISTRY.into()).unwrap().starts_with("a 1.0.0 is under no licence"));
+        assert!(package("GPL-3.0".into(), REGISTRY.into()).unwrap().contains("GPL-3.0"));
+        let git = package("MIT".into(), "git+https://example.org/a".into()).unwrap();
+        assert!(git.contains("comes from git+"), "{git}");
+    }
+}
