@@ -117,6 +117,10 @@ pub struct Run {
     /// each further target, for an array once for each member
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
+    /// Also write the report to this file, in the format that its name ends in, such as report.pdf; may be given several
+    /// times
+    #[arg(long, value_name = "FILE")]
+    pub report: Vec<PathBuf>,
     #[command(flatten)]
     pub handling: Handling,
 }
@@ -270,6 +274,9 @@ pub struct Verify {
 pub struct Report {
     /// The run
     pub run: String,
+    /// Files to write, in the format that each name ends in: .html, .pdf, .json, .xlsx, .xml, .prom
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub outputs: Outputs,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Files to write, one option per format: made from the table of formats.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use report::export::{EXPORTS, Export, Make};
@@ -8,6 +8,25 @@ use report::export::{EXPORTS, Export, Make};
 /// What to write and where.
 #[derive(Debug, Clone, Default)]
 pub struct Outputs(pub Vec<(&'static Export, PathBuf)>);
+
+/// The format that the name of `path` ends in.
+///
+/// # Errors
+/// When it ends in none that is known.
+pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
+    let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let export = EXPORTS.iter().find(|export| export.extensions.contains(&&*end));
+    export.map(|export| (export, path.to_owned())).ok_or_else(|| {
+        let known: Vec<_> =
+            EXPORTS.iter().flat_map(|export| export.extensions).map(|end| format!(".{end}")).collect();
+        format!(
+            "{}: the end of the name chooses the format, and is one of {}; `plateau report --help` has an option for \
+             each other format",
+            path.display(),
+            known.join(", ")
+        )
+    })
+}
 
 impl FromArgMatches for Outputs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -33,5 +52,22 @@ impl Args for Outputs {
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_chooses_the_format() {
+        for (path, name) in
+            [("a/b.pdf", "pdf"), ("R.HTML", "html"), ("x.json", "json-file"), ("x.xml", "tkperf-xml")]
+        {
+            assert_eq!(by_extension(path.as_ref()).map(|(export, _)| export.name), Ok(name), "{path}");
+        }
+        for path in ["data.csv", "report", "-", "pdf"] {
+            assert!(by_extension(path.as_ref()).unwrap_err().contains(".html"), "{path}");
+        }
     }
 }

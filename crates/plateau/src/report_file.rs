@@ -8,12 +8,21 @@ use report::export::{EXPORTS, Export, Make, Source};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
-use crate::{output, publication};
+use crate::{output, outputs, publication};
 
 /// Writes the HTML report of `run` into its directory and says where it is.
 pub fn write(run: &Run) -> Done<PathBuf> {
     let html = (&EXPORTS[0], run.dir.join("report.html"));
     Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?, false)?.swap_remove(0).1)
+}
+
+/// The formats of files that were named without one.
+///
+/// # Errors
+/// When the end of a name is no known format.
+pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Export, PathBuf)>> {
+    let all = files.iter().map(|path| outputs::by_extension(path)).collect::<Result<_, _>>();
+    all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
 /// Writes `run` in every format that is asked for; gives the formats with the absolute paths of

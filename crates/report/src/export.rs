@@ -35,6 +35,8 @@ pub struct Export {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
+    /// Ends of file names that choose it; none where it is several files, or where another format has the same end.
+    pub extensions: &'static [&'static str],
     /// How it is made.
     pub make: Make,
 }
@@ -56,11 +58,13 @@ pub const EXPORTS: &[Export] = &[
     Export {
         name: "html",
         about: "the report as one self-contained HTML file [default: report.html in the run's directory]",
+        extensions: &["html", "htm"],
         make: Make::File(|source| Ok(crate::html(source.document).into_bytes())),
     },
     Export {
         name: "pdf",
         about: "the same pages as a PDF: vectors, searchable text, bookmarks",
+        extensions: &["pdf"],
         make: Make::File(|source| crate::pdf(source.document)),
     },
     csv::EXPORT,
@@ -110,7 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn formats_have_different_names() {
+    fn formats_have_different_names_and_extensions() {
+        let extensions: Vec<_> = EXPORTS.iter().flat_map(|export| export.extensions).collect();
+        for (i, extension) in extensions.iter().enumerate() {
+            assert!(!extensions[..i].contains(extension), "{extension}");
+        }
         for (i, export) in EXPORTS.iter().enumerate() {
             assert!(EXPORTS[..i].iter().all(|other| other.name != export.name), "{}", export.name);
         }

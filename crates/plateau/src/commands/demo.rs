@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         sim_faults: SimFaults::default(),
         changes: Changes::default(),
     };
-    let run = Run { asked, erase: Vec::new(), handling: Handling::default() };
+    let run = Run { asked, erase: Vec::new(), report: Vec::new(), handling: Handling::default() };
     let wanted = Wanted::of(&run.asked)?;
     let done = conduct::perform(cli.library.as_deref(), wanted, &run)?;
     conduct::finish(cli, done)

@@ -7,12 +7,13 @@ use crate::failure::Done;
 use crate::{output, places, printer, publication, report_file, signature};
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
+    let named = report_file::named(&options.files)?;
     let library = places::library(cli.library.as_deref())?;
     let run = library.find(&options.run)?;
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
-    let mut outputs = options.outputs.0.clone();
+    let mut outputs: Vec<_> = options.outputs.0.iter().cloned().chain(named).collect();
     if outputs.is_empty() {
         outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));
     }

@@ -1,15 +1,27 @@
 //! `plateau run TESTS TARGET…`.
 
-use crate::cli::{Cli, Run};
-use crate::failure::Done;
+use std::path::PathBuf;
+
+use crate::cli::{Cli, Publisher, Run};
+use crate::failure::{Done, Exit, Failure};
 use crate::wanted::Wanted;
-use crate::{campaign, conduct};
+use crate::{campaign, conduct, output, publication, report_file};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     let mut wanted = Wanted::each(&options.asked)?;
+    let reports = report_file::named(&options.report)?;
     if wanted.len() > 1 {
+        if !reports.is_empty() {
+            let text =
+                "--report is for one target; write the reports of several with `plateau report RUN FILE`";
+            return Err(Failure::text(Exit::Usage, text));
+        }
         return campaign::run(cli, wanted, options);
     }
+    // Hours before they are written.
+    output::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
     let done = conduct::perform(cli.library.as_deref(), wanted.remove(0), options)?;
+    let publication = publication::of(&done, &Publisher::default())?;
+    report_file::write_all(&done, &reports, publication, cli.json)?;
     conduct::finish(cli, done)
 }

@@ -12,6 +12,7 @@ pub(super) const EXPORT: Export = Export {
     name: "csv",
     about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, tables.csv, \
             figures.csv, response_times.csv; readings.csv for an imported run",
+    extensions: &[],
     make: Make::Folder(folder),
 };
 

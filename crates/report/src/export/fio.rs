@@ -14,6 +14,7 @@ use crate::answers::{Answer, answers, percentile_ns};
 pub(super) const EXPORT: Export = Export {
     name: "fio-json",
     about: "every workload as a job in the layout of fio's JSON output",
+    extensions: &[],
     make: Make::File(document),
 };
 

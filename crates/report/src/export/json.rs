@@ -18,6 +18,7 @@ use layout::{
 pub(super) const EXPORT: Export = Export {
     name: "json-file",
     about: "the whole report as one JSON document (schema: docs/report-schema.json)",
+    extensions: &["json"],
     make: Make::File(document),
 };
 

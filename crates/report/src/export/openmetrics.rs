@@ -10,6 +10,7 @@ use super::{Export, Make, Source};
 pub(super) const EXPORT: Export = Export {
     name: "openmetrics",
     about: "key figures, steady state and totals as OpenMetrics text",
+    extensions: &["prom"],
     make: Make::File(|source| Ok(text(source).into_bytes())),
 };
 

@@ -9,8 +9,12 @@ use resvg::usvg::{Options, Tree};
 use super::{Export, Files, Make, Source, svg};
 
 /// The format.
-pub(super) const EXPORT: Export =
-    Export { name: "png", about: "every chart as a PNG picture", make: Make::Folder(folder) };
+pub(super) const EXPORT: Export = Export {
+    name: "png",
+    about: "every chart as a PNG picture",
+    extensions: &[],
+    make: Make::Folder(folder),
+};
 
 /// Pixels per unit of a chart: sharp on paper at its usual size.
 const SCALE: f32 = 2.0;

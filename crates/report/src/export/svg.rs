@@ -8,6 +8,7 @@ use crate::markup::escape;
 pub(super) const EXPORT: Export = Export {
     name: "svg",
     about: "every chart as an SVG picture, to publish alone",
+    extensions: &[],
     make: Make::Folder(folder),
 };
 

@@ -14,6 +14,7 @@ use crate::markup::escape;
 pub(super) const EXPORT: Export = Export {
     name: "tkperf-xml",
     about: "IOPS, latency and WSAT as a result file of TKperf",
+    extensions: &["xml"],
     make: Make::File(document),
 };
 
