@@ -204,7 +204,11 @@ fn the_manual_names_every_key_as_the_code_has_it() {
         assert!(manual.contains(&row), "docs/reference/plans.md lacks {row}");
     }
     for preset in pts::PRESETS {
-        assert!(manual.contains(&format!("| `{}` |", preset.name)), "docs/reference/plans.md lacks {}", preset.name);
+        assert!(
+            manual.contains(&format!("| `{}` |", preset.name)),
+            "docs/reference/plans.md lacks {}",
+            preset.name
+        );
     }
     let example = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let plan = pts::Plan::read("example.toml", example).unwrap();

@@ -390,7 +390,10 @@ mod tests {
             std::fs::write(path, &wanted).unwrap();
             return;
         }
-        assert!(page == wanted, "docs/reference/load.md has another table; PLATEAU_BLESS=1 takes this one over");
+        assert!(
+            page == wanted,
+            "docs/reference/load.md has another table; PLATEAU_BLESS=1 takes this one over"
+        );
     }
 
     #[test]
