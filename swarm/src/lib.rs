@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] follows from its seed: which tests, on which drive, what goes wrong with the disk. Its run is made
 //! once; from what it did to the disk follows every state that a crash may leave, and each of them is resumed to the end
-//! of the run by the code of the product. `docs/simulation.md` says what is checked.
+//! of the run by the code of the product. `docs/measurements/simulation.md` says what is checked.
 #![forbid(unsafe_code)]
 
 mod check;

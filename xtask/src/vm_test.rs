@@ -3,7 +3,7 @@
 //! QEMU gives NVMe, SCSI, SATA and virtio disks that nobody can lose, a power switch and hands that pull a
 //! drive out. What is needed is taken from Debian packages (`kit`), the guest is a kernel and one shell
 //! script that does what it is told over a serial line (`guest`), and every check is a function of this
-//! program (`checks`). `docs/vm-test.md` says what this shows and what it cannot show.
+//! program (`checks`). `docs/measurements/vm-test.md` says what this shows and what it cannot show.
 
 mod checks;
 mod guest;

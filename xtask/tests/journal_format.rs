@@ -1,4 +1,4 @@
-//! The examples in `docs/journal-format.md` are real: they parse, chain up, and no event is missing.
+//! The examples in `docs/reference/journal-format.md` are real: they parse, chain up, and no event is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use record::{Digest, Entry, Event, Note, RunFile, read_journal};
 
 /// Content of the code blocks of the document.
 fn blocks() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/journal-format.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/journal-format.md");
     let text = std::fs::read_to_string(path).expect("the document is there");
     let fenced = text.split("```").skip(1).step_by(2);
     fenced.filter_map(|block| Some(block.split_once('\n')?.1.trim_end().to_owned())).collect()

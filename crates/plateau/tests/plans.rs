@@ -198,13 +198,17 @@ fn an_own_test_goes_on_where_it_was_cut() {
 
 #[test]
 fn the_manual_names_every_key_as_the_code_has_it() {
-    let manual = text("../../docs/plans.md".as_ref());
+    let manual = text("../../docs/reference/plans.md".as_ref());
     for key in pts::plan::KEYS.iter() {
         let row = format!("| `{}` | {} |", key.name, key.about);
-        assert!(manual.contains(&row), "docs/plans.md lacks {row}");
+        assert!(manual.contains(&row), "docs/reference/plans.md lacks {row}");
     }
     for preset in pts::PRESETS {
-        assert!(manual.contains(&format!("| `{}` |", preset.name)), "docs/plans.md lacks {}", preset.name);
+        assert!(
+            manual.contains(&format!("| `{}` |", preset.name)),
+            "docs/reference/plans.md lacks {}",
+            preset.name
+        );
     }
     let example = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let plan = pts::Plan::read("example.toml", example).unwrap();

@@ -1,4 +1,4 @@
-//! The pages of every test, as docs/tests.md lists them. `PLATEAU_BLESS=1` rewrites the list.
+//! The pages of every test, as docs/reference/tests.md lists them. `PLATEAU_BLESS=1` rewrites the list.
 
 mod support;
 
@@ -61,7 +61,7 @@ fn list() -> String {
 
 #[test]
 fn the_document_lists_the_pages_that_there_are() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tests.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/tests.md");
     let document = std::fs::read_to_string(&path).unwrap();
     let (head, rest) = document.split_once(BEGIN).expect("the beginning of the list");
     let (listed, tail) = rest.split_once(END).expect("the end of the list");

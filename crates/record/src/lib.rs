@@ -2,7 +2,7 @@
 //!
 //! A run is a directory: `run.json` ([`RunFile`]: what was asked, of which device, on which host) and
 //! an append-only journal of [`Event`]s. An event is on disk before anyone is shown it; everything that
-//! Plateau displays or decides is a fold over the journal. `docs/journal-format.md` is the format.
+//! Plateau displays or decides is a fold over the journal. `docs/reference/journal-format.md` is the format.
 #![forbid(unsafe_code)]
 
 mod check;

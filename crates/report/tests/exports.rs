@@ -109,13 +109,17 @@ fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
 
 #[test]
 fn json_follows_its_published_schema() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/report-schema.json");
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/report-schema.json");
     let schema = report::export::schema();
     if std::env::var_os("PLATEAU_BLESS").is_some() {
         std::fs::write(&path, &schema).unwrap();
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(published == schema, "docs/report-schema.json is not the schema; PLATEAU_BLESS=1 rewrites it");
+    assert!(
+        published == schema,
+        "docs/reference/report-schema.json is not the schema; PLATEAU_BLESS=1 rewrites it"
+    );
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let document = bundle().json("json-file");
     assert_eq!(document["schema_version"], report::export::SCHEMA_VERSION);

@@ -7,7 +7,7 @@ use super::{Blessed, Check, Complaint, tree::Tree};
 /// The rule.
 pub const CHECK: Check = Check { name: "journal_format", run, bless: Some(bless) };
 
-const DOCUMENT: &str = "docs/journal-format.md";
+const DOCUMENT: &str = "docs/reference/journal-format.md";
 const FORMAT: &[&str] = &[
     "event",
     "segment",

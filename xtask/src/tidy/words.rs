@@ -1,4 +1,4 @@
-//! Words that do not stay in code, and what to write instead.
+//! Words that do not stay in code and documents, and what to write instead.
 
 use super::{Check, Complaint, tree::Tree};
 
@@ -40,6 +40,49 @@ const IN_COMMENTS: &[Banned] = &[
     Banned { word: "XXX", instead: "say what is wrong, or fix it", allowed: nobody },
 ];
 
+/// A phrase that reads like a translation.
+struct Phrase {
+    /// In lower case; counts only as whole words.
+    phrase: &'static str,
+    instead: &'static str,
+    /// Idioms with the phrase in them, in lower case.
+    idioms: &'static [&'static str],
+}
+
+const AFTER: &str = "\"after\" for time; \"behind\" is for space";
+const COMPARE: &str = "\"compare with\"";
+
+/// What documents do not say; code spans, code blocks and tables made from the code are not looked at.
+const PHRASES: &[Phrase] = &[
+    Phrase { phrase: "so many", instead: "\"up to N\" or \"that many\"", idioms: &[] },
+    Phrase { phrase: "behind the", instead: AFTER, idioms: &["behind the scenes"] },
+    Phrase { phrase: "behind it", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "behind its", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "behind them", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "behind this", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "behind that", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "behind each", instead: AFTER, idioms: &[] },
+    Phrase { phrase: "hold against", instead: COMPARE, idioms: &[] },
+    Phrase { phrase: "holds against", instead: COMPARE, idioms: &[] },
+    Phrase { phrase: "held against", instead: COMPARE, idioms: &[] },
+    Phrase {
+        phrase: "is no",
+        instead: "\"is not a\" or \"there is no\"",
+        idioms: &["there is no", "is no longer"],
+    },
+    Phrase {
+        phrase: "are no",
+        instead: "\"are not\" or \"there are no\"",
+        idioms: &["there are no", "are no longer"],
+    },
+    Phrase { phrase: "mend", instead: "\"fix\"", idioms: &[] },
+    Phrase { phrase: "tells", instead: "\"reports\", \"returns\" or \"says\"", idioms: &[] },
+    Phrase { phrase: "scripted answers", instead: "\"mock responses\"", idioms: &[] },
+];
+
+/// Between these lines a document is written by a test, with words that stand in the code.
+const GENERATED: (&str, &str) = ("<!-- keys -->", "<!-- end of keys -->");
+
 fn nobody(_: &str) -> bool {
     false
 }
@@ -65,7 +108,39 @@ fn run(tree: &Tree) -> Vec<Complaint> {
             source.comment_places(banned.word).into_iter().for_each(|place| complain(banned, place));
         }
     }
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        for (line, prose) in prose(text) {
+            for phrase in PHRASES.iter().filter(|phrase| says(&prose, phrase)) {
+                let text = format!("`{}`: write {}", phrase.phrase, phrase.instead);
+                complaints.push(Complaint::line(path, line, text));
+            }
+        }
+    }
     complaints
+}
+
+/// Lines of a document that are neither code nor generated, numbered from 1, in lower case and without code spans.
+fn prose(text: &str) -> Vec<(usize, String)> {
+    let (mut fenced, mut generated, mut lines) = (false, false, Vec::new());
+    for (i, line) in text.lines().enumerate() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        generated = (generated || line == GENERATED.0) && line != GENERATED.1;
+        if !fenced && !fence && !generated {
+            let outside: Vec<&str> = line.split('`').step_by(2).collect();
+            lines.push((i + 1, outside.join("`").to_lowercase()));
+        }
+    }
+    lines
+}
+
+/// Whether a line has the phrase as whole words, outside of its idioms.
+fn says(line: &str, phrase: &Phrase) -> bool {
+    let rest = phrase.idioms.iter().fold(line.to_owned(), |rest, idiom| rest.replace(idiom, ""));
+    let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    rest.match_indices(phrase.phrase).any(|(place, found)| {
+        !letter(rest[..place].chars().next_back()) && !letter(rest[place + found.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
@@ -84,6 +159,34 @@ mod tests {
             assert_eq!(run(&Tree::of(&[("a/src/lib.rs", &format!("// {}: x", banned.word))])).len(), 1);
             assert_eq!(run(&Tree::of(&[("a/src/lib.rs", &format!("\"{}\"", banned.word))])), []);
         }
+    }
+
+    fn complaints_about(document: &str) -> Vec<(Option<usize>, String)> {
+        run(&Tree::of(&[("docs/a.md", document)])).into_iter().map(|c| (c.line, c.text)).collect()
+    }
+
+    #[test]
+    fn every_phrase_is_found_in_prose_and_names_a_better_one() {
+        for phrase in PHRASES {
+            let found = complaints_about(&format!("A line.\nThat {} x.", phrase.phrase));
+            let text = format!("`{}`: write {}", phrase.phrase, phrase.instead);
+            assert_eq!(found, [(Some(2), text)], "{}", phrase.phrase);
+            assert_eq!(complaints_about(&format!("`{0}`\n```text\n{0}\n```", phrase.phrase)), []);
+            assert_eq!(
+                complaints_about(&format!("<!-- keys -->\n{}\n<!-- end of keys -->", phrase.phrase)),
+                []
+            );
+            assert_eq!(run(&Tree::of(&[("a/src/lib.rs", &format!("// {}", phrase.phrase))])), []);
+        }
+        assert_eq!(complaints_about("```\nx\n```\nSo many words").len(), 1);
+        assert_eq!(complaints_about("<!-- keys -->\n<!-- end of keys -->\nmend").len(), 1);
+    }
+
+    #[test]
+    fn parts_of_words_and_idioms_pass() {
+        assert_eq!(complaints_about("We recommend amendments; is not; also manyfold; behind theirs"), []);
+        assert_eq!(complaints_about("There is no drive, there are no rules, and it is no longer here"), []);
+        assert_eq!(complaints_about("There is no drive that is no target").len(), 1);
     }
 
     #[test]

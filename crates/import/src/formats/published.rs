@@ -1,5 +1,5 @@
 //! Figures that were printed somewhere, typed off into a TOML file: window means without their rounds.
-//! `docs/import.md` describes it; the examples that come with Plateau are such files.
+//! `docs/guide/import.md` describes it; the examples that come with Plateau are such files.
 
 use record::{Access, HostFacts, ImportedTest, Reading, ToldFigure};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::{Device, Imported};
 pub(super) const FORMAT: Format = Format {
     name: "published",
     title: "published figures (TOML)",
-    about: "figures typed off a publication, in a TOML file (docs/import.md)",
+    about: "figures typed off a publication, in a TOML file (docs/guide/import.md)",
     largest_bytes: 1 << 20,
     is: |bytes| String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).contains("[source]"),
     read,

@@ -346,7 +346,7 @@ pub const KEYS: &[Key] = &[
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
     let key = known.ok_or_else(|| {
-        format!("{name} is not offered; `plateau load --help` and docs/load.md have the options that are")
+        format!("{name} is not offered; `plateau load --help` and docs/reference/load.md have the options that are")
     })?;
     let alone = (key.form == Form::Switch).then_some("1");
     let value = value.or(alone).ok_or_else(|| format!("{name}: a value is missing"))?;
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn the_documentation_has_this_table() {
         const MARKS: [&str; 2] = ["<!-- keys -->\n", "<!-- end of keys -->"];
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/load.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/load.md");
         let page = std::fs::read_to_string(path).unwrap();
         let (before, rest) = page.split_once(MARKS[0]).unwrap();
         let (_, behind) = rest.split_once(MARKS[1]).unwrap();
@@ -390,7 +390,10 @@ mod tests {
             std::fs::write(path, &wanted).unwrap();
             return;
         }
-        assert!(page == wanted, "docs/load.md has another table; PLATEAU_BLESS=1 takes this one over");
+        assert!(
+            page == wanted,
+            "docs/reference/load.md has another table; PLATEAU_BLESS=1 takes this one over"
+        );
     }
 
     #[test]

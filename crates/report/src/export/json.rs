@@ -1,4 +1,4 @@
-//! The whole report as one JSON document with a published schema (docs/report-schema.json).
+//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json).
 
 mod layout;
 
@@ -17,7 +17,7 @@ use layout::{
 /// The format.
 pub(super) const EXPORT: Export = Export {
     name: "json-file",
-    about: "the whole report as one JSON document (schema: docs/report-schema.json)",
+    about: "the whole report as one JSON document (schema: docs/reference/report-schema.json)",
     extensions: &["json"],
     make: Make::File(document),
 };
@@ -25,7 +25,7 @@ pub(super) const EXPORT: Export = Export {
 /// Version of the schema. A key that is added leaves it; one that goes or changes its meaning raises it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The JSON schema of the export, as published in docs/report-schema.json.
+/// The JSON schema of the export, as published in docs/reference/report-schema.json.
 #[must_use]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Report);
