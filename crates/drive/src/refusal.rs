@@ -227,6 +227,23 @@ impl fmt::Display for Refusal {
                 "another program has opened it for itself (EBUSY): a mounted file system, RAID, LVM or \
                  another test; find it with lsblk and fuser, and stop it",
             ),
+            Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => {
+                self.of_rights(f)
+            }
+            Self::Degraded { .. } | Self::Resyncing { .. } | Self::NotFree { .. } => self.of_array(f),
+            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
+            Self::Unknown { what } => write!(
+                f,
+                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+            ),
+        }
+    }
+}
+
+impl Refusal {
+    /// Why nothing can be written, whoever's data it is.
+    fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::ReadOnly => f.write_str(
                 "it is read-only; the drive is write-protected, or set so by blockdev --setro or its file \
                  system",
@@ -245,17 +262,10 @@ impl fmt::Display for Refusal {
                 amount_base2(*free_bytes),
                 amount_base2(*needed_bytes)
             ),
-            Self::Degraded { .. } | Self::Resyncing { .. } | Self::NotFree { .. } => self.of_array(f),
-            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
-            Self::Unknown { what } => write!(
-                f,
-                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
-            ),
+            _ => Ok(()),
         }
     }
-}
 
-impl Refusal {
     /// What others have in hand.
     fn of_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
