@@ -46,6 +46,7 @@ const STEPS: &[Step] = &[
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step { name: "newcomer", how: How::Chore, environment: &[] },
+    Step { name: "readme", how: How::Chore, environment: &[] },
 ];
 
 /// Runs all steps.

@@ -7,6 +7,7 @@ mod crosscheck;
 mod deny;
 mod kills;
 mod newcomer;
+mod readme;
 mod source;
 mod stacks;
 mod stress;
@@ -41,6 +42,11 @@ const COMMANDS: &[Command] = &[
         name: "newcomer",
         about: "the toy test of CONTRIBUTING.md, done in a copy",
         run: newcomer::run,
+    },
+    Command {
+        name: "readme",
+        about: "every command of the documents, typed in a fresh clone; [PAGE]",
+        run: readme::run,
     },
     Command {
         name: "bench",

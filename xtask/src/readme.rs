@@ -1,0 +1,244 @@
+//! `cargo xtask readme`: clones the repository and types every command of the documents there, word for word and in order.
+//!
+//! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in which
+//! `...` stands for any lines. Blocks fenced as `console hardware` need a drive and are left out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+
+const FIRST: &str = "README.md";
+const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
+/// Enough for the release build, which the first command starts.
+const LONGEST_SECONDS: &str = "1800";
+/// What the id of a run has after its six random letters.
+const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
+
+/// A command of a page.
+#[derive(Debug, PartialEq, Eq)]
+struct Typed {
+    line: usize,
+    command: String,
+    output: Vec<String>,
+}
+
+/// Does it; `FILTER` chooses pages.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let filter = match arguments {
+        [] => "",
+        [filter] if !filter.starts_with('-') => filter,
+        _ => bail!("usage: cargo xtask readme [PAGE]"),
+    };
+    let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
+    let clone = place.path().join("plateau");
+    let status = Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone).status();
+    if !status.context("cannot start git")?.success() {
+        bail!("the repository cannot be cloned");
+    }
+    let user = User::new(root, place.path());
+    let mut failed = 0;
+    for page in pages(&clone)? {
+        // Later pages need what the first one installs.
+        if page != FIRST && !page.contains(filter) {
+            continue;
+        }
+        for typed in commands(&fs::read_to_string(clone.join(&page))?) {
+            let begun = Instant::now();
+            let wrong = user.types(&typed, &clone)?;
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("{:4} {seconds:6.1} s  {page}:{}: {}", verdict(&wrong), typed.line, typed.command);
+            if let Some(text) = wrong {
+                println!("{text}");
+                failed += 1;
+            }
+        }
+    }
+    if failed == 0 {
+        Ok(())
+    } else {
+        bail!("{failed} commands of the documents do not do what is written there")
+    }
+}
+
+fn verdict(wrong: &Option<String>) -> &'static str {
+    if wrong.is_some() { "BAD" } else { "ok" }
+}
+
+/// The pages in the order in which somebody reads them.
+fn pages(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut all = vec![FIRST.to_owned()];
+    for folder in FOLDERS {
+        let entries = fs::read_dir(root.join(folder)).context(folder)?;
+        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let mut names = names.collect::<std::io::Result<Vec<String>>>()?;
+        names.retain(|name| name.ends_with(".md"));
+        names.sort();
+        all.extend(names.into_iter().map(|name| format!("{folder}/{name}")));
+    }
+    Ok(all)
+}
+
+/// The commands of a page.
+fn commands(page: &str) -> Vec<Typed> {
+    let mut all: Vec<Typed> = Vec::new();
+    let mut fence: Option<(usize, bool)> = None;
+    let mut in_command = false;
+    for (number, line) in page.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some(info) = line.trim_start().strip_prefix("```") {
+            fence = match fence {
+                None => Some((indent, info.trim() == "console")),
+                Some(_) => None,
+            };
+            in_command = false;
+            continue;
+        }
+        let Some((indent, true)) = fence else { continue };
+        let line = line.get(indent..).unwrap_or_default();
+        if let Some(command) = line.strip_prefix("$ ") {
+            all.push(Typed { line: number + 1, command: command.to_owned(), output: Vec::new() });
+            in_command = true;
+        } else if in_command && let Some(last) = all.last_mut() {
+            last.output.push(line.to_owned());
+        }
+    }
+    all
+}
+
+/// Somebody with a shell, a library of runs of their own, and nothing installed yet.
+struct User {
+    environment: Vec<(&'static str, PathBuf)>,
+    path: String,
+}
+
+impl User {
+    fn new(root: &Path, place: &Path) -> Self {
+        let installed = place.join("installed");
+        let path = std::env::var("PATH").unwrap_or_default();
+        Self {
+            path: format!("{}:{path}", installed.join("bin").display()),
+            environment: vec![
+                ("CARGO_INSTALL_ROOT", installed),
+                // Shared with the next time, so that only what changed is built.
+                ("CARGO_TARGET_DIR", root.join("target/readme")),
+                ("PLATEAU_LIBRARY", place.join("lab")),
+            ],
+        }
+    }
+
+    /// Types a command; gives what is not as it is written.
+    fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
+        let mut command = Command::new("timeout");
+        command.args([LONGEST_SECONDS, "bash", "-c"]).arg(format!("exec 2>&1; {}", typed.command));
+        // As in a shell, and not as in a chore of cargo.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if name.starts_with("CARGO") && name != "CARGO_HOME" {
+                command.env_remove(name);
+            }
+        }
+        let output = command
+            .envs(self.environment.iter().map(|(name, path)| (name, path)))
+            .env("PATH", &self.path)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot start bash")?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines: Vec<String> = printed.lines().map(plain).collect();
+        let expected: Vec<String> = typed.output.iter().map(|line| plain(line)).collect();
+        if output.status.success() && matches(&expected, &lines) {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "ended with {}; written:\n{}\nprinted:\n{printed}",
+            output.status,
+            typed.output.join("\n")
+        )))
+    }
+}
+
+/// A line without what differs from run to run.
+fn plain(line: &str) -> String {
+    let mut out = String::new();
+    for piece in line.trim_end().split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
+        let is_id = piece.as_bytes().get(6) == Some(&b'-')
+            && piece[..6].bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            && AFTER_LETTERS.iter().any(|name| piece[7..].starts_with(name));
+        out.push_str(if is_id { "ID" } else { "" });
+        out.push_str(if is_id { &piece[6..] } else { piece });
+    }
+    out
+}
+
+/// Whether `printed` is what is written, where `...` stands for any lines.
+fn matches(written: &[String], printed: &[String]) -> bool {
+    match written {
+        [] => printed.is_empty(),
+        [any, rest @ ..] if any.trim() == "..." => {
+            (0..=printed.len()).any(|skip| matches(rest, &printed[skip..]))
+        }
+        [line, rest @ ..] => printed.first() == Some(line) && matches(rest, &printed[1..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(page: &str) -> Vec<bool> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let user = User::new(folder.path(), folder.path());
+        let tried = |typed: Typed| user.types(&typed, folder.path()).expect("bash is there").is_none();
+        commands(page).into_iter().map(tried).collect()
+    }
+
+    #[test]
+    fn a_broken_command_and_an_output_that_is_not_printed_are_found() {
+        let page = "\
+Text.
+
+```console
+$ echo one > file
+$ cat file
+one
+$ cat missing
+...
+$ printf 'a\\nb\\nc\\n'
+a
+...
+$ printf 'a\\nb\\n'
+a
+c
+$ echo silent
+```
+
+  ```console hardware
+  $ false
+  ```
+
+```text
+$ false
+```
+
+  ```console
+  $ echo 'run abc123-iops-x'
+  run xyz789-iops-x
+  $ echo 'abc123-iops 5'
+  abc123-iops 6
+  ```
+";
+        assert_eq!(tried(page), [true, true, false, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn the_first_page_has_commands() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root");
+        let page = fs::read_to_string(root.join(FIRST)).expect("a page");
+        assert!(commands(&page).len() > 2);
+        assert_eq!(pages(root).expect("pages")[0], FIRST);
+    }
+}
