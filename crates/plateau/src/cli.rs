@@ -31,7 +31,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Behind the options of each command.
+/// Printed after the options of each command.
 const GLOBAL_ORDER: usize = 900;
 
 const AFTER_HELP: &str = "\
@@ -49,39 +49,39 @@ pub enum Command {
     Demo(Demo),
     /// Run tests on a drive, a file or a simulated drive
     Run(Run),
-    /// Say what tests would take, write and erase, without touching the target
+    /// Estimate what tests would take, write and erase, without touching the target
     Plan(Plan),
-    /// Go on with a run that was interrupted
+    /// Continue an interrupted run
     Resume(Resume),
     /// List the runs in the library
     Runs,
-    /// Show what a run found
+    /// Show the results of a run
     Show(Show),
-    /// Read a run again and judge it with this version: what differs, and whether its journal is whole
+    /// Check that the journal of a run is intact, and judge the run again with this version
     Verify(Verify),
-    /// Write the report of a run, and its data for other programs
+    /// Write the report of a run, or export its data
     Report(Report),
-    /// Hold runs against each other: figures, differences beyond noise, pages with shared axes
+    /// Compare runs: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
-    /// Take results of another tool into the library: TKperf, fio, published figures
+    /// Import results of another tool into the library: TKperf, fio, published figures
     Import(Import),
-    /// List the example runs: published figures of real drives; --install puts them into the library
+    /// List the example runs: published figures of real drives; --install adds them to the library
     Examples(Examples),
     /// List the block devices of this host, and whether each can be tested
     List,
-    /// Say what a target is, what must be typed to erase it, and what forbids it
+    /// Show what a target is, what must be typed to erase it, and what prevents a test
     Info(Info),
-    /// Look at what of this host could spoil the results of a target, and say how to mend it
+    /// Check the host for settings that would skew results, and how to fix them
     Check(Check),
-    /// Purge a target by itself: everything on it is lost
+    /// Purge a target without testing it; everything on it is lost
     Purge(Purge),
     /// List the models of simulated drives, show one with what it was fitted to, or fit one to a run
     #[command(subcommand)]
     Sim(Sim),
-    /// Put a load on a target, in fio's words or by a fio job file; reads need no confirmation
+    /// Run a load on a target, with fio's options or a fio job file; reads need no confirmation
     #[command(after_long_help = load::AFTER_HELP)]
     Load(Box<Load>),
-    /// Measure what this host can do at most, so that nobody takes its limit for a drive's
+    /// Measure the host's own throughput ceiling
     #[command(name = "self")]
     Own,
     /// Print a shell completion script
@@ -113,8 +113,8 @@ pub struct Demo {
 pub struct Run {
     #[command(flatten)]
     pub asked: Asked,
-    /// Confirm that everything on the target is lost, by typing its identity (see `plateau info TARGET`); again for
-    /// each further target, for an array once for each member
+    /// Confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`); repeat for each
+    /// further target, and for each member of an array
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     /// Also write the report to this file, in the format that its name ends in, such as report.pdf; may be given several
@@ -131,16 +131,16 @@ pub struct Handling {
     /// Purge by this method (see `plateau info TARGET`) [default: the best that certainly works]
     #[arg(long, value_name = "NAME")]
     pub purge_method: Option<String>,
-    /// Write samples before each purge and look for them after; the PTS wants no reads there
+    /// Write samples before each purge and look for them afterwards; a deviation, because the PTS allows no reads there
     #[arg(long)]
     pub verify_purge: bool,
     /// Volatile write cache of the drive during the run [default: profile]
     #[arg(long, value_name = "STATE")]
     pub write_cache: Option<WriteCacheChoice>,
-    /// NVMe: format the namespace to this LBA format for the run, and back after (see `plateau info TARGET`)
+    /// NVMe: format the namespace to this LBA format for the run, and back afterwards (see `plateau info TARGET`)
     #[arg(long, visible_alias = "lbaf", value_name = "N")]
     pub lba_format: Option<u8>,
-    /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and put them back after
+    /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them afterwards
     /// (see `plateau check TARGET`)
     #[arg(long)]
     pub tune: bool,
@@ -162,9 +162,9 @@ impl Handling {
 /// What to do with the drive's volatile write cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum WriteCacheChoice {
-    /// As the profile wants it
+    /// As the profile requires
     Profile,
-    /// Leave it as it is
+    /// Leave it unchanged
     Keep,
     /// On (WCE)
     On,
@@ -188,10 +188,10 @@ impl WriteCacheChoice {
     override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] PRESET TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
 )]
 pub struct Plan {
-    /// List the presets: plans that come with this program
+    /// List the presets: plans that ship with Plateau
     #[arg(long, conflicts_with_all = ["words", "check"])]
     pub list: bool,
-    /// Say everything that is wrong with a plan file, with its line, column and key
+    /// Report every mistake in a plan file with line, column and key
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub check: Option<PathBuf>,
     #[command(flatten)]
@@ -202,15 +202,15 @@ pub struct Plan {
     /// simulated drive its own model is taken
     #[arg(long, value_name = "MODEL")]
     pub rehearse: Option<String>,
-    /// Simulated drives: only reckon, do not rehearse
+    /// Simulated drives: estimate only, do not rehearse
     #[arg(long, conflicts_with = "rehearse")]
     pub no_rehearsal: bool,
-    /// Terabytes that the drive is rated for to be written in its life: the plan says what share a run takes
+    /// Rated endurance of the drive in terabytes written (TBW); the plan states the share that a run uses
     #[arg(long, value_name = "TB")]
     pub tbw: Option<f64>,
 }
 
-/// Speeds to reckon with. What is not given is taken from earlier runs of the drive, from a probe of a simulated
+/// Speeds to assume. Those not given come from earlier runs of the drive, from a probe of a simulated
 /// drive's model, or from what is usual for the interface.
 #[derive(Debug, Clone, Args, Default, PartialEq)]
 pub struct Assumptions {
@@ -240,14 +240,14 @@ fn positive(text: &str) -> Result<f64, String> {
 pub struct Resume {
     /// The run
     pub run: String,
-    /// Begin the cut test again at its purge, so that it conforms
+    /// Start the interrupted test again at its purge, so that it conforms
     #[arg(long)]
     pub restart_test: bool,
-    /// Go on also with a test whose time line is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), which then has a gap;
+    /// Also continue a test whose timeline is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), leaving a gap;
     /// otherwise it begins again at its purge
     #[arg(long, conflicts_with = "restart_test")]
     pub continue_timeline: bool,
-    /// Type the identity again; needed when the device cannot be recognised for certain; for an array once for each
+    /// Confirm the identity again, if the device cannot be recognised for certain; for an array, repeat for each
     /// member
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
@@ -286,7 +286,7 @@ pub struct Report {
     pub sign: Option<PathBuf>,
 }
 
-/// What whoever publishes the report adds to it.
+/// Details of the publisher, printed in the report.
 #[derive(Debug, Args, Default)]
 pub struct Publisher {
     /// Test sponsor, printed in the header
@@ -295,7 +295,7 @@ pub struct Publisher {
     /// Auditor, printed on the first page
     #[arg(long, value_name = "NAME")]
     pub auditor: Option<String>,
-    /// A special note for the first page; may be given several times
+    /// A special note for the first page; repeatable
     #[arg(long, value_name = "TEXT")]
     pub note: Vec<String>,
     /// Logo for the summary pages: a PNG or JPEG file of at most 1 MiB
@@ -305,13 +305,13 @@ pub struct Publisher {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Runs, two to eight; the first is what the others are held against
+    /// Two to eight runs; the first is the baseline
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Hold all RUNs against this one
+    /// Compare all RUNs with this one
     #[arg(long, value_name = "BASELINE")]
     pub against: Option<String>,
-    /// End with exit code 7 when a difference beyond noise is like this: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
+    /// Exit with code 7 if a difference beyond noise matches this condition: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     /// Write the comparison as one self-contained HTML file
@@ -345,7 +345,7 @@ fn formats() -> PossibleValuesParser {
 
 #[derive(Debug, Args)]
 pub struct Examples {
-    /// Put them into the library, all or those that are named
+    /// Add all examples, or the named ones, to the library
     #[arg(long, value_name = "NAME", num_args = 0.., value_parser = examples())]
     pub install: Option<Vec<String>>,
 }
@@ -371,14 +371,14 @@ pub struct Info {
 pub struct Check {
     /// Block device or regular file
     pub target: String,
-    /// Try what --tune of a run does: set what is safe, look again, put it back
+    /// Try out --tune: apply the safe settings, check again, restore them
     #[arg(long)]
     pub tune: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Purge {
-    /// Block device or regular file; sim:MODEL is a rehearsal on a drive that is gone with this command
+    /// Block device or regular file; sim:MODEL is a rehearsal on a drive that exists only during this command
     pub target: String,
     /// Confirm that everything on the target is lost, by typing its identity; again for each other namespace
     /// that the method would erase, too

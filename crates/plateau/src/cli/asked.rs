@@ -16,10 +16,10 @@ pub struct Asked {
     /// each in a run of its own
     #[arg(value_name = "TESTS|TARGET", value_parser = TestNames)]
     pub words: Vec<String>,
-    /// Run a preset: a plan that comes with this program (see `plateau plan --list`)
+    /// Run a preset: a plan that ships with Plateau (see `plateau plan --list`)
     #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]
     pub preset: Option<String>,
-    /// Run a plan: a TOML file with tests and settings; what is typed beside it wins
+    /// Run a plan: a TOML file with tests and settings; the command line overrides it
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// Version of the specification [default: that of the plan, else pts-e-2.0]
@@ -34,8 +34,8 @@ pub struct Asked {
     /// Seed of every offset, mix and buffer, and of a simulated drive [default: 1]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Processors for the threads of the load, such as 0-3,8; all: do not pin [default: a core each, near the
-    /// device, while one is left]
+    /// CPUs for the load threads, such as 0-3,8; all: do not pin [default: one core each, close to the
+    /// device, while there are enough]
     #[arg(
         long = "cpus_allowed",
         alias = "cpus-allowed",
@@ -54,16 +54,16 @@ pub struct Asked {
     pub changes: Changes,
 }
 
-/// How I/Os get into the kernel.
+/// The I/O path into the kernel.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Driving {
-    /// io_uring, libaio, psync, or io_uring_cmd for NVMe commands past the block layer [default: what is lightest]
+    /// io_uring, libaio, psync, or io_uring_cmd for NVMe commands that bypass the block layer [default: the cheapest]
     #[arg(long, value_name = "NAME")]
     pub ioengine: Option<String>,
-    /// Poll for completions; needs a block device with poll queues, and goes on without where there are none
+    /// Poll for completions; needs a block device with poll queues, otherwise continues without polling
     #[arg(long, conflicts_with = "sqthread_poll")]
     pub hipri: bool,
-    /// Have a thread of the kernel poll for submissions; it takes a processor
+    /// Let a kernel thread poll for submissions; it occupies one CPU
     #[arg(long = "sqthread_poll", alias = "sqthread-poll")]
     pub sqthread_poll: bool,
 }
@@ -72,11 +72,11 @@ pub struct Driving {
 #[derive(Debug, Clone, Args, Default)]
 pub struct SimFaults {
     /// Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min,
-    /// throttle:after=1min,for=30s,rate=50MB/s, removal:after=5min or power:after=5min; can be repeated, and takes the place of
-    /// the faults that a model file has
+    /// throttle:after=1min,for=30s,rate=50MB/s, removal:after=5min or power:after=5min; repeatable; overrides the faults of a
+    /// model file
     #[arg(long, value_name = "FAULT")]
     pub sim_fault: Vec<String>,
-    /// Simulated drives: inject nothing, also when the model file has faults
+    /// Simulated drives: inject no faults, even if the model file has some
     #[arg(long, conflicts_with = "sim_fault")]
     pub no_sim_faults: bool,
 }
@@ -100,10 +100,10 @@ pub struct Changes {
     /// Seconds per cell, such as 5 or 0.5 [default: 60]
     #[arg(long, value_name = "S")]
     pub cell_seconds: Option<f64>,
-    /// Rounds after which a test without steady state ends, 5 to 25 [default: 25]
+    /// Rounds after which a test ends without steady state, 5 to 25 [default: 25]
     #[arg(long, value_name = "N")]
     pub max_rounds: Option<u32>,
-    /// Go on behind 25 rounds until steady state, for at most 100
+    /// Continue after 25 rounds until steady state, for at most 100
     #[arg(long, conflicts_with = "max_rounds")]
     pub keep_going: bool,
     /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
@@ -118,7 +118,7 @@ pub struct Changes {
     /// LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]
     #[arg(long, value_name = "SIZE")]
     pub ar_amount: Option<String>,
-    /// Pieces that the AR amount is split into (AR Segments) [default: 2048]
+    /// Number of segments of the AR amount (AR Segments) [default: 2048]
     #[arg(long, value_name = "N")]
     pub ar_segments: Option<u32>,
     /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
