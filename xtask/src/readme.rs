@@ -17,6 +17,9 @@ const LONGEST_SECONDS: &str = "1800";
 /// What the id of a run has after its six random letters.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
 
+/// What cargo tells the programs that it runs.
+const OF_CARGO: [&str; 4] = ["CARGO_BIN_", "CARGO_CRATE_", "CARGO_MANIFEST_", "CARGO_PKG_"];
+
 /// A command of a page.
 #[derive(Debug, PartialEq, Eq)]
 struct Typed {
@@ -35,8 +38,9 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
     let clone = place.path().join("plateau");
     let status = Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone).status();
-    if !status.context("cannot start git")?.success() {
-        bail!("the repository cannot be cloned");
+    if !status.is_ok_and(|status| status.success()) {
+        println!("{} is not a repository that git clones; its files are copied instead", root.display());
+        copy(root, &clone)?;
     }
     let user = User::new(root, place.path());
     let mut failed = 0;
@@ -61,6 +65,23 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     } else {
         bail!("{failed} commands of the documents do not do what is written there")
     }
+}
+
+/// Copies a tree without what was built in it.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+        if name == "target" || name == ".git" {
+            continue;
+        }
+        if entry.is_dir() {
+            copy(&entry, &to.join(name))?;
+        } else {
+            fs::copy(&entry, to.join(name)).with_context(|| entry.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 fn verdict(wrong: &Option<String>) -> &'static str {
@@ -136,7 +157,7 @@ impl User {
         // As in a shell, and not as in a chore of cargo.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            if name.starts_with("CARGO") && name != "CARGO_HOME" {
+            if name == "CARGO" || OF_CARGO.iter().any(|part| name.starts_with(part)) {
                 command.env_remove(name);
             }
         }
