@@ -1,10 +1,16 @@
 //! Everything a change must pass, cheapest first; stops at the first failure.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+
+/// Where tests note what they left out; from the root, and by its whole path for tests, which run in their own folders.
+const SKIPS: &str = "target/skipped-tests";
+/// Programs, with spaces between them, without which no test may be left out: who installs them wants them used.
+const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
 /// One thing that must pass.
 struct Step {
@@ -35,7 +41,11 @@ const STEPS: &[Step] = &[
         how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         environment: &[],
     },
-    Step { name: "test", how: How::Cargo(&["test", "--workspace", "--locked"]), environment: &[] },
+    Step {
+        name: "test",
+        how: How::Cargo(&["test", "--workspace", "--locked"]),
+        environment: &[(skips::FILE, SKIPS)],
+    },
     // Behind `test`, because it tries the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
@@ -56,6 +66,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     }
     let begun = Instant::now();
     let mut skipped = Vec::new();
+    drop(std::fs::remove_file(root.join(SKIPS)));
     for (i, step) in STEPS.iter().enumerate() {
         println!("[{}/{}] {}", i + 1, STEPS.len(), step.line());
         let step_begun = Instant::now();
@@ -73,8 +84,22 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     }
     let without =
         if skipped.is_empty() { String::new() } else { format!(", without {}", skipped.join(", ")) };
-    println!("ci passed in {}{without}", seconds(begun.elapsed()));
+    let left_out = std::fs::read_to_string(root.join(SKIPS)).unwrap_or_default();
+    let left_out: BTreeSet<skips::Skip> = skips::parse(&left_out).into_iter().collect();
+    left_out.iter().for_each(|skip| println!("skipped: {}: {}", skip.test, skip.reason));
+    check_required(&left_out, &std::env::var(REQUIRED).unwrap_or_default())?;
+    println!("ci passed in {}{without}; {} tests skipped", seconds(begun.elapsed()), left_out.len());
     Ok(())
+}
+
+/// A program that was installed for the tests and is not found all the same is a fault.
+fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::Result<()> {
+    let is_required = |program: &str| required.split_whitespace().any(|name| name == program);
+    let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));
+    match missing {
+        Some(skip) => bail!("{} was skipped, and what it needs is in {REQUIRED}: {}", skip.test, skip.reason),
+        None => Ok(()),
+    }
 }
 
 impl Step {
@@ -104,7 +129,10 @@ impl Step {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
             .args(words)
-            .envs(self.environment.iter().copied())
+            .envs(self.environment.iter().map(|(name, value)| match *name {
+                skips::FILE => (*name, root.join(value).into_os_string()),
+                _ => (*name, value.into()),
+            }))
             .current_dir(root)
             .status()
             .context("cannot start cargo")?;
@@ -134,6 +162,16 @@ mod tests {
         for step in STEPS.iter().filter(|step| step.name != "fmt") {
             assert!(!matches!(step.how, How::Cargo(words) if !words.contains(&"--locked")), "{}", step.name);
         }
+    }
+
+    #[test]
+    fn a_test_may_not_be_skipped_for_what_is_required() {
+        let left_out: BTreeSet<_> =
+            skips::parse("a\tfio\tfio is not installed\nb\t\tno loop device\n").into_iter().collect();
+        assert!(check_required(&left_out, "").is_ok());
+        assert!(check_required(&left_out, "fiona chromium").is_ok());
+        let error = check_required(&left_out, "chromium fio").unwrap_err().to_string();
+        assert!(error.contains("a was skipped") && error.contains("fio is not installed"), "{error}");
     }
 
     #[test]

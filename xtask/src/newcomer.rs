@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 
 /// Crates that a test of the PTS needs.
-const CRATES: [&str; 3] = ["stdx", "record", "pts"];
+const CRATES: [&str; 4] = ["skips", "stdx", "record", "pts"];
 const PAGE: &str = "CONTRIBUTING.md";
 /// What the example is in the page and in the crate.
 const MARK: &str = "<!-- crates/pts/src/tests/toy.rs -->";

@@ -192,7 +192,7 @@ mod tests {
                 let until = Until::AmountBytes(10_000 * 4096);
                 let asked = Workload { threads, read_percent: 65, until, ..workload(queue_depth, 1) };
                 let done = match rehearse(nowhere, &asked) {
-                    Err(error) if nowhere == Nowhere::NoOpRing => return eprintln!("skipped: {error}"),
+                    Err(error) if nowhere == Nowhere::NoOpRing => return skips::skip!("{error}"),
                     other => other.expect("a rehearsal").segment,
                 };
                 let ios = done.read.ios + done.write.ios;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_clock_that_goes_wrong_ends_a_run_and_voids_it() {
         if !Clock::start().is_counter() {
-            return eprintln!("skipped: the processor's counter is not used here");
+            return skips::skip!("the processor's counter is not used here");
         }
         let places = Places::of(&Roots::default(), None, None).expect("processors");
         let manner = Manner { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };

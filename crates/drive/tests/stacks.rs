@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match prepared() {
         Ok((place, templates)) => judged(&place, &templates),
         Err(error) => {
-            eprintln!("skipped: stacks need root and loop devices: {error}");
+            skips::skip!("stacks need root and loop devices: {error}");
             ExitCode::SUCCESS
         }
     }

@@ -159,7 +159,7 @@ fn files_that_may_not_grow_fail_the_commands_that_write_them() {
 #[test]
 fn a_clock_in_any_year_is_only_a_clock() {
     let Some(library) = FAKETIME.iter().find(|path| std::path::Path::new(path).exists()) else {
-        return eprintln!("skipped: no libfaketime (package faketime)");
+        return skips::without("faketime");
     };
     let stage = Stage::new();
     for time in ["@9999-12-31 23:59:30", "@1960-01-01 00:00:00"] {
@@ -189,7 +189,7 @@ fn a_target_that_cannot_be_read_is_no_target() {
     let behaviour = Behaviour { bad_sector: Some(0), ..Default::default() };
     let device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
         Ok(device) => device,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skips::skip!("{why}"),
     };
     let name = device.device.as_str();
     for (words, wanted) in [

@@ -49,7 +49,7 @@ fn is_missing() -> bool {
     let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let missing = !version.is_ok_and(|status| status.success());
     if missing {
-        eprintln!("skipped: there is no {BROWSER}");
+        skips::without(BROWSER);
     }
     missing
 }

@@ -101,7 +101,7 @@ fn every_kind_of_test_on_a_zram_device() {
 #[test]
 fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("left out: there is no /dev/shm");
+        return skips::skip!("there is no /dev/shm");
     };
     let bench = Bench::within(memory);
     let scratch = bench.path("scratch.bin");
@@ -118,7 +118,7 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
         .collect();
     // Memory answers as fast as one thread asks: unless others take its processor, that is all the thread does.
     if limited.is_empty() {
-        return eprintln!("left out: the machine is too busy for a thread of its own");
+        return skips::skip!("the machine is too busy for a thread of its own");
     }
     assert!(test["notes"].to_string().contains("HOST-LIMITED: "), "{test}");
     let shown = bench.ok(&["show", document["run"].as_str().unwrap()]);
@@ -153,7 +153,7 @@ fn refused_targets_keep_every_byte() {
     let Some(device) = attach(&image, &[]) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", "-F", &device.path]).status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: no mkfs.ext4");
+        skips::without("mkfs.ext4");
         return;
     }
     let identity = identity(&bench, &device.path);
@@ -194,7 +194,7 @@ fn finds_the_plateau_behind_a_write_cliff() {
     let fast = Behaviour { total_iops: 4000, ..Behaviour::default() };
     let daemon = match StorageDaemon::start(bench.dir.path(), SIZE, fast) {
         Ok(daemon) => daemon,
-        Err(reason) => return eprintln!("skipped: {reason}"),
+        Err(reason) => return skips::skip!("{reason}"),
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
@@ -231,7 +231,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
     let bench = Bench::beside_the_build();
     let mut daemon = match StorageDaemon::start(bench.dir.path(), SIZE, Behaviour::default()) {
         Ok(daemon) => daemon,
-        Err(reason) => return eprintln!("skipped: {reason}"),
+        Err(reason) => return skips::skip!("{reason}"),
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
@@ -324,7 +324,7 @@ fn another_device_under_the_same_path_is_not_resumed() {
     let content = vec![7u8; SIZE as usize];
     std::fs::write(&other, &content).unwrap();
     if let Err(reason) = device.exchange(&other) {
-        return eprintln!("skipped: {reason}");
+        return skips::skip!("{reason}");
     }
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(3, &["resume", &id]);

@@ -20,7 +20,7 @@ impl Untuned {
         let set = std::fs::write(device.setting("nomerges"), "0")
             .and_then(|()| std::fs::write(device.setting("iostats"), "1"));
         if let Err(error) = set {
-            eprintln!("skipped: settings of {} cannot be changed: {error}", device.path());
+            skips::skip!("settings of {} cannot be changed: {error}", device.path());
             return None;
         }
         Some(device)
@@ -80,7 +80,7 @@ fn nobody_elses_device_is_tuned() {
     let Some(device) = Untuned::attach(&bench.path("image")) else { return };
     let made = Command::new("mkswap").arg(device.path()).output();
     if !made.is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: no mkswap");
+        return skips::without("mkswap");
     }
     assert!(bench.fails(3, &["check", device.path(), "--tune"]).contains("swap space"));
     assert_eq!(device.merges_and_stats(), ("0".into(), "1".into()));

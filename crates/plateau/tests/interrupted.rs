@@ -234,7 +234,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     if bench.json(&["show", &id])["target"]["attachment"].is_null() {
-        eprintln!("skipped: the file system tells no time of birth");
+        skips::skip!("the file system tells no time of birth");
         return;
     }
 

@@ -59,7 +59,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     let setting = format!("/sys/block/{}/queue/nomerges", device.path.trim_start_matches("/dev/"));
     if let Err(error) = std::fs::write(&setting, "0") {
-        return eprintln!("skipped: {setting} cannot be changed: {error}");
+        return skips::skip!("{setting} cannot be changed: {error}");
     }
     let identity = identity(&bench, &device.path);
     let plateau =
@@ -112,7 +112,7 @@ fn hangups_do_not_cut_the_end_short_and_do_not_reach_what_nohup_started() {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let Ok(mut child) = child else { return eprintln!("skipped: no nohup") };
+    let Ok(mut child) = child else { return skips::without("nohup") };
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
     signal("HUP", &child);
     assert!(child.wait().unwrap().success());
@@ -213,7 +213,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     let behaviour = Behaviour::default();
     let mut device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
         Ok(device) => device,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skips::skip!("{why}"),
     };
     let name = device.device.clone();
     let words = ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based"];

@@ -18,7 +18,7 @@ const NOBODY: u32 = 65534;
 fn is_root() -> bool {
     let root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     if !root {
-        eprintln!("left out: only root can make files of another user");
+        skips::skip!("only root can make files of another user");
     }
     root
 }
@@ -234,7 +234,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
 #[test]
 fn a_link_in_the_place_of_a_file_just_made_is_not_followed() {
     if !is_there("strace") {
-        return eprintln!("skipped: no strace");
+        return skips::without("strace");
     }
     let bench = Bench::beside_the_build();
     let [target, aside, victim] = ["target", "aside", "victim"].map(|name| bench.path(name));

@@ -74,7 +74,7 @@ fn pages(pdf: &[u8]) -> Option<Vec<String>> {
     let path = folder.path().join("it.pdf");
     std::fs::write(&path, pdf).unwrap();
     let Ok(output) = Command::new("pdftotext").arg(&path).arg("-").output() else {
-        eprintln!("left out: pdftotext is not installed");
+        skips::without("pdftotext");
         return None;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -18,7 +18,7 @@ fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
         command.arg("-");
     }
     let Ok(output) = command.output() else {
-        eprintln!("left out: {program} is not installed");
+        skips::without(program);
         return None;
     };
     // Poppler reports the flag `Suspects` of a tagged file where it is false, which is right there.

@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn large_memory_is_to_have_huge_pages_and_keeps_what_is_in_it() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
-            eprintln!("skipped: this kernel has no huge pages that are asked for");
+            skips::skip!("this kernel has no huge pages that are asked for");
             return;
         }
         let memory = vec![7u8; 64 << 20];

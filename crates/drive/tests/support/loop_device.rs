@@ -32,7 +32,7 @@ pub struct Loop {
 impl Loop {
     /// A device over a file or device that exists; none, with a printed reason, where that is impossible.
     pub fn over(image: &Path, options: &[&str]) -> Option<Self> {
-        Self::attached(image, options).inspect_err(|reason| eprintln!("skipped: {reason}")).ok()
+        Self::attached(image, options).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
 
     /// The same, with the reason to skip as the error.

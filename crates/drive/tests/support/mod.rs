@@ -16,7 +16,7 @@ use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
 
 /// Prints why a test was not done.
 pub fn skip(reason: &str) {
-    eprintln!("skipped: {reason}");
+    skips::skip!("{reason}");
 }
 
 /// Runs a program; its output, or what it said when it failed.

@@ -19,7 +19,7 @@ pub struct Zram {
 impl Zram {
     /// A device of `bytes`; none, with a printed reason, where that is impossible.
     pub fn new(bytes: u64) -> Option<Self> {
-        made(bytes).inspect_err(|reason| eprintln!("skipped: {reason}")).ok()
+        made(bytes).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
 }
 

@@ -1,0 +1,77 @@
+//! For tests: what they leave out because root, a program or a kernel feature is missing.
+//!
+//! Each skip is a line on standard error, and one in the file that the variable [`FILE`] names: `cargo xtask ci` prints and
+//! counts those at its end, because a passed test does not show what it printed.
+#![forbid(unsafe_code)]
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+/// Environment variable with the path of the file that collects skips.
+pub const FILE: &str = "PLATEAU_SKIPS";
+
+/// Says that a test, or a part of it, is left out; takes a format string.
+#[macro_export]
+macro_rules! skip {
+    ($($reason:tt)*) => { $crate::record(None, &format!($($reason)*)) };
+}
+
+/// Says that a test is left out because `program` is not installed.
+pub fn without(program: &str) {
+    record(Some(program), &format!("{program} is not installed"));
+}
+
+/// Writes one line: test, program (or nothing) and reason, with tabs between them.
+///
+/// # Panics
+/// When the file cannot be written: the skip would be silent.
+pub fn record(program: Option<&str>, reason: &str) {
+    eprintln!("skipped: {reason}");
+    let Some(path) = std::env::var_os(FILE) else { return };
+    let line = line(std::thread::current().name().unwrap_or("?"), program, reason);
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    file.and_then(|mut file| file.write_all(line.as_bytes())).expect("skips can be recorded");
+}
+
+fn line(test: &str, program: Option<&str>, reason: &str) -> String {
+    let reason = reason.replace(['\n', '\t'], " ");
+    format!("{test}\t{}\t{reason}\n", program.unwrap_or_default())
+}
+
+/// A recorded skip.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skip {
+    /// Name of the test.
+    pub test: String,
+    /// The program that is missing, where that is the reason.
+    pub program: Option<String>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// The skips of a file; lines that are not skips are left out.
+#[must_use]
+pub fn parse(text: &str) -> Vec<Skip> {
+    let skip = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        let (test, program, reason) = (parts.next()?, parts.next()?, parts.next()?);
+        let program = (!program.is_empty()).then(|| program.to_owned());
+        Some(Skip { test: test.to_owned(), program, reason: reason.to_owned() })
+    };
+    text.lines().filter_map(skip).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let text = line("a::b", Some("fio"), "fio is\nnot installed") + &line("c", None, "no loop device");
+        let skips = parse(&text);
+        assert_eq!(skips.len(), 2);
+        assert_eq!((&skips[0].test[..], skips[0].program.as_deref()), ("a::b", Some("fio")));
+        assert_eq!(skips[0].reason, "fio is not installed");
+        assert_eq!((&skips[1].reason[..], &skips[1].program), ("no loop device", &None));
+    }
+}
