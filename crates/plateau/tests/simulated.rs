@@ -166,13 +166,29 @@ fn wrong_command_lines_touch_nothing() {
 #[test]
 fn the_newest_runs_are_named_by_their_age() {
     let bench = Bench::new();
-    assert!(bench.fails(6, &["show", "latest"]).contains("holds 0 runs"));
+    assert!(bench.fails(6, &["show", "latest"]).contains("which holds 0;"));
     let ids = [1, 2].map(|_| bench.json(&SMALL)["run"].as_str().expect("an id").to_owned());
     for (name, id) in [("latest", &ids[1]), ("last", &ids[1]), ("latest~0", &ids[1]), ("latest~1", &ids[0])] {
         assert_eq!(bench.json(&["show", name])["run"], **id, "{name}");
     }
-    assert!(bench.fails(6, &["show", "latest~2"]).contains("holds 2 runs"));
+    assert!(bench.fails(6, &["show", "latest~2"]).contains("which holds 2;"));
     assert!(bench.fails(6, &["show", "latest~x"]).contains("no run 'latest~x'"));
+}
+
+#[test]
+fn reports_are_written_in_the_format_of_their_names() {
+    let bench = Bench::new();
+    let (pdf, wrong) = (bench.path("out.pdf"), bench.path("out.docx"));
+    let run = |path: &std::path::Path| {
+        [&SMALL[..], &["--report", path.to_str().expect("a path")]].concat().join(" ")
+    };
+    let refused = bench.fails(2, &run(&wrong).split(' ').collect::<Vec<_>>());
+    assert!(refused.contains(".pdf") && bench.runs().is_empty(), "{refused}");
+    bench.ok(&run(&pdf).split(' ').collect::<Vec<_>>());
+    assert!(std::fs::read(&pdf).expect("a report").starts_with(b"%PDF"));
+    let json = bench.path("out.json");
+    bench.ok(&["report", "latest", json.to_str().expect("a path")]);
+    assert!(text(&json).starts_with('{'));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub enum LibraryError {
         library: PathBuf,
     },
     /// `latest~N` goes back further than there are runs.
-    #[error("there is no '{wanted}': {} holds {count} runs; `plateau runs` lists them", library.display())]
+    #[error("no run '{wanted}' in {}, which holds {count}; `plateau runs` lists what is there", library.display())]
     TooFewRuns {
         /// What was asked for.
         wanted: String,

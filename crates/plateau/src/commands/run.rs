@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::cli::{Cli, Publisher, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::wanted::Wanted;
-use crate::{campaign, conduct, output, publication, report_file};
+use crate::{campaign, conduct, output, printer, publication, report_file};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     let mut wanted = Wanted::each(&options.asked)?;
@@ -22,6 +22,11 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     output::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
     let done = conduct::perform(cli.library.as_deref(), wanted.remove(0), options)?;
     let publication = publication::of(&done, &Publisher::default())?;
-    report_file::write_all(&done, &reports, publication, cli.json)?;
-    conduct::finish(cli, done)
+    let written = report_file::write_all(&done, &reports, publication, cli.json)?;
+    conduct::finish(cli, done)?;
+    if cli.json {
+        return Ok(());
+    }
+    let lines: String = written.iter().map(|(_, path)| format!("report    {}\n", path.display())).collect();
+    printer::print(&lines)
 }
