@@ -125,6 +125,9 @@ impl Stored for FlawedFile {
     fn try_lock(&self) -> io::Result<bool> {
         self.inner.try_lock()
     }
+    fn is_locked(&self) -> io::Result<bool> {
+        self.inner.is_locked()
+    }
     fn found(&self) -> io::Result<Found> {
         self.inner.found()
     }

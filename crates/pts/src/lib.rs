@@ -14,6 +14,7 @@ pub mod forecast;
 pub mod harmonic;
 pub mod host_limit;
 pub mod limits;
+pub mod phase;
 pub mod plan;
 pub mod preset;
 pub mod probe;

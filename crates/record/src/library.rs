@@ -70,6 +70,20 @@ pub enum LibraryError {
         /// Where.
         path: PathBuf,
     },
+    /// A run that goes on cannot be removed.
+    #[error("{id} is in progress; stop it first")]
+    InProgress {
+        /// The run.
+        id: String,
+    },
+    /// The directory of a run holds something that is not a regular file.
+    #[error("{} is not a file of the run, so {id} was not removed; remove that first", path.display())]
+    Foreign {
+        /// The run.
+        id: String,
+        /// What is in the way.
+        path: PathBuf,
+    },
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -323,6 +337,31 @@ impl Run {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok(loaded)
+    }
+
+    /// Whether a process is working on it right now.
+    ///
+    /// # Errors
+    /// When the journal cannot be opened, or the file system has no locks.
+    pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
+        let path = self.journal_path();
+        self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
+    }
+
+    /// Removes it from its library for good: at once under its name, and its files one by one after that. Left-overs of a
+    /// removal that was cut off are removed when the next run starts.
+    ///
+    /// # Errors
+    /// When it is in progress, or its directory is a link or holds anything but regular files; then it is still there.
+    /// When the system refuses.
+    pub fn remove(self) -> Result<(), LibraryError> {
+        let journal = self.journal_path();
+        let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
+        match held.try_lock() {
+            Ok(true) => nascent::remove_run(&*self.storage, &self.dir, &self.file.id),
+            Ok(false) => Err(LibraryError::InProgress { id: self.file.id }),
+            Err(error) => Err(io("lock", &journal, error)),
+        }
     }
 
     /// Opens the journal to go on with it.

@@ -124,6 +124,12 @@ pub trait Stored: Debug + Send {
     /// When the system refuses.
     fn try_lock(&self) -> io::Result<bool>;
 
+    /// Whether another process has locked it; takes no lock.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn is_locked(&self) -> io::Result<bool>;
+
     /// What this is.
     ///
     /// # Errors

@@ -225,3 +225,56 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
     assert!(library.create(run_file("abcdef-iops")).is_err(), "a run is not created twice");
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
 }
+
+#[test]
+fn a_removal_that_is_cut_off_anywhere_leaves_a_whole_run_or_none() {
+    let process = process(Disk::default(), Vec::new());
+    for id in ["first", "second"] {
+        library(&process).create_with(run_file(id), MORE).expect("a run");
+    }
+    let (before, begun) = (process.disk(), process.log().len());
+    library(&process).find("second").expect("a run").remove().expect("removed");
+    let log = &process.log()[begun..];
+    let mut seen = [0, 0];
+    for (place, crash, disk) in survivors(&before, log) {
+        let ids = look(disk).unwrap_or_else(|torn| panic!("{crash:?} at {place}: {torn}"));
+        let is_there = ids.len() == 2;
+        assert!(is_there || ids == ["first"], "{crash:?} at {place}: {ids:?}");
+        seen[usize::from(is_there)] += 1;
+    }
+    assert!(seen[0] > CRASHES && seen[1] > CRASHES, "{seen:?}");
+}
+
+#[test]
+fn a_run_in_progress_is_known_and_stays() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let library = Library::at(dir.path());
+    let (run, journal) = library.create(run_file("abcdef-iops")).expect("a run");
+    assert!(run.is_in_progress().expect("a lock"));
+    assert!(matches!(run.clone().remove(), Err(LibraryError::InProgress { .. })));
+    drop(journal);
+    assert!(!run.is_in_progress().expect("a lock"));
+    assert_eq!(run.load().expect("a journal").entries.len(), 1, "it was not touched");
+}
+
+#[test]
+fn a_removal_follows_no_link_and_takes_nothing_that_is_no_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let library = Library::at(dir.path().join("runs"));
+    let (run, _) = library.create(run_file("abcdef-iops")).expect("a run");
+    let other = dir.path().join("other");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("kept"), "").expect("a file");
+    let link = run.dir.join("link");
+    std::os::unix::fs::symlink(&other, &link).expect("a link");
+    assert!(matches!(run.clone().remove(), Err(LibraryError::Foreign { path, .. }) if path == link));
+    std::fs::remove_file(&link).expect("removed");
+    let alias = library.root().join("alias");
+    std::os::unix::fs::symlink(&run.dir, &alias).expect("a link");
+    let by_alias = record::Run::open(&alias).expect("a run");
+    assert!(matches!(by_alias.remove(), Err(LibraryError::Foreign { .. })));
+    assert!(other.join("kept").exists() && run.load().is_ok());
+    std::fs::write(run.dir.join("report.html"), "").expect("a file");
+    run.clone().remove().expect("removed");
+    assert!(!run.dir.exists() && std::fs::read_dir(library.root()).expect("a folder").count() == 1);
+}

@@ -13,7 +13,7 @@ use std::fmt;
 use rustix::fs::FileType;
 
 pub use folder::{Folder, WriteError};
-pub use lock::try_lock;
+pub use lock::{is_locked, try_lock};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 

@@ -1,7 +1,8 @@
-//! A run's directory before it has its name.
+//! A run's directory before it has its name, and after it lost it.
 //!
 //! It is made under another name, its content and entries are synced, and then it is renamed. It stays locked until
-//! then, so that what is locked is being made, and what is not was left by a process that is gone.
+//! then, so that what is locked is being made, and what is not was left by a process that is gone. A run is removed the
+//! other way round.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ impl Nascent {
             // From under its name first, so that it is never seen in part.
             let _ = self.storage.rename(dir, &self.dir);
         }
-        remove(&*self.storage, &self.root, &self.dir);
+        let _ = remove(&*self.storage, &self.root, &self.dir);
     }
 }
 
@@ -86,21 +87,42 @@ pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let Ok(held) = storage.open_folder(dir) else { return };
     let same = held.found().is_ok_and(|found| storage.look(dir).is_ok_and(|there| there == found));
     if is_folder && same && matches!(held.try_lock(), Ok(true)) {
-        remove(storage, root, dir);
+        let _ = remove(storage, root, dir);
     }
 }
 
-/// Removes files and then the directory; one that holds anything else stays.
-fn remove(storage: &dyn Storage, root: &Path, dir: &Path) {
+/// Takes a run's name away, and then removes its files.
+pub(super) fn remove_run(storage: &dyn Storage, dir: &Path, id: &str) -> Result<(), LibraryError> {
+    let root = dir.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = storage.list(dir).map_err(|e| io("list", dir, e))?;
+    let is_folder = storage.look(dir).is_ok_and(|found| found.kind == FoundKind::Folder);
+    let mut paths = names.iter().map(|name| dir.join(name));
+    let foreign = if is_folder { paths.find(|path| !is_file(storage, path)) } else { Some(dir.into()) };
+    if let Some(path) = foreign {
+        return Err(LibraryError::Foreign { id: id.into(), path });
+    }
+    // Locked, so that no other process takes it for a left-over in the meantime.
+    let held = storage.open_folder(dir).map_err(|e| io("open", dir, e))?;
+    let _ = held.try_lock();
+    let gone = root.join(format!("{PREFIX}removed-{id}"));
+    storage.rename(dir, &gone).map_err(|e| io("remove", dir, e))?;
+    remove(storage, root, &gone).map_err(|e| io("remove", &gone, e))
+}
+
+/// Removes files and then the directory; one that holds anything else stays. What is left after an error is tried again
+/// at the next start.
+fn remove(storage: &dyn Storage, root: &Path, dir: &Path) -> std::io::Result<()> {
     // It may have had another name before, and would have that again after a loss of power, with its files gone.
-    if sync_folder(storage, root).is_err() {
-        return;
-    }
-    let Ok(names) = storage.list(dir) else { return };
+    sync_folder(storage, root)?;
+    let names = storage.list(dir)?;
     let paths: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
-    if paths.iter().all(|path| storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)) {
-        // What cannot be removed now is tried again at the next start.
-        let _ = paths.iter().try_for_each(|path| storage.remove_file(path));
-        let _ = storage.remove_folder(dir);
+    if paths.iter().all(|path| is_file(storage, path)) {
+        paths.iter().try_for_each(|path| storage.remove_file(path))?;
+        storage.remove_folder(dir)?;
     }
+    Ok(())
+}
+
+fn is_file(storage: &dyn Storage, path: &Path) -> bool {
+    storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)
 }

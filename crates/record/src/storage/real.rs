@@ -100,6 +100,10 @@ impl Stored for File {
         stdx::files::try_lock(self)
     }
 
+    fn is_locked(&self) -> io::Result<bool> {
+        stdx::files::is_locked(self)
+    }
+
     fn found(&self) -> io::Result<Found> {
         Ok(found(&self.metadata()?))
     }

@@ -390,6 +390,12 @@ impl Stored for Open {
         }
     }
 
+    fn is_locked(&self) -> io::Result<bool> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        Ok(inner.locks.iter().any(|(node, owner)| *node == self.node && *owner != self.number))
+    }
+
     fn found(&self) -> io::Result<Found> {
         let mut inner = self.process.inner();
         inner.call(Call::Read)?;

@@ -27,6 +27,23 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Whether another process holds a lock on `file`; leaves it as it was. Held means the same as for [`try_lock`], which
+/// waits out the moment that this takes.
+///
+/// # Errors
+/// When the file system has no locks, or the system refuses.
+pub fn is_locked(file: &File) -> io::Result<bool> {
+    let deadline = Instant::now() + WITHIN;
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return file.unlock().map(|()| false),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(EVERY),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +63,18 @@ mod tests {
         // On a busy host the other thread may come late.
         while !try_lock(&other).expect("locks") {}
         released.join().expect("a thread");
+    }
+
+    #[test]
+    fn to_ask_for_a_lock_is_not_to_take_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let open = || File::options().create(true).append(true).read(true).open(&path).expect("a file");
+        let (holder, other) = (open(), open());
+        assert!(!is_locked(&other).expect("locks"));
+        assert!(try_lock(&holder).expect("locks"), "nobody took it");
+        assert!(is_locked(&other).expect("locks"));
+        drop(holder);
+        assert!(!is_locked(&other).expect("locks"));
     }
 }
