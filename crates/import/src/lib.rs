@@ -183,6 +183,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         plan: None,
         driving: None,
         beside: None,
+        labels: record::Labels::default(),
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

@@ -1,6 +1,7 @@
 //! The command line; help texts, completions and man pages are made from it.
 
 mod asked;
+mod library;
 mod load;
 mod tests_argument;
 mod words;
@@ -11,6 +12,7 @@ use asked::profiles;
 pub use asked::{Asked, Changes, Driving, SimFaults};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
 pub use load::{Load, OutputFormat};
 use record::CacheChoice;
 
@@ -38,10 +40,11 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
 unwritable, or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds, or `check` found what \
-would invalidate results; 130 interrupted \
+would invalidate results; 8 a run is in progress (status); 130 interrupted \
 (resume with `plateau resume RUN`).
 
-RUN is an id, a unique beginning of one, the path of a run's directory, or `latest` (`latest~1` is the run before it).";
+RUN is an id, a unique beginning of one, the name given with --name, the path of a run's directory, or `latest` \
+(`latest~1` is the run before it).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -54,13 +57,21 @@ pub enum Command {
     /// Continue an interrupted run
     Resume(Resume),
     /// List the runs in the library
-    Runs,
+    Runs(Runs),
+    /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
+    Status,
     /// Show the results of a run
     Show(Show),
     /// Check that the journal of a run is intact, and judge the run again with this version
     Verify(Verify),
     /// Write the report of a run, or export its data
     Report(Report),
+    /// Show the report of a run in the browser
+    Open(Open),
+    /// Export the data of runs to files for other programs
+    Export(Export),
+    /// Remove runs from the library for good
+    Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
     /// Import results of another tool into the library: TKperf, fio, published figures
@@ -106,7 +117,7 @@ pub struct Demo {
     pub seed: u64,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Default)]
 #[command(
     override_usage = "plateau run [OPTIONS] TESTS TARGET [TARGET]...\n       plateau run [OPTIONS] PRESET TARGET\n       plateau run [OPTIONS] --plan FILE TARGET"
 )]
@@ -121,6 +132,11 @@ pub struct Run {
     /// times
     #[arg(long, value_name = "FILE")]
     pub report: Vec<PathBuf>,
+    /// Show what the run would take, write and erase, as `plateau plan` does, and do not run it
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub labels: Labelling,
     #[command(flatten)]
     pub handling: Handling,
 }

@@ -5,20 +5,24 @@ mod compare;
 mod completions;
 mod demo;
 mod examples;
+mod export;
 mod import;
 mod info;
 mod list;
 mod load;
 mod man;
+mod open;
 mod own;
 mod plan;
 mod purge;
 mod report;
 mod resume;
+mod rm;
 mod run;
 mod runs;
 mod show;
 mod sim;
+mod status;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -31,10 +35,14 @@ pub fn run(cli: &Cli) -> Done {
         Command::Run(options) => run::run(cli, options),
         Command::Plan(options) => plan::run(cli, options),
         Command::Resume(options) => resume::run(cli, options),
-        Command::Runs => runs::run(cli),
+        Command::Runs(options) => runs::run(cli, options),
+        Command::Status => status::run(cli),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),
+        Command::Open(options) => open::run(cli, options),
+        Command::Export(options) => export::run(cli, options),
+        Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
         Command::Import(options) => import::run(cli, options),
         Command::Examples(options) => examples::run(cli, options),

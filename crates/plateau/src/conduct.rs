@@ -161,6 +161,7 @@ pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
         plan: wanted.plan,
         driving: wanted.driving,
         beside: None,
+        labels: wanted.labels,
     };
     settings::check_range(&file, &wanted.changes).map_err(usage)?;
     preflight::check(&file)?;

@@ -23,6 +23,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         Exit::Regressed,
         "a condition of `compare --fail-if` holds, or `check` found what would invalidate results",
     ),
+    (Exit::InProgress, "`status` found a run in progress"),
     (
         Exit::Interrupted,
         "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the process stood \
@@ -40,6 +41,7 @@ pub enum Exit {
     Device,
     Run,
     Regressed,
+    InProgress,
     Interrupted,
 }
 
@@ -54,6 +56,7 @@ impl Exit {
             Self::Device => 5,
             Self::Run => 6,
             Self::Regressed => 7,
+            Self::InProgress => 8,
             Self::Interrupted => 130,
         }
     }
@@ -63,7 +66,7 @@ impl Exit {
     /// Of several failures the one with the highest decides: a device that failed says more than an interruption.
     pub const fn gravity(self) -> u8 {
         match self {
-            Self::Interrupted => 0,
+            Self::InProgress | Self::Interrupted => 0,
             Self::Usage => 1,
             Self::Refused => 2,
             Self::Unusable => 3,
@@ -84,6 +87,8 @@ pub struct Failure {
     found: serde_json::Map<String, serde_json::Value>,
     /// Standard output has it already, in the document of what was found.
     told: bool,
+    /// There is nothing to say.
+    is_silent: bool,
     error: anyhow::Error,
 }
 
@@ -92,7 +97,14 @@ pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, run: None, found: serde_json::Map::new(), told: false, error: error.into() }
+        Self {
+            exit,
+            run: None,
+            found: serde_json::Map::new(),
+            told: false,
+            is_silent: false,
+            error: error.into(),
+        }
     }
 
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
@@ -117,12 +129,20 @@ impl Failure {
         self
     }
 
+    /// The result has been printed, and only the exit code is left to give.
+    pub fn silent(exit: Exit) -> Self {
+        Self { is_silent: true, ..Self::text(exit, "") }
+    }
+
     /// The whole chain of causes on one line.
     pub fn message(&self) -> String {
         format!("{:#}", self.error)
     }
 
     pub fn print(&self, json: bool) {
+        if self.is_silent {
+            return;
+        }
         let message = self.message();
         if json && !self.told {
             let mut document = self.found.clone();

@@ -7,8 +7,9 @@ use pts::{Outcome, Profile, Replayed, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
-use stdx::units::{amount_base10, count_of, grouped};
+use stdx::units::{amount_base10, count_of, grouped, span};
 
+use crate::cli::State;
 use crate::failure::{Done, Exit, Failure};
 use crate::{checks, health, places};
 
@@ -17,6 +18,8 @@ pub struct Summary {
     pub run: Run,
     pub loaded: Loaded,
     pub replayed: Replayed,
+    /// A process is working on it.
+    is_in_progress: bool,
 }
 
 impl Summary {
@@ -24,13 +27,57 @@ impl Summary {
         let loaded = run.load()?;
         let replayed =
             pts::replay(&run.file, &loaded.entries).map_err(|text| Failure::text(Exit::Run, text))?;
-        Ok(Self { run, loaded, replayed })
+        Ok(Self { run, loaded, replayed, is_in_progress: false })
     }
 
-    /// The state in a word: `complete`, `not complete`, or why it was interrupted.
+    /// The same of a run that another process may be working on.
+    pub fn live(run: Run) -> Done<Self> {
+        // Asked first: a run that ends meanwhile is shown as it was, and one that was cut never as running. Where that
+        // cannot be known, such as without locks, it counts as not in progress.
+        let is_in_progress = run.is_in_progress().unwrap_or(false);
+        Ok(Self { is_in_progress, ..Self::of(run)? })
+    }
+
+    fn is_closed(&self) -> bool {
+        self.loaded.entries.iter().any(|e| matches!(e.event, Event::Closed))
+    }
+
+    /// The state in a word: `complete`, `running` or `not complete`.
     pub fn state(&self) -> &'static str {
-        let closed = self.loaded.entries.iter().any(|e| matches!(e.event, Event::Closed));
-        if closed { "complete" } else { "not complete" }
+        match (self.is_closed(), self.is_in_progress) {
+            (true, _) => "complete",
+            (false, true) => "running",
+            (false, false) => "not complete",
+        }
+    }
+
+    /// What a run in progress is doing, and since when; none for others.
+    pub fn in_progress(&self) -> Option<String> {
+        if self.state() != "running" {
+            return None;
+        }
+        let now = record::wall_now();
+        let age = |since: jiff::Timestamp| elapsed(since, now);
+        let last = self.loaded.entries.last().map_or(self.run.file.created, |entry| entry.wall);
+        let phase = pts::phase::phase(&self.loaded.entries);
+        Some(format!("running for {}; {phase}; last record {} ago", age(self.run.file.created), age(last)))
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> State {
+        let outcomes = &self.replayed.outcomes;
+        if self.state() == "running" {
+            State::Running
+        } else if !self.is_closed() || outcomes.iter().any(|o| o.stop.is_some()) {
+            State::Incomplete
+        } else if outcomes.iter().any(|o| o.converged == Some(false)) {
+            State::Unsteady
+        } else if outcomes.iter().any(|o| o.converged == Some(true)) {
+            State::Steady
+        } else {
+            // Tests over time alone: there is no steady state to reach.
+            State::Complete
+        }
     }
 
     pub fn text(&self) -> String {
@@ -38,6 +85,16 @@ impl Summary {
         let mut out = String::new();
         let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
         line("run", &file.id);
+        if let Some(name) = &file.labels.name {
+            line("name", name);
+        }
+        if !file.labels.tags.is_empty() {
+            line("tags", &file.labels.tags.join(", "));
+        }
+        file.labels.notes.iter().for_each(|note| line("note", note));
+        if let Some(doing) = self.in_progress() {
+            line("state", &doing);
+        }
         line("target", &target(file));
         let members = file.target.array.iter().flat_map(|array| &array.members);
         members.for_each(|member| line("member", &format!("{} {}", member.path, member.words())));
@@ -62,7 +119,7 @@ impl Summary {
                     (threads, depth) => format!("{}, {profile}, TC {threads} QD {depth}", outcome.title),
                 },
             );
-            line("verdict", &verdict(outcome));
+            line("verdict", &verdict(outcome, self.is_in_progress));
             if outcome.converged != Some(true) {
                 let texts = outcome.explained.iter().map(ToString::to_string);
                 texts.filter(|text| !outcome.notes.contains(text)).for_each(|text| line("state", &text));
@@ -117,6 +174,10 @@ impl Summary {
             "path": places::text_of(&self.run.dir),
             "created": file.created.to_string(),
             "state": self.state(),
+            "name": file.labels.name,
+            "tags": file.labels.tags,
+            "notes": file.labels.notes,
+            "in_progress": self.in_progress(),
             "profile": file.profile,
             "target": file.target,
             "host": file.host,
@@ -140,21 +201,22 @@ impl Summary {
         pts::spent::spent(&self.run.file, &self.loaded.entries)
     }
 
-    /// The verdict over all tests: `steady state`, `steady state not reached`, `complete` where no test has
+    /// The verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` where no test has
     /// one, or `not complete`.
     pub fn verdict(&self) -> &'static str {
-        let outcomes = &self.replayed.outcomes;
-        if self.state() != "complete" || outcomes.iter().any(|o| o.stop.is_some()) {
-            "not complete"
-        } else if outcomes.iter().any(|o| o.converged == Some(false)) {
-            "steady state not reached"
-        } else if outcomes.iter().any(|o| o.converged == Some(true)) {
-            "steady state"
-        } else {
-            // Tests over time alone: there is no steady state to reach.
-            "complete"
+        match self.standing() {
+            State::Running => "running",
+            State::Incomplete | State::Unreadable => "not complete",
+            State::Unsteady => "steady state not reached",
+            State::Steady => "steady state",
+            State::Complete => "complete",
         }
     }
+}
+
+/// The time between two moments of the wall clock, in words; none of it where the clock was set back.
+fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
+    span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }
 
 /// What has to be typed to lose what is on it; for an array one option for each member.
@@ -244,7 +306,10 @@ fn ways(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-fn verdict(outcome: &Outcome) -> String {
+fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
+    if is_in_progress && outcome.stop == Some(pts::Stop::EndOfJournal) {
+        return format!("none yet: {} so far", count_of(outcome.rounds, "finished round"));
+    }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         // Told by the source of an imported run, without the values.

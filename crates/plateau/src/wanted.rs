@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use drive::OpenOptions;
 use pts::plan::PlanSettings;
 use pts::{Plan, Preset, Profile, Test};
-use record::{CacheChoice, Driving, Handling, Placement, PlanFacts};
+use record::{CacheChoice, Driving, Handling, Labels, Placement, PlanFacts};
 use stdx::units::parse_size;
 
 use crate::cli::{Asked, Changes};
@@ -37,6 +37,8 @@ pub struct Wanted {
     pub logo: Option<PathBuf>,
     /// How the plan wants the drive treated.
     pub handling: Handling,
+    /// What the operator calls the run.
+    pub labels: Labels,
 }
 
 /// A plan, and the folder that its paths start from.
@@ -121,6 +123,7 @@ impl Wanted {
             driving,
             logo,
             handling: handling(settings),
+            labels: Labels::default(),
         })
     }
 }

@@ -283,6 +283,7 @@ mod tests {
             plan: None,
             driving: None,
             beside: None,
+            labels: record::Labels::default(),
         }
     }
 }

@@ -77,6 +77,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         plan: None,
         driving: None,
         beside: None,
+        labels: record::Labels::default(),
     }
 }
 

@@ -35,8 +35,8 @@ pub use journal::{
 pub use library::{Library, LibraryError, Run, parse_run_file};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
-    ArrayFacts, Beside, Driving, HostFacts, MemberFacts, Placement, RUN_FILE_VERSION, RunFile, Settings,
-    SimulatedFacts, TargetFacts, TargetKind,
+    ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
+    Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use wall::{gap_ns, wall_now};

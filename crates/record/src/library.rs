@@ -48,8 +48,8 @@ pub enum LibraryError {
         /// Where.
         library: PathBuf,
     },
-    /// Several runs begin like that.
-    #[error("'{wanted}' is the beginning of several runs: {}; type more of the id", candidates.join(", "))]
+    /// Several runs begin like that, or have that name.
+    #[error("'{wanted}' names several runs: {}; type more of the id", candidates.join(", "))]
     Ambiguous {
         /// What was asked for.
         wanted: String,
@@ -260,8 +260,8 @@ impl Library {
         Ok((runs, unreadable))
     }
 
-    /// The run that `wanted` names: an id, a unique beginning of one, a path, or `latest` (also `last`) for the newest run
-    /// and `latest~1` for the one before it.
+    /// The run that `wanted` names: an id, a path, `latest` (also `last`) for the newest run and `latest~1` for the one
+    /// before it, the operator's name for it, or a unique beginning of an id.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -289,8 +289,11 @@ impl Library {
                 }),
             };
         }
+        let has_name = |run: &Run| run.file.labels.name.as_deref() == Some(wanted);
+        let by_name = runs.iter().any(has_name);
+        let is_meant = |run: &Run| if by_name { has_name(run) } else { run.file.id.starts_with(wanted) };
         let mut matching: Vec<Run> =
-            runs.into_iter().filter(|run| !wanted.is_empty() && run.file.id.starts_with(wanted)).collect();
+            runs.into_iter().filter(|run| !wanted.is_empty() && is_meant(run)).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
             // What is there and cannot be read is not missing.

@@ -180,6 +180,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         plan: None,
         driving: None,
         beside: None,
+        labels: record::Labels::default(),
         handling: record::Handling::default(),
         origin: None,
     };

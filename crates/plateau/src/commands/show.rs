@@ -7,7 +7,7 @@ use crate::{places, printer};
 
 pub fn run(cli: &Cli, options: &Show) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let summary = Summary::of(library.find(&options.run)?)?;
+    let summary = Summary::live(library.find(&options.run)?)?;
     if cli.json {
         return printer::print_json(&summary.json());
     }

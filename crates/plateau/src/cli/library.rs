@@ -1,0 +1,119 @@
+//! The commands that look after the runs in the library.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::outputs::Outputs;
+
+/// What the operator calls a run.
+#[derive(Debug, Clone, Args, Default)]
+pub struct Labelling {
+    /// Name the run; RUN may then be this name
+    #[arg(long, value_name = "NAME", value_parser = crate::labels::name)]
+    pub name: Option<String>,
+    /// Tag the run, to find it with `plateau runs TAG`; repeatable
+    #[arg(long, value_name = "TAG", value_parser = crate::labels::tag)]
+    pub tag: Vec<String>,
+    /// Keep a remark with the run; repeatable
+    #[arg(long, value_name = "TEXT", value_parser = crate::labels::note)]
+    pub note: Vec<String>,
+}
+
+#[derive(Debug, Args, Default)]
+pub struct Runs {
+    /// List only runs that have all of these in their id, target, tests, profile, name, tags or notes
+    pub text: Vec<String>,
+    /// Only of the drive whose serial number or identity contains this
+    #[arg(long, value_name = "TEXT")]
+    pub serial: Option<String>,
+    /// Only of drives whose model contains this
+    #[arg(long, value_name = "TEXT")]
+    pub model: Option<String>,
+    /// Only runs with this test, or one of its family
+    #[arg(long, value_name = "TEST")]
+    pub test: Option<String>,
+    /// Only runs of the profiles that begin like this, such as pts-e
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Only runs in this state; repeatable
+    #[arg(long, value_name = "STATE")]
+    pub state: Vec<State>,
+    /// Only runs that began since then: 2026-11-01, 2026-11-01T08:00, or a time ago such as 12h, 7d or 2mo
+    #[arg(long, value_name = "WHEN", value_parser = crate::listing::since)]
+    pub since: Option<jiff::Timestamp>,
+    /// Order
+    #[arg(long, value_name = "KEY", default_value = "newest")]
+    pub sort: Sort,
+    /// List at most this many
+    #[arg(short = 'n', long = "limit", value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A process is working on it
+    Running,
+    /// Complete; every test that asks for steady state reached it
+    Steady,
+    /// Complete; a test did not reach steady state
+    Unsteady,
+    /// Complete; no test asks for steady state
+    Complete,
+    /// Interrupted, or a drive failed; `resume` continues it
+    Incomplete,
+    /// The journal cannot be read
+    Unreadable,
+}
+
+/// Order of a list of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Sort {
+    /// The newest run first
+    #[default]
+    Newest,
+    /// The oldest run first
+    Oldest,
+    /// By target, then the newest first
+    Target,
+    /// By tests, then the newest first
+    Test,
+    /// By profile, then the newest first
+    Profile,
+    /// By state, those in progress first
+    State,
+}
+
+#[derive(Debug, Args)]
+pub struct Rm {
+    /// The runs
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Open {
+    /// The run [default: the newest]
+    #[arg(default_value = "latest", hide_default_value = true)]
+    pub run: String,
+    /// Program to open it with [default: $BROWSER, else xdg-open]
+    #[arg(long, value_name = "PROGRAM")]
+    pub browser: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The runs; of several, each output is a folder with one file or folder per run
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub runs: Vec<String>,
+    /// Export every run in the library
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}

@@ -1,0 +1,67 @@
+//! `plateau export RUN… --FORMAT PATH…`.
+
+use std::path::PathBuf;
+
+use record::Run;
+use report::export::{Export as Format, Make};
+use serde_json::{Value, json};
+
+use crate::cli::{Cli, Export, Publisher};
+use crate::failure::{Done, Exit, Failure};
+use crate::{output, places, printer, publication, report_file};
+
+pub fn run(cli: &Cli, options: &Export) -> Done {
+    let outputs = &options.outputs.0;
+    if outputs.is_empty() {
+        let text = "export what? Name a format and a place, such as --csv DIR or --json-file FILE; \
+                    `plateau export --help` lists all formats";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let library = places::library(cli.library.as_deref())?;
+    let runs = if options.all {
+        let (runs, unreadable) = library.list()?;
+        // An export that lacks a run would be taken for the whole library.
+        unreadable.into_iter().next().map_or(Ok(runs), |error| Err(Failure::from(error)))?
+    } else {
+        options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<_, _>>()?
+    };
+    if runs.is_empty() {
+        return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
+    }
+    let is_one = runs.len() == 1 && !options.all;
+    if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| output::is_stdout(path)) {
+        let text = format!("--{} of several runs writes several files; name a folder", format.name);
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let mut written = Vec::new();
+    for run in &runs {
+        let outputs =
+            if is_one { outputs.clone() } else { outputs.iter().map(|each| of_run(run, each)).collect() };
+        let publication = publication::of(run, &Publisher::default())?;
+        let files = report_file::write_all(run, &outputs, publication, cli.json)
+            .map_err(|failure| failure.of_run(&run.file.id))?;
+        if !cli.json {
+            let lines: Vec<String> = files.iter().map(|(_, path)| path.display().to_string()).collect();
+            lines.iter().try_for_each(|line| printer::print(line))?;
+        }
+        written.push(document(run, &files));
+    }
+    if cli.json { printer::print_json(&Value::Array(written)) } else { Ok(()) }
+}
+
+/// Where one of several runs goes.
+fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
+    let id = &run.file.id;
+    let name = match (&format.make, format.extensions.first()) {
+        (Make::File(_), Some(extension)) => format!("{id}.{extension}"),
+        (Make::File(_), None) => format!("{id}.{}", format.name),
+        (Make::Folder(_), _) => id.clone(),
+    };
+    (format, folder.join(name))
+}
+
+fn document(run: &Run, files: &[(&'static str, PathBuf)]) -> Value {
+    let files: serde_json::Map<_, _> =
+        files.iter().map(|(name, path)| ((*name).to_owned(), json!(places::text_of(path)))).collect();
+    json!({ "run": run.file.id, "files": files })
+}

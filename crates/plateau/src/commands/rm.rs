@@ -1,0 +1,56 @@
+//! `plateau rm RUN…`.
+
+use std::collections::HashSet;
+use std::io::{BufRead as _, IsTerminal as _};
+
+use record::Run;
+use serde_json::json;
+use stdx::units::count_of;
+
+use crate::cli::{Cli, Rm};
+use crate::failure::{Done, Exit, Failure};
+use crate::{places, printer, summary};
+
+pub fn run(cli: &Cli, options: &Rm) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    // All of them are found before the first is gone: `latest` means what it meant when it was typed.
+    let found = options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<Vec<Run>, _>>()?;
+    let mut known = HashSet::new();
+    let runs: Vec<Run> = found.into_iter().filter(|run| known.insert(run.dir.clone())).collect();
+    for run in &runs {
+        if run.is_in_progress()? {
+            return Err(record::LibraryError::InProgress { id: run.file.id.clone() }.into());
+        }
+    }
+    if !options.yes && !is_confirmed(&runs)? {
+        return Err(Failure::text(Exit::Usage, "nothing was removed"));
+    }
+    let mut removed = Vec::new();
+    for run in runs {
+        let id = run.file.id.clone();
+        run.remove().map_err(|error| {
+            Failure::from(error).of_run(&id).with_document(json!({ "removed": removed.clone() }))
+        })?;
+        if !cli.json {
+            printer::print(&format!("removed {id}"))?;
+        }
+        removed.push(id);
+    }
+    if cli.json { printer::print_json(&json!({ "removed": removed })) } else { Ok(()) }
+}
+
+fn is_confirmed(runs: &[Run]) -> Done<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        let text = "standard input is not a terminal, so nobody can be asked; confirm with --yes";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    for run in runs {
+        printer::tell_line(&format!("{}  {}", run.file.id, summary::target(&run.file)));
+    }
+    let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");
+    printer::control(&format!("Remove {count} with all data and reports, for good? [y/N] "));
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

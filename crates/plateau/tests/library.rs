@@ -1,0 +1,168 @@
+//! The commands that look after runs: `runs`, `status`, `open`, `export`, `rm`, and the labels of a run.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+use support::{Bench, finished};
+
+fn run(bench: &Bench, words: &str) -> String {
+    let words: Vec<&str> = words.split(' ').collect();
+    let document = bench.json(&[&["run", "--scale", "1/256", "--max-rounds", "5"], &words[..]].concat());
+    document["run"].as_str().expect("an id").to_owned()
+}
+
+fn ids(bench: &Bench, words: &[&str]) -> Vec<String> {
+    let listed = bench.json(&[&["runs"], words].concat());
+    let id = |run: &Value| run["run"].as_str().expect("an id").to_owned();
+    listed.as_array().expect("a list").iter().map(id).collect()
+}
+
+#[test]
+fn runs_are_filtered_sorted_and_limited() {
+    let bench = Bench::new();
+    let slc = run(
+        &bench,
+        "lat sim:sas-slc-2011 --profile pts-e-1.0 --name shelf --tag fw1 --tag rack --note dusty",
+    );
+    let mlc = run(&bench, "tp-128,lat sim:sata-mlc-2011 --profile pts-e-1.1 --tag fw2");
+    bench.ok(&["examples", "--install", "slc-a"]);
+    let example = "example-slc-a".to_owned();
+    let all = [&example, &mlc, &slc];
+    for (words, expected) in [
+        (&[][..], &all[..]),
+        (&["--sort", "oldest"], &[&slc, &mlc, &example]),
+        (&["--sort", "profile"], &[&example, &slc, &mlc]),
+        (&["--sort", "target", "-n", "1"], &[&example]),
+        (&["-n", "2"], &[&example, &mlc]),
+        (&["fw1"], &[&slc]),
+        (&["SHELF", "dusty"], &[&slc]),
+        (&["shelf", "fw2"], &[]),
+        (&["--model", "sata-mlc"], &[&mlc]),
+        (&["--model", "SLC-A"], &[&example]),
+        (&["--serial", "sas-slc"], &[&slc]),
+        (&["--test", "tp"], &[&example, &mlc]),
+        (&["--test", "tp-128", "--profile", "pts"], &[&mlc]),
+        (&["--profile", "pts-e-1.0"], &[&slc]),
+        (&["--since", "1h"], &all[..]),
+        (&["--since", "2100-01-01"], &[]),
+        (&["--state", "running"], &[]),
+        (&["--state", "steady", "--state", "unsteady", "--model", "2011"], &[&mlc, &slc]),
+    ] {
+        assert_eq!(
+            ids(&bench, words),
+            expected.iter().map(|id| (*id).clone()).collect::<Vec<_>>(),
+            "{words:?}"
+        );
+    }
+    let text = bench.ok(&["runs", "fw1"]);
+    assert!(text.contains("shelf") && text.contains("#fw1  #rack") && text.lines().count() == 1, "{text}");
+    assert!(bench.ok(&["runs", "nonsense"]).contains("none of 3 runs"));
+    for bad in [&["--since", "soon"][..], &["--state", "odd"], &["--sort", "odd"], &["-n", "-1"]] {
+        bench.fails(2, &[&["runs"], bad].concat());
+    }
+}
+
+#[test]
+fn a_run_is_found_by_its_name() {
+    let bench = Bench::new();
+    let first = run(&bench, "lat sim:sas-slc-2011 --name shelf --note first");
+    let shown = bench.json(&["show", "shelf"]);
+    assert_eq!((&shown["run"], &shown["name"]), (&Value::from(first.as_str()), &Value::from("shelf")));
+    assert!(bench.ok(&["show", "shelf"]).contains("\nname      shelf\nnote      first\n"));
+    run(&bench, "lat sim:sas-slc-2011 --name shelf");
+    assert!(bench.fails(6, &["show", "shelf"]).contains("names several runs"));
+    for bad in ["latest", "a/b", ""] {
+        bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--name", bad]);
+    }
+}
+
+#[test]
+fn a_run_in_progress_is_shown_with_its_phase_and_cannot_be_removed() {
+    let bench = Bench::new();
+    assert_eq!(bench.ok(&["status"]), "");
+    let mut child = bench.start(&["run", "iops", "sim:sata-mlc-2011", "--name", "long"]);
+    bench.wait_for("a measured cell", |journal| finished(journal) > 4);
+    let status = bench.run(&["status", "--json"]);
+    assert_eq!(status.status.code(), Some(8));
+    let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let (id, phase) =
+        (status[0]["run"].as_str().expect("an id"), status[0]["phase"].as_str().expect("a phase"));
+    assert!(phase.starts_with("iops: round "), "{phase}");
+    assert!(status[0]["elapsed_ns"].as_u64() > Some(0) && status[1].is_null());
+    let line = bench.run(&["status"]);
+    let line = support::texts(&line);
+    assert!(
+        line.0.starts_with(id) && line.0.contains("  long  iops: round ") && line.1.is_empty(),
+        "{line:?}"
+    );
+    let listed = bench.ok(&["runs", "--state", "running"]);
+    assert!(listed.contains("running for ") && listed.contains("; iops: round "), "{listed}");
+    let shown = bench.ok(&["show", "latest"]);
+    assert!(shown.contains("\nstate     running for ") && shown.contains("none yet: "), "{shown}");
+    assert!(!shown.contains("cut here"), "{shown}");
+    assert_eq!(bench.json(&["show", "latest"])["state"], "running");
+    assert!(bench.fails(6, &["rm", "--yes", "latest"]).contains("is in progress"));
+    child.kill().and_then(|()| child.wait()).expect("killed");
+    assert_eq!(bench.ok(&["status"]), "");
+    assert_eq!(ids(&bench, &["--state", "incomplete"]).len(), 1);
+    assert!(bench.ok(&["show", "latest"]).contains("not complete"));
+    bench.ok(&["rm", "--yes", "long"]);
+    assert!(bench.runs().is_empty());
+}
+
+#[test]
+fn removal_asks_and_takes_all_or_nothing_that_was_named() {
+    let bench = Bench::new();
+    let [first, second, third] = [(); 3].map(|()| run(&bench, "lat sim:sas-slc-2011"));
+    assert!(bench.fails(2, &["rm", &first]).contains("--yes"), "standard input is not a terminal");
+    assert!(bench.fails(6, &["rm", "--yes", &first, "nonsense"]).contains("no run 'nonsense'"));
+    assert_eq!(bench.runs().len(), 3);
+    // What `latest` names is decided once.
+    let removed = bench.json(&["rm", "--yes", "latest", &third, "latest~1"]);
+    assert_eq!(removed["removed"], serde_json::json!([third, second]));
+    assert_eq!(ids(&bench, &[]), [first]);
+}
+
+#[test]
+fn a_report_is_opened_in_the_browser() {
+    let bench = Bench::new();
+    let id = run(&bench, "lat sim:sas-slc-2011");
+    let (browser, seen) = (bench.path("browser"), bench.path("seen"));
+    let script = format!("#!/bin/sh\necho \"$1\" > {}\n", seen.display());
+    std::fs::write(&browser, script).expect("a script");
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let printed = bench.ok(&["open", "--browser", browser.to_str().expect("text")]);
+    let report = bench.library().join(&id).join("report.html");
+    assert_eq!(printed.trim_end(), report.to_str().expect("text"));
+    assert_eq!(support::text(&seen), printed);
+    assert!(support::text(&report).contains("</html>"));
+    let listed =
+        bench.command(&["open", &id]).env("BROWSER", format!("{}:other", browser.display())).output();
+    assert!(listed.expect("plateau starts").status.success());
+    assert!(bench.fails(1, &["open", "--browser", "/nonexistent"]).contains("open that file"));
+    assert!(bench.fails(1, &["open", "--browser", "false"]).contains("exit status: 1"));
+}
+
+#[test]
+fn runs_are_exported_one_by_one_or_all_at_once() {
+    let bench = Bench::new();
+    let [first, second] = [(); 2].map(|()| run(&bench, "lat sim:sas-slc-2011"));
+    let folder = bench.path("out");
+    let out = folder.to_str().expect("text");
+    let document: Value =
+        serde_json::from_str(&bench.ok(&["export", &first, "--json-file", "-"])).expect("JSON");
+    assert!(document.is_object());
+    bench.ok(&["export", "--all", "--csv", out, "--json-file", out]);
+    for id in [&first, &second] {
+        assert!(folder.join(id).is_dir() && folder.join(format!("{id}.json")).is_file(), "{id}");
+    }
+    let one = bench.path("one.json");
+    let exported = bench.json(&["export", "latest", "--json-file", one.to_str().expect("text")]);
+    assert_eq!(exported[0]["run"], second.as_str());
+    assert!(one.is_file());
+    assert!(bench.fails(2, &["export", "latest"]).contains("export what?"));
+    assert!(bench.fails(2, &["export", &first, &second, "--json-file", "-"]).contains("several files"));
+    bench.fails(2, &["export", "--csv", out]);
+}
