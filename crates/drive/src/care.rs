@@ -231,15 +231,26 @@ impl Armed {
         lba_format::get(&block.capabilities(held, *clock))
     }
 
+    /// Refuses an LBA format that the target cannot have; nothing is touched.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] with the formats that it can have.
+    pub fn check_lba_format(&self, format: u8) -> Result<(), DriveError> {
+        let Inner::Real { real, held, clock, .. } = &self.inner else { return Err(lba_format::only_nvme()) };
+        let Real::Block(block) = &**real else { return Err(lba_format::only_nvme()) };
+        lba_format::check(&block.capabilities(held, *clock), format).map(|_| ())
+    }
+
     /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] when it has no such format, [`crate::ErrorKind::Refused`] when it came into
     /// use, [`crate::ErrorKind::Device`] when the drive does not do it.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
-        let only_nvme = || DriveError::Invalid("only NVMe namespaces have LBA formats to choose from".into());
-        let Inner::Real { real, held, clock, .. } = &mut self.inner else { return Err(only_nvme()) };
-        let Real::Block(block) = &mut **real else { return Err(only_nvme()) };
+        let Inner::Real { real, held, clock, .. } = &mut self.inner else {
+            return Err(lba_format::only_nvme());
+        };
+        let Real::Block(block) = &mut **real else { return Err(lba_format::only_nvme()) };
         let can = block.capabilities(held, *clock);
         lba_format::set(&mut Kernel::new(block, held, *clock), &can, format)?;
         block.reread(held)?;

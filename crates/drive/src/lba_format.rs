@@ -13,14 +13,20 @@ pub(crate) fn get(can: &Capabilities) -> Option<u8> {
     }
 }
 
+/// Refuses a format that it cannot have.
+pub(crate) fn check(can: &Capabilities, format: u8) -> Result<&Nvme, DriveError> {
+    let Protocol::Nvme(drive) = &can.protocol else { return Err(only_nvme()) };
+    problem(drive, format).map_or(Ok(drive), |problem| Err(DriveError::Invalid(problem)))
+}
+
+/// What anything but an NVMe namespace says.
+pub(crate) fn only_nvme() -> DriveError {
+    DriveError::Invalid("only NVMe namespaces have LBA formats to choose from; leave --lba-format out".into())
+}
+
 /// Formats it, and makes sure of it.
 pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), DriveError> {
-    let Protocol::Nvme(drive) = &can.protocol else {
-        return Err(DriveError::Invalid("only NVMe namespaces have LBA formats to choose from".into()));
-    };
-    if let Some(problem) = problem(drive, format) {
-        return Err(DriveError::Invalid(problem));
-    }
+    let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;
     let command = NvmeCommand {
         timeout: FORMATTING,

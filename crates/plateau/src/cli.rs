@@ -3,6 +3,7 @@
 mod asked;
 mod library;
 mod load;
+mod numbers;
 mod tests_argument;
 mod words;
 
@@ -26,8 +27,8 @@ pub struct Cli {
     /// Print one JSON document as the result
     #[arg(long, global = true, display_order = GLOBAL_ORDER)]
     pub json: bool,
-    /// Folder of runs [default: /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
-    #[arg(long, global = true, display_order = GLOBAL_ORDER, env = "PLATEAU_LIBRARY", value_name = "DIR")]
+    /// Folder of runs [default: $PLATEAU_LIBRARY, else /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
+    #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "DIR")]
     pub library: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,
@@ -113,7 +114,7 @@ pub struct Demo {
     #[arg(long, default_value = "pts-e-1.0", value_parser = profiles())]
     pub profile: String,
     /// Seed of the drive and of every offset
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
 }
 
@@ -154,7 +155,7 @@ pub struct Handling {
     #[arg(long, value_name = "STATE")]
     pub write_cache: Option<WriteCacheChoice>,
     /// NVMe: format the namespace to this LBA format for the run, and back afterwards (see `plateau info TARGET`)
-    #[arg(long, visible_alias = "lbaf", value_name = "N")]
+    #[arg(long, visible_alias = "lbaf", value_name = "N", value_parser = numbers::lba_format)]
     pub lba_format: Option<u8>,
     /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them afterwards
     /// (see `plateau check TARGET`)
@@ -444,7 +445,7 @@ pub struct SimFit {
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
     /// Seed of the trials
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
     /// Key of the model that is known and stays as it is, such as geometry.effective_op_percent
     #[arg(long, value_name = "KEY")]

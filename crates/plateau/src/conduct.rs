@@ -58,8 +58,13 @@ pub fn take(
     handling: &cli::Handling,
 ) -> Done<(RunFile, Armed)> {
     let state = places::state()?;
-    let mut armed = drive.arm_for_run(erase, &state)?;
     let handling = handling.over(&file.handling);
+    if handling.lba_format.is_some() && file.target.kind == TargetKind::File {
+        // A new file exists once it is armed.
+        let text = "only NVMe namespaces have LBA formats to choose from; leave --lba-format out";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let mut armed = drive.arm_for_run(erase, &state)?;
     lba_format::prepare(&mut armed, &state, handling.lba_format)?;
     // A file that did not exist before has a sector size only now, an array its capacity, and a drive in another
     // format another one.

@@ -170,7 +170,8 @@ impl From<DriveError> for Failure {
 
 impl From<LibraryError> for Failure {
     fn from(error: LibraryError) -> Self {
-        Self::new(Exit::Run, error)
+        let exit = if matches!(error, LibraryError::Unnamed) { Exit::Usage } else { Exit::Run };
+        Self::new(exit, error)
     }
 }
 

@@ -29,6 +29,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
     let own = left.as_ref().map(|changed| changed.was).or(now);
     match asked {
         Some(asked) if now != Some(asked) => {
+            armed.check_lba_format(asked)?;
             printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
             // Told again where it is left over: a crash may come before the drive has formatted.
             drop(left);

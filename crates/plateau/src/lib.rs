@@ -24,6 +24,7 @@ mod lba_format;
 mod listing;
 mod load_plan;
 mod load_result;
+mod meaningless;
 mod output;
 mod outputs;
 mod places;
@@ -56,6 +57,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use failure::{Done, Exit};
 
@@ -75,12 +77,34 @@ pub fn main() -> ExitCode {
 /// Help and version are results; anything else that clap has to say is an error of usage.
 fn answered(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        // It repeats what was typed, which a script may have taken from a file.
-        printer::tell_line(&said.render().to_string());
-        return ExitCode::from(Exit::Usage.code());
+        // Without a command line there is no `Cli` that could say so.
+        let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+        return ended(Err(misread(said)), json);
     }
     let printed = said.print().and_then(|()| std::io::stdout().flush());
     ended(printer::outcome(printed), false)
+}
+
+/// What clap says, under the prefix of all errors, and what it cannot know.
+fn misread(said: &clap::Error) -> failure::Failure {
+    let text = said.render().to_string();
+    // Its tip, to pass `--yes` as a value, helps nobody.
+    let is_tip = |line: &str| line.trim_start().starts_with("tip: to pass");
+    let lines: Vec<&str> = text.strip_prefix("error: ").unwrap_or(&text).trim_end().lines().collect();
+    let text =
+        lines.split(|line| is_tip(line)).map(|part| part.join("\n").trim().to_owned()).collect::<Vec<_>>();
+    let text = text.join("\n\n");
+    let argument = match said.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) if said.kind() == ErrorKind::UnknownArgument => argument,
+        _ => "",
+    };
+    let confirms = ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument);
+    let hint = if confirms {
+        "\n\nThe loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` shows it."
+    } else {
+        ""
+    };
+    failure::Failure::text(Exit::Usage, format!("{text}{hint}"))
 }
 
 fn ended(result: Done, json: bool) -> ExitCode {

@@ -9,8 +9,9 @@ use crate::failure::{Done, Exit, Failure};
 
 /// The library of runs: the option or PLATEAU_LIBRARY, else the system's place for root, else the user's.
 pub fn library(option: Option<&Path>) -> Done<Library> {
-    let root = match option {
-        Some(path) => path.to_path_buf(),
+    let set = || std::env::var_os("PLATEAU_LIBRARY").filter(|set| !set.is_empty()).map(PathBuf::from);
+    let root = match option.map(Path::to_path_buf).or_else(set) {
+        Some(path) => path,
         None if is_root() => PathBuf::from("/var/lib/plateau/runs"),
         None => user_folder("XDG_DATA_HOME", ".local/share", "--library")?.join("runs"),
     };

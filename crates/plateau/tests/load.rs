@@ -149,7 +149,7 @@ fn job_files_are_refused_with_file_line_and_option() {
         ("[a]\nrw=read\n", 2, "[a] has no filename"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
         ("[a]\nfilename=DATA\nbs=1000\n", 2, "[a]: "),
-        ("[a]\nfilename=DATA\noffset=32m\n", 2, "behind the end"),
+        ("[a]\nfilename=DATA\noffset=32m\n", 2, "beyond the end"),
         ("[a]\nfilename=DATA/none\n", 4, "none"),
     ] {
         let bench = Bench::new(job);

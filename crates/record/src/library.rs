@@ -38,6 +38,11 @@ pub enum LibraryError {
         /// Where.
         library: PathBuf,
     },
+    /// Nothing was asked for, as where a variable of a script is empty.
+    #[error(
+        "no run is named; name one by its id, the beginning of its id, or `latest` (`plateau runs` lists them)"
+    )]
+    Unnamed,
     /// `latest~N` goes back further than there are runs.
     #[error("no run '{wanted}' in {}, which holds {count}; `plateau runs` lists what is there", library.display())]
     TooFewRuns {
@@ -94,7 +99,7 @@ impl LibraryError {
     fn is_about(&self, wanted: &str) -> bool {
         let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
         let id = path.parent().and_then(Path::file_name);
-        !wanted.is_empty() && id.is_some_and(|id| id.to_string_lossy().starts_with(wanted))
+        id.is_some_and(|id| id.to_string_lossy().starts_with(wanted))
     }
 }
 
@@ -266,11 +271,14 @@ impl Library {
     /// # Errors
     /// When there is none, or more than one.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
+        if wanted.is_empty() {
+            return Err(LibraryError::Unnamed);
+        }
         let holds_run =
             |dir: &Path| !nascent::is_nascent(dir) && self.storage.look(&dir.join(RUN_FILE)).is_ok();
         let by_id = self.root.join(wanted);
         let by_path = Path::new(wanted);
-        if !wanted.is_empty() && !wanted.contains('/') && holds_run(&by_id) {
+        if !wanted.contains('/') && holds_run(&by_id) {
             return Run::open_on(Arc::clone(&self.storage), &by_id);
         }
         if holds_run(by_path) {
@@ -292,8 +300,7 @@ impl Library {
         let has_name = |run: &Run| run.file.labels.name.as_deref() == Some(wanted);
         let by_name = runs.iter().any(has_name);
         let is_meant = |run: &Run| if by_name { has_name(run) } else { run.file.id.starts_with(wanted) };
-        let mut matching: Vec<Run> =
-            runs.into_iter().filter(|run| !wanted.is_empty() && is_meant(run)).collect();
+        let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
             // What is there and cannot be read is not missing.

@@ -87,6 +87,15 @@ impl Comparison {
         tell_apart(&mut runs);
         let lines = lines(&runs);
         if lines.is_empty() {
+            // The usual cause, and one that the tests of the runs do not show.
+            let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
+            if let Some(run) = without {
+                let id = &run.document.run.id;
+                return Err(format!(
+                    "{id} has no figures to compare: no round of it is finished. `plateau show {id}` shows how far it \
+                     came, and `plateau resume {id}` continues it"
+                ));
+            }
             let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();
             return Err(format!(
                 "no figure that two of these runs have; their tests are {}",

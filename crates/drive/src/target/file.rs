@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use record::{TargetFacts, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
+use stdx::units::amount_base2;
 
-use super::{BUFFERED, Held, check_capacity, hint, open_direct, overlay, write_permission};
+use super::{BUFFERED, Held, SMALLEST_BYTES, check_capacity, hint, open_direct, overlay, write_permission};
 use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
@@ -106,7 +107,15 @@ impl RegularFile {
     ) -> Result<Self, DriveError> {
         // What is behind the last whole block cannot be reached with direct I/O.
         let capacity_bytes = size / u64::from(block_bytes) * u64::from(block_bytes);
-        check_capacity(target, capacity_bytes, "say how large it shall be with --size")?;
+        match options.size_bytes {
+            Some(typed) if typed < SMALLEST_BYTES => {
+                return Err(DriveError::Invalid(format!(
+                    "{target}: --size {typed} is too small; the smallest target has {}",
+                    amount_base2(SMALLEST_BYTES)
+                )));
+            }
+            _ => check_capacity(target, capacity_bytes, "say how large it shall be with --size")?,
+        }
         let identity = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let facts = TargetFacts {
             kind: TargetKind::File,

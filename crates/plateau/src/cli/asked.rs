@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use pts::{PRESETS, PROFILES};
 
+use super::numbers;
 use super::tests_argument::TestNames;
 
 /// Which tests, on what, how.
@@ -32,7 +33,7 @@ pub struct Asked {
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
     /// Seed of every offset, mix and buffer, and of a simulated drive [default: 1]
-    #[arg(long)]
+    #[arg(long, value_parser = numbers::whole::<u64>)]
     pub seed: Option<u64>,
     /// CPUs for the load threads, such as 0-3,8; all: do not pin [default: one core each, close to the
     /// device, while there are enough]
@@ -92,34 +93,34 @@ impl SimFaults {
 #[derive(Debug, Clone, Args, Default)]
 pub struct Changes {
     /// Threads (TC) [default: from the profile]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::tc)]
     pub tc: Option<u16>,
     /// Outstanding I/Os per thread (QD) [default: from the profile]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::qd)]
     pub qd: Option<u16>,
     /// Seconds per cell, such as 5 or 0.5 [default: 60]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = numbers::seconds)]
     pub cell_seconds: Option<f64>,
     /// Rounds after which a test ends without steady state, 5 to 25 [default: 25]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds)]
     pub max_rounds: Option<u32>,
     /// Continue after 25 rounds until steady state, for at most 100
     #[arg(long, conflicts_with = "max_rounds")]
     pub keep_going: bool,
     /// Preconditioning in multiples of the capacity, 1 to 10 [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::capacities)]
     pub precondition: Option<u32>,
     /// Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = numbers::pc_ar)]
     pub pc_ar: Option<u8>,
     /// Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = numbers::test_ar)]
     pub test_ar: Option<u8>,
     /// LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]
     #[arg(long, value_name = "SIZE")]
     pub ar_amount: Option<String>,
     /// Number of segments of the AR amount (AR Segments) [default: 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole::<u32>)]
     pub ar_segments: Option<u32>,
     /// ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones
     #[arg(long)]

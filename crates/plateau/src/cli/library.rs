@@ -46,7 +46,7 @@ pub struct Runs {
     #[arg(long, value_name = "KEY", default_value = "newest")]
     pub sort: Sort,
     /// List at most this many
-    #[arg(short = 'n', long = "limit", value_name = "N")]
+    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::whole::<usize>)]
     pub limit: Option<usize>,
 }
 

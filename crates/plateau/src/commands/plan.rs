@@ -12,12 +12,12 @@ use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped, span};
 
-use crate::cli::{Cli, Plan};
+use crate::cli::{Cli, Handling, Plan};
 use crate::failure::{Done, Exit, Failure};
 use crate::rehearsal::{self, Rehearsal};
 use crate::speeds::{self, Known};
 use crate::wanted::Wanted;
-use crate::{conduct, places, printer, summary};
+use crate::{conduct, meaningless, places, printer, summary};
 use endurance::Endurance;
 
 /// Everything that is printed.
@@ -42,6 +42,7 @@ pub fn run(cli: &Cli, options: &Plan) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let library = places::library(cli.library.as_deref())?;
     let mut wanted = Wanted::of(&options.asked)?;
+    meaningless::check(&wanted.target, &options.asked, &Handling::default(), &[])?;
     wanted.open.libraries = vec![library.root().to_owned()];
     let (file, drive) = conduct::prepare(wanted, conduct::Being::now())?;
     let known = speeds::of(&file, &options.assumptions, &library)?;

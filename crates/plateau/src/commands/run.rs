@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use crate::cli::{Cli, Publisher, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::wanted::Wanted;
-use crate::{campaign, conduct, labels, output, printer, publication, report_file};
+use crate::{campaign, conduct, labels, meaningless, output, printer, publication, report_file};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     let mut wanted = Wanted::each(&options.asked)?;
     for each in &mut wanted {
         each.labels = labels::of(&options.labels);
+        meaningless::check(&each.target, &options.asked, &options.handling, &options.erase)?;
     }
     let reports = report_file::named(&options.report)?;
     if wanted.len() > 1 {

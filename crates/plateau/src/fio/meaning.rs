@@ -85,12 +85,17 @@ impl Job {
             .checked_mul(clone)
             .and_then(|increments| self.offset.of(capacity_bytes).checked_add(increments));
         let start_bytes = start.filter(|start| *start < capacity_bytes).ok_or_else(|| {
-            format!("clone {} begins behind the end of the target ({capacity_bytes} B)", clone + 1)
+            let what = if clone == 0 {
+                "the offset".to_owned()
+            } else {
+                format!("the start of clone {}", clone + 1)
+            };
+            format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
         })?;
         let size = self.size.map_or(capacity_bytes - start_bytes, |size| size.of(capacity_bytes));
         if start_bytes.checked_add(size).is_none_or(|end| end > capacity_bytes) {
             return Err(format!(
-                "{size} B from byte {start_bytes} end behind the target ({capacity_bytes} B)"
+                "{size} B from byte {start_bytes} reach beyond the end of the target, which has {capacity_bytes} B"
             ));
         }
         let amount = self.io_size.map_or(size, |size| size.of(capacity_bytes));
@@ -288,8 +293,8 @@ mod tests {
             ("rw=randrw rwmixread=70 rate_iops=100,100", "700,300"),
             ("rw=randrw rate_iops=1000,333", "no whole percentage"),
             ("rw=randrw rwmixread=33 bssplit=4k/50:8k/50,4k", "no whole percentage"),
-            ("size=2g", "end behind the target"),
-            ("numjobs=3 offset_increment=512m", "clone 3 begins behind the end"),
+            ("size=2g", "beyond the end of the target"),
+            ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
             ("rw=randwrite rate_iops=100,", "says nothing"),
         ] {
             let error = streams(options).expect_err(wanted);

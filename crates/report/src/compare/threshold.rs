@@ -32,7 +32,10 @@ impl std::str::FromStr for Threshold {
             _ => return Err(wrong()),
         };
         let (key, percent) = (text[..at].trim(), text[at + 1..].trim());
-        let number = percent.strip_suffix('%').ok_or_else(wrong)?;
+        let number = percent.strip_suffix('%').ok_or_else(|| match percent.parse::<f64>() {
+            Ok(_) => format!("'{text}': a difference is in percent; did you mean '{}%'?", text.trim_end()),
+            Err(_) => wrong(),
+        })?;
         let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
         if key.is_empty() || key.contains(char::is_whitespace) || !percent.is_finite() {
             return Err(wrong());

@@ -28,6 +28,13 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let summary = Summary::of(places::library(cli.library.as_deref())?.find(&options.run)?)?;
     let file = &summary.run.file;
+    if file.origin.is_some() {
+        let text = format!(
+            "run {} is imported, so it has no measured rounds that a model could be fitted to",
+            file.id
+        );
+        return Err(usage(text));
+    }
     let measured = measured(&summary).map_err(usage)?;
     let capacity_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
     let scale = scale(options.scale.as_deref(), capacity_bytes).map_err(usage)?;

@@ -1,0 +1,79 @@
+//! Numbers as they are typed: what cannot be one says what can.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use pts::limits::{self, Limit};
+
+/// A number that a setting limits. What fits its type is left to [`crate::settings`], which names the nearest valid one.
+fn limited<T: FromStr + Display>(text: &str, limit: &Limit<T>) -> Result<T, String> {
+    whole(text).map_err(|_| match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number.fract() == 0.0 => {
+            format!("{} to {} is possible", limit.range.start(), limit.range.end())
+        }
+        _ => format!("a whole number from {} to {} is needed", limit.range.start(), limit.range.end()),
+    })
+}
+
+/// Any whole number that its type can hold.
+pub fn whole<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| match text.trim().parse::<f64>() {
+        Ok(number) if number < 0.0 => "it cannot be negative".into(),
+        Ok(number) if number.is_finite() && number.fract() == 0.0 => "it is too large".into(),
+        _ => "a whole number is needed".into(),
+    })
+}
+
+pub fn tc(text: &str) -> Result<u16, String> {
+    limited(text, &limits::TC)
+}
+
+pub fn qd(text: &str) -> Result<u16, String> {
+    limited(text, &limits::QD)
+}
+
+pub fn rounds(text: &str) -> Result<u32, String> {
+    limited(text, &limits::ROUNDS)
+}
+
+pub fn capacities(text: &str) -> Result<u32, String> {
+    limited(text, &limits::CAPACITIES)
+}
+
+pub fn pc_ar(text: &str) -> Result<u8, String> {
+    limited(text, &limits::PC_AR)
+}
+
+pub fn test_ar(text: &str) -> Result<u8, String> {
+    limited(text, &limits::TEST_AR)
+}
+
+pub fn lba_format(text: &str) -> Result<u8, String> {
+    limited(text, &limits::LBA_FORMAT)
+}
+
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "a number of seconds is needed, such as 5 or 0.5".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_says_what_can_be() {
+        assert_eq!(qd("32"), Ok(32));
+        // It fits; the settings know the nearest valid one.
+        assert_eq!(qd("2000"), Ok(2000));
+        assert_eq!(qd("99999"), Err("1 to 1024 is possible".into()));
+        assert_eq!(qd("-1"), Err("1 to 1024 is possible".into()));
+        for text in ["abc", "", "3.5", "1e", "nan"] {
+            assert_eq!(qd(text), Err("a whole number from 1 to 1024 is needed".into()), "{text}");
+        }
+        assert_eq!(whole::<u32>("x"), Err("a whole number is needed".into()));
+        assert_eq!(whole::<u32>("5000000000"), Err("it is too large".into()));
+        assert_eq!(whole::<u64>("-5"), Err("it cannot be negative".into()));
+        assert!(seconds("inf").is_err() && seconds("1s").is_err() && seconds("0.5") == Ok(0.5));
+    }
+}
