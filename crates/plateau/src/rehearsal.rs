@@ -2,9 +2,11 @@
 //! amounts laid over the drive that is planned for. The code of the tests is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
 use nandsim::Scale;
+use pts::dry::IOS_PER_OUTSTANDING;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
 use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
@@ -27,6 +29,8 @@ pub struct Rehearsal {
     pub capacity_bytes: u64,
     /// Of the drive that is planned for, at full size.
     pub target_bytes: u64,
+    /// What a run on the target would take on this host; only of a simulated target.
+    pub wall_seconds: Option<f64>,
     pub tests: Vec<Rehearsed>,
 }
 
@@ -59,7 +63,7 @@ pub struct Curve {
 pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let model_bytes = capacity_of(model).map_err(usage)?;
-    let divisor = divisor_of(model_bytes);
+    let divisor = divisor_for(model_bytes, file.scale_divisor());
     let open = OpenOptions {
         scale: Some(format!("1/{divisor}")),
         sim_seed: file.settings.seed,
@@ -69,15 +73,20 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
     let context = Context::of(&stage).map_err(usage)?;
     let interrupted = crate::signals::watch()?;
-    let target_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
+    let divisor_of_target = file.scale_divisor();
+    let target_bytes = file.target.capacity_bytes * u64::from(divisor_of_target);
     let label = stage.target.simulated.as_ref().map(SimulatedFacts::label).unwrap_or_default();
+    let begun = Instant::now();
+    let (mut done_ios, mut target_ios) = (0.0, 0.0);
     let mut tests = Vec::new();
     for name in &file.tests {
         printer::tell_line(&format!("rehearsing {name} on {label}"));
         let task = Task::named(&stage, name).map_err(usage)?;
-        let fills = target_bytes as f64 / stage.target.capacity_bytes.max(1) as f64;
-        let mut bench = Stage::of(&mut armed, &interrupted, fills);
+        let fills = file.target.capacity_bytes as f64 / stage.target.capacity_bytes.max(1) as f64;
+        let mut bench = Stage::of(&mut armed, &interrupted, fills, divisor_of_target);
         let outcome = task.run(&context, &mut bench);
+        done_ios += bench.done_ios;
+        target_ios += bench.target_ios;
         tests.push(bench.rehearsed(task, outcome)?);
     }
     Ok(Rehearsal {
@@ -86,6 +95,12 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
         scale_divisor: divisor,
         capacity_bytes: model_bytes,
         target_bytes,
+        // The simulator's time is a matter of I/Os.
+        wall_seconds: file
+            .target
+            .simulated
+            .as_ref()
+            .map(|_| begun.elapsed().as_secs_f64() * target_ios / f64::max(done_ios, 1.0)),
         tests,
     })
 }
@@ -98,6 +113,13 @@ fn capacity_of(model: &str) -> Result<u64, String> {
 fn divisor_of(capacity_bytes: u64) -> u32 {
     let wanted = capacity_bytes.div_ceil(CAPACITY_BYTES).next_power_of_two();
     u32::try_from(wanted).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
+}
+
+/// The scale of a target that is about as small, so that the rehearsal is the run: the shorter its cells are, the more
+/// of them end by their number of I/Os instead of their time.
+fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
+    let divisor = divisor_of(capacity_bytes);
+    if of_target >= divisor / 2 { of_target } else { divisor }
 }
 
 impl Rehearsal {
@@ -119,6 +141,11 @@ struct Stage<'a> {
     interrupted: &'a AtomicBool,
     /// Capacities of the simulated drive in the target.
     fills: f64,
+    /// Times of the target are divided by this.
+    divisor: f64,
+    /// I/Os of the simulated drive, and those that the target would do.
+    done_ios: f64,
+    target_ios: f64,
     duration_ns: f64,
     written_bytes: f64,
     /// Value of the first tracking variable of each round.
@@ -130,11 +157,14 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn of(armed: &'a mut Armed, interrupted: &'a AtomicBool, fills: f64) -> Self {
+    fn of(armed: &'a mut Armed, interrupted: &'a AtomicBool, fills: f64, divisor: u32) -> Self {
         Self {
             armed,
             interrupted,
             fills,
+            divisor: f64::from(divisor),
+            done_ios: 0.0,
+            target_ios: 0.0,
             duration_ns: 0.0,
             written_bytes: 0.0,
             judged: Vec::new(),
@@ -190,20 +220,28 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A time is what was asked for. An amount takes as long as its rate says, and the limit at most.
+    /// A time is what was asked for, on the clock of the target. An amount takes as long as its rate says, and the limit
+    /// at most.
     fn count(&mut self, segment: &Segment) {
         let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;
         let regime = &asked.regime;
         let length_ns = match asked.until {
-            Until::DurationNs(ns) => (ns + regime.ramp_ns) as f64,
+            Until::DurationNs(ns) => {
+                let least_ios = f64::from(IOS_PER_OUTSTANDING * asked.outstanding());
+                let least_ns =
+                    if self.divisor > 1.0 { least_ios / segment.iops().max(1.0) * 1e9 } else { 0.0 };
+                (ns as f64 / self.divisor).max(least_ns) + regime.ramp_ns as f64 / self.divisor
+            }
             Until::AmountBytes(bytes) => {
                 let all_ns = bytes as f64 * self.fills / (write_rate.max(1.0)) * 1e9;
-                regime.limit_ns.map_or(all_ns, |limit_ns| all_ns.min(limit_ns as f64))
+                regime.limit_ns.map_or(all_ns, |limit_ns| all_ns.min(limit_ns as f64 / self.divisor))
             }
         };
         self.duration_ns += length_ns;
         self.written_bytes += write_rate * length_ns / 1e9;
+        self.done_ios += segment.iops() * seconds;
+        self.target_ios += segment.iops() * length_ns / 1e9;
     }
 }
 
@@ -236,7 +274,7 @@ impl Bench for Stage<'_> {
     }
 
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
-        self.duration_ns += length_ns as f64;
+        self.duration_ns += length_ns as f64 / self.divisor;
         self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))
     }
 
@@ -260,6 +298,8 @@ mod tests {
         for (capacity, divisor) in [(100_030_242_816, 128), (1_000_000_000, 1), (3_840_755_982_336, 1024)] {
             assert_eq!(divisor_of(capacity), divisor);
         }
+        let of_target = [1, 32, 64, 100, 256].map(|divisor| divisor_for(100_030_242_816, divisor));
+        assert_eq!(of_target, [128, 128, 64, 100, 256]);
     }
 
     #[test]
@@ -270,6 +310,7 @@ mod tests {
             scale_divisor: 1,
             capacity_bytes,
             target_bytes,
+            wall_seconds: None,
             tests: Vec::new(),
         };
         assert_eq!(of(100, 95).note(), None);

@@ -210,6 +210,40 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
 }
 
 #[test]
+fn table_and_rehearsal_agree_at_every_scale() {
+    let bench = Bench::new();
+    for scale in ["1", "1/32", "1/64", "1/512"] {
+        let document = bench.json(&["plan", "lat,wsat", "sim:sas-slc-2011", "--scale", scale]);
+        assert!(document["rehearsal"]["wall_seconds"].as_f64() > Some(0.0));
+        let planned = document["tests"].as_array().expect("tests");
+        let rehearsed = document["rehearsal"]["tests"].as_array().expect("tests");
+        for (planned, rehearsed) in planned.iter().zip(rehearsed) {
+            assert_eq!(planned["test"], rehearsed["test"]);
+            let test = &planned["test"];
+            let at = |which: &str| planned[which]["duration_ns"].as_f64().expect("a time");
+            let time = rehearsed["duration_ns"].as_f64().expect("a time");
+            assert!(
+                time > 0.8 * at("shortest") && time < 1.2 * at("longest"),
+                "{test} at {scale}: {time} is not in {}..{}",
+                at("shortest"),
+                at("longest")
+            );
+            let bytes = |which: &str| {
+                let of = |key: &str| planned[which][key].as_f64().expect("bytes");
+                of("precondition_bytes") + of("estimated_cell_bytes")
+            };
+            let written = rehearsed["written_bytes"].as_f64().expect("bytes");
+            assert!(
+                written > 0.7 * bytes("shortest") && written < 1.3 * bytes("longest"),
+                "{test} at {scale}: {written} is not in {}..{}",
+                bytes("shortest"),
+                bytes("longest")
+            );
+        }
+    }
+}
+
+#[test]
 fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
     let bench = Bench::beside_the_build();
     let file = bench.path("new.bin");

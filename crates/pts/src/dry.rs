@@ -11,7 +11,7 @@ use crate::{Bench, Context, Outcome, Stop, Task};
 
 /// I/Os per outstanding one that a scaled simulated drive completes at least, so that its cells do not end
 /// before they have begun.
-const IOS_PER_OUTSTANDING: u32 = 20;
+pub const IOS_PER_OUTSTANDING: u32 = 20;
 /// Rounds that are faster and slower by this in turn are never steady.
 const SWING: f64 = 0.15;
 

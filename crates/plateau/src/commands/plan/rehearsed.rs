@@ -12,6 +12,10 @@ pub fn text(rehearsal: &Rehearsal) -> String {
         rehearsal.label
     );
     rehearsal.note().into_iter().for_each(|note| out.push_str(&format!("note      {note}\n")));
+    if let Some(seconds) = rehearsal.wall_seconds {
+        let wall = span((seconds * 1e9) as u64);
+        out.push_str(&format!("wall time about {wall} for the whole run on this host\n"));
+    }
     rehearsal.tests.iter().for_each(|test| out.push_str(&of_test(test)));
     out
 }
@@ -50,6 +54,7 @@ pub fn document(rehearsal: &Rehearsal) -> Value {
         "simulated": rehearsal.label,
         "scale_divisor": rehearsal.scale_divisor,
         "note": rehearsal.note(),
+        "wall_seconds": rehearsal.wall_seconds,
         "tests": rehearsal.tests.iter().map(|test| json!({
             "test": test.test,
             "duration_ns": test.duration_ns,
