@@ -17,6 +17,7 @@ pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
 pub use load::{Load, OutputFormat};
 use record::CacheChoice;
 
+use crate::completing;
 use crate::outputs::Outputs;
 
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
@@ -105,7 +106,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Simulated drive
-    #[arg(long, default_value = "sas-slc-2011")]
+    #[arg(long, default_value = "sas-slc-2011", add = completing::model())]
     pub model: String,
     /// Divide capacity and minutes by this, such as 1/16
     #[arg(long, default_value = "1/16")]
@@ -200,7 +201,7 @@ impl WriteCacheChoice {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Default)]
 #[command(
     override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] PRESET TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
 )]
@@ -217,7 +218,7 @@ pub struct Plan {
     pub assumptions: Assumptions,
     /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; for a
     /// simulated drive its own model is taken
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", add = completing::model())]
     pub rehearse: Option<String>,
     /// Simulated drives: estimate only, do not rehearse
     #[arg(long, conflicts_with = "rehearse")]
@@ -256,6 +257,7 @@ fn positive(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 pub struct Resume {
     /// The run
+    #[arg(add = completing::run())]
     pub run: String,
     /// Start the interrupted test again at its purge, so that it conforms
     #[arg(long)]
@@ -275,12 +277,14 @@ pub struct Resume {
 #[derive(Debug, Args)]
 pub struct Show {
     /// The run
+    #[arg(add = completing::run())]
     pub run: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Verify {
     /// The run
+    #[arg(add = completing::run())]
     pub run: String,
     /// Also check the signature against this Ed25519 public key (PEM)
     #[arg(long, value_name = "KEY")]
@@ -290,6 +294,7 @@ pub struct Verify {
 #[derive(Debug, Args)]
 pub struct Report {
     /// The run
+    #[arg(add = completing::run())]
     pub run: String,
     /// Files to write, in the format that each name ends in: .html, .pdf, .json, .xlsx, .xml, .prom
     #[arg(value_name = "FILE")]
@@ -323,10 +328,10 @@ pub struct Publisher {
 #[derive(Debug, Args)]
 pub struct Compare {
     /// Two to eight runs; the first is the baseline
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(required = true, value_name = "RUN", add = completing::run())]
     pub runs: Vec<String>,
     /// Compare all RUNs with this one
-    #[arg(long, value_name = "BASELINE")]
+    #[arg(long, value_name = "BASELINE", add = completing::run())]
     pub against: Option<String>,
     /// Exit with code 7 if a difference beyond noise matches this condition: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
     #[arg(long, value_name = "CONDITION")]
@@ -375,6 +380,7 @@ fn examples() -> PossibleValuesParser {
 #[derive(Debug, Args)]
 pub struct Info {
     /// Block device, regular file, sim:MODEL, or array:FILE.toml
+    #[arg(add = completing::target())]
     pub target: String,
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
@@ -387,6 +393,7 @@ pub struct Info {
 #[derive(Debug, Args)]
 pub struct Check {
     /// Block device or regular file
+    #[arg(add = completing::target())]
     pub target: String,
     /// Try out --tune: apply the safe settings, check again, restore them
     #[arg(long)]
@@ -396,6 +403,7 @@ pub struct Check {
 #[derive(Debug, Args)]
 pub struct Purge {
     /// Block device or regular file; sim:MODEL is a rehearsal on a drive that exists only during this command
+    #[arg(add = completing::target())]
     pub target: String,
     /// Confirm that everything on the target is lost, by typing its identity; again for each other namespace
     /// that the method would erase, too
@@ -419,6 +427,7 @@ pub enum Sim {
     /// Show one model: what it is, how well it fits, where it does not
     Show {
         /// Model, or FILE.toml
+        #[arg(add = completing::model())]
         model: String,
         /// Print the model as a TOML text to start a model of your own from
         #[arg(long)]
@@ -431,9 +440,10 @@ pub enum Sim {
 #[derive(Debug, Args)]
 pub struct SimFit {
     /// The run, with an IOPS test
+    #[arg(add = completing::run())]
     pub run: String,
     /// Model or FILE.toml to start from [default: the built-in one that is least off]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", add = completing::model())]
     pub from: Option<String>,
     /// File to write [default: fit-RUN.toml]
     #[arg(long, value_name = "FILE")]

@@ -12,6 +12,7 @@ mod campaign;
 mod checks;
 mod cli;
 mod commands;
+mod completing;
 mod conduct;
 pub mod course;
 mod driving;
@@ -64,6 +65,7 @@ use failure::{Done, Exit};
 /// Does what was typed.
 #[must_use]
 pub fn main() -> ExitCode {
+    completing::answer();
     if let Err(failure) = signals::prepare() {
         return ended(Err(failure), false);
     }

@@ -166,3 +166,54 @@ fn runs_are_exported_one_by_one_or_all_at_once() {
     assert!(bench.fails(2, &["export", &first, &second, "--json-file", "-"]).contains("several files"));
     bench.fails(2, &["export", "--csv", out]);
 }
+
+/// What bash offers after these words; the last one is being typed.
+fn offered(bench: &Bench, words: &[&str]) -> Vec<String> {
+    let mut command = bench.command(&[]);
+    command.args(["--", "plateau"]).args(words).env("PLATEAU_COMPLETE", "bash");
+    command.env("_CLAP_COMPLETE_INDEX", words.len().to_string()).env("_CLAP_IFS", "\n");
+    let output = command.current_dir(bench.dir.path()).output().expect("plateau starts");
+    assert!(output.status.success(), "{words:?}");
+    support::texts(&output).0.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn shells_complete_runs_models_presets_targets_and_tests() {
+    let bench = Bench::new();
+    let id = run(&bench, "lat sim:sas-slc-2011 --name shelf");
+    std::fs::write(bench.path("image.bin"), "").expect("a file");
+    for (words, expected) in [
+        (&["show", &id[..3]][..], &[&*id][..]),
+        (&["show", "sh"], &["shelf"]),
+        (&["rm", "lat"], &["latest"]),
+        (&["compare", "shelf", "sh"], &["shelf"]),
+        (&["demo", "--model", "sata-mlc-2"], &["sata-mlc-2011"]),
+        (&["run", "qui"], &["quick"]),
+        (&["run", "iops,wsa"], &["iops,wsat"]),
+        (&["run", "iops", "sim:nvme-q"], &["sim:nvme-qlc-2024"]),
+        (&["plan", "iops", "imag"], &["image.bin"]),
+        (&["info", "sim:sata-mlc-2"], &["sim:sata-mlc-2011"]),
+        (&["runs", "--state", "stea"], &["steady"]),
+        (&["run", "--profile", "pts-c-2"], &["pts-c-2.0"]),
+    ] {
+        assert_eq!(offered(&bench, words), expected, "{words:?}");
+    }
+    let device = std::fs::read_dir("/sys/block").expect("a folder").flatten().next();
+    let device = device.map(|entry| format!("/dev/{}", entry.file_name().to_string_lossy()));
+    match &device {
+        Some(device) => assert!(offered(&bench, &["run", "iops", "/dev/"]).contains(device), "{device}"),
+        None => skips::skip!("completion of devices: this host has no block device"),
+    }
+    let script = bench.ok(&["completions", "bash"]);
+    assert!(script.contains("PLATEAU_COMPLETE"), "{script}");
+}
+
+#[test]
+fn a_dry_run_is_a_plan() {
+    let bench = Bench::new();
+    let file = bench.path("file");
+    let words = ["lat", file.to_str().expect("text"), "--size", "64MiB"];
+    let dry = bench.ok(&[&["run", "--dry-run"], &words[..]].concat());
+    assert_eq!(dry, bench.ok(&[&["plan"], &words[..]].concat()));
+    assert!(bench.runs().is_empty() && !file.exists());
+}

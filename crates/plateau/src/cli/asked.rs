@@ -8,6 +8,7 @@ use pts::{PRESETS, PROFILES};
 
 use super::numbers;
 use super::tests_argument::TestNames;
+use crate::completing;
 
 /// Which tests, on what, how.
 #[derive(Debug, Clone, Args, Default)]
@@ -15,7 +16,7 @@ pub struct Asked {
     /// In any order: tests (commas between them; each begins with a purge of its own), or a preset; and the target: a
     /// block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run` are tested concurrently,
     /// each in a run of its own
-    #[arg(value_name = "TESTS|TARGET", value_parser = TestNames)]
+    #[arg(value_name = "TESTS|TARGET", value_parser = TestNames, add = completing::word())]
     pub words: Vec<String>,
     /// Run a preset: a plan that ships with Plateau (see `plateau plan --list`)
     #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]

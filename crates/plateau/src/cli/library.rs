@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::completing;
 use crate::outputs::Outputs;
 
 /// What the operator calls a run.
@@ -89,7 +90,7 @@ pub enum Sort {
 #[derive(Debug, Args)]
 pub struct Rm {
     /// The runs
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(required = true, value_name = "RUN", add = completing::run())]
     pub runs: Vec<String>,
     /// Do not ask
     #[arg(short = 'y', long)]
@@ -99,7 +100,7 @@ pub struct Rm {
 #[derive(Debug, Args)]
 pub struct Open {
     /// The run [default: the newest]
-    #[arg(default_value = "latest", hide_default_value = true)]
+    #[arg(default_value = "latest", hide_default_value = true, add = completing::run())]
     pub run: String,
     /// Program to open it with [default: $BROWSER, else xdg-open]
     #[arg(long, value_name = "PROGRAM")]
@@ -109,7 +110,7 @@ pub struct Open {
 #[derive(Debug, Args)]
 pub struct Export {
     /// The runs; of several, each output is a folder with one file or folder per run
-    #[arg(value_name = "RUN", required_unless_present = "all")]
+    #[arg(value_name = "RUN", required_unless_present = "all", add = completing::run())]
     pub runs: Vec<String>,
     /// Export every run in the library
     #[arg(long, conflicts_with = "runs")]

@@ -1,13 +1,19 @@
 //! `plateau completions SHELL`.
 
-use clap::CommandFactory as _;
+use clap_complete::env::Shells;
 
-use crate::cli::{Cli, Completions};
-use crate::failure::Done;
+use crate::cli::Completions;
+use crate::completing;
+use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
 pub fn run(options: &Completions) -> Done {
+    let name = options.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| Failure::text(Exit::Internal, format!("there is no completion script for {name}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Cli::command(), "plateau", &mut script);
+    shell.write_registration(completing::VARIABLE, "plateau", "plateau", "plateau", &mut script)?;
     printer::print(&String::from_utf8_lossy(&script))
 }

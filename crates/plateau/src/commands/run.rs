@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{Cli, Publisher, Run};
+use super::plan;
+use crate::cli::{Cli, Plan, Publisher, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::wanted::Wanted;
 use crate::{campaign, conduct, labels, meaningless, output, printer, publication, report_file};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
+    if options.dry_run {
+        return plan::run(cli, &Plan { asked: options.asked.clone(), ..Plan::default() });
+    }
     let mut wanted = Wanted::each(&options.asked)?;
     for each in &mut wanted {
         each.labels = labels::of(&options.labels);
