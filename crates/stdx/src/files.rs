@@ -13,7 +13,7 @@ use std::fmt;
 use rustix::fs::FileType;
 
 pub use folder::{Folder, WriteError};
-pub use lock::{is_locked, try_lock};
+pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 

@@ -16,14 +16,27 @@ const EVERY: Duration = Duration::from_millis(5);
 /// # Errors
 /// When the file system has no locks, or the system refuses.
 pub fn try_lock(file: &File) -> io::Result<bool> {
+    try_lock_each(&[file]).swap_remove(0)
+}
+
+/// The same of several files in the time that one takes.
+#[must_use]
+pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     let deadline = Instant::now() + WITHIN;
+    let mut results: Vec<Option<io::Result<bool>>> = files.iter().map(|_| None).collect();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(EVERY),
+        let is_late = Instant::now() >= deadline;
+        for (file, result) in files.iter().zip(&mut results).filter(|(_, result)| result.is_none()) {
+            *result = match file.try_lock() {
+                Ok(()) => Some(Ok(true)),
+                Err(TryLockError::Error(error)) => Some(Err(error)),
+                Err(TryLockError::WouldBlock) => is_late.then_some(Ok(false)),
+            };
         }
+        if results.iter().all(Option::is_some) {
+            return results.into_iter().flatten().collect();
+        }
+        std::thread::sleep(EVERY);
     }
 }
 
