@@ -7,6 +7,7 @@ mod crosscheck;
 mod deny;
 mod kills;
 mod newcomer;
+mod pictures;
 mod readme;
 mod source;
 mod stacks;
@@ -48,6 +49,7 @@ const COMMANDS: &[Command] = &[
         about: "every command of the documents, typed in a fresh clone; [PAGE]",
         run: readme::run,
     },
+    Command { name: "pictures", about: "the pictures of the README, from real runs", run: pictures::run },
     Command {
         name: "bench",
         about: "promised numbers, measured; without a name it lists what there is",

@@ -1,0 +1,149 @@
+//! `cargo xtask pictures`: the pictures of the README, made from real runs: a terminal with the demo, and a page of a report.
+//!
+//! Chromium draws both, with fonts of the host, so they are made by hand when what they show has changed, and looked at.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail, ensure};
+
+const USAGE: &str = "usage: cargo xtask pictures";
+/// The names under which Debian and others install it.
+const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+/// Title of the page that is shown.
+const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
+/// What a page on the web is still quick with.
+const MOST_BYTES: u64 = 200_000;
+
+/// Makes both.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    if !arguments.is_empty() {
+        bail!(USAGE);
+    }
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--locked", "-p", "plateau"])
+        .current_dir(root)
+        .status()?;
+    ensure!(built.success(), "plateau does not build");
+    let program = root.join("target/release/plateau");
+    let scratch = tempfile::tempdir()?;
+    let folder = root.join("docs/pictures");
+    std::fs::create_dir_all(&folder)?;
+
+    let shown = demo(&program, scratch.path())?;
+    let lines = shown.lines().count();
+    // Lines of 19.8 px and the space around them.
+    let height = (lines as f64).mul_add(19.8, 40.0).ceil() as u32;
+    draw(&terminal(&shown), scratch.path(), (1200, height), &folder.join("terminal.png"))?;
+
+    let html = report(&program, scratch.path())?;
+    draw(&only_page(&html)?, scratch.path(), (1200, 808), &folder.join("report.png"))?;
+    println!("look at {} before you commit them", folder.display());
+    Ok(())
+}
+
+fn plateau(program: &Path, scratch: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .env("PLATEAU_LIBRARY", scratch.join("runs"))
+        .env("PLATEAU_STATE", scratch.join("state"));
+    command
+}
+
+/// What a terminal shows of the demo, without the places of this host.
+fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
+    let (reader, writer) = std::io::pipe()?;
+    let mut child = plateau(program, scratch, &["demo"])
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .spawn()
+        .context("the demo")?;
+    let shown = std::io::read_to_string(reader)?;
+    ensure!(child.wait()?.success(), "the demo failed:\n{shown}");
+    let is_place = |line: &&str| line.starts_with("report ") || line.contains(&*scratch.to_string_lossy());
+    let lines: Vec<&str> = shown.trim_end().lines().filter(|line| !is_place(line)).collect();
+    Ok(format!("$ plateau demo\n{}", lines.join("\n").trim_end()))
+}
+
+/// A terminal of 128 columns.
+fn terminal(shown: &str) -> String {
+    let escaped = shown.replace('&', "&amp;").replace('<', "&lt;");
+    let (prompt, rest) = escaped.split_once('\n').unwrap_or((&escaped, ""));
+    format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><style>body {{ margin: 0; background: #10151b; color: #d8dee6 }}\n\
+         pre {{ margin: 0; padding: 18px 22px; font: 15px/1.32 'DejaVu Sans Mono', monospace; white-space: pre-wrap }}\n\
+         i {{ color: #8fb8e8; font-style: normal }}</style><pre><i>{prompt}</i>\n{rest}</pre>"
+    )
+}
+
+/// The report of a run as HTML.
+fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
+    let html = scratch.join("report.html");
+    let words = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/16", "--report"];
+    let mut command = plateau(program, scratch, &words);
+    command.arg(&html).stdout(Stdio::null()).stderr(Stdio::null());
+    ensure!(command.status()?.success(), "the run of the report failed");
+    Ok(std::fs::read_to_string(html)?)
+}
+
+/// The report without all other pages.
+fn only_page(html: &str) -> anyhow::Result<String> {
+    let title = html.find(&format!(">{PAGE}<")).with_context(|| format!("no page '{PAGE}' in the report"))?;
+    let section = html[..title].rfind("<section").context("a page is a section")?;
+    let id = html[section..].split('"').find(|part| part.starts_with("page-")).context("a page has an id")?;
+    let style = format!(
+        "<style>nav, button, section:not(#{id}) {{ display: none !important }} body {{ background: #fff !important }} \
+         main, section {{ margin: 0 auto !important; box-shadow: none !important }}</style></head>"
+    );
+    Ok(html.replacen("</head>", &style, 1))
+}
+
+fn draw(html: &str, scratch: &Path, (width, height): (u32, u32), png: &Path) -> anyhow::Result<()> {
+    let page = scratch.join("page.html");
+    std::fs::write(&page, html)?;
+    for browser in BROWSERS {
+        let drawn = Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--hide-scrollbars"])
+            .arg(format!("--window-size={width},{height}"))
+            .arg(format!("--screenshot={}", png.display()))
+            .arg(format!("file://{}", page.display()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        match drawn {
+            Ok(status) if status.success() && png.exists() => {
+                let bytes = std::fs::metadata(png)?.len();
+                ensure!(bytes <= MOST_BYTES, "{} has {bytes} B, more than {MOST_BYTES}", png.display());
+                println!("{} ({width}x{height}, {bytes} B)", png.display());
+                return Ok(());
+            }
+            Ok(status) => bail!("{browser} failed with {status}"),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).context(*browser),
+        }
+    }
+    bail!("no browser found; install chromium")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_page_of_a_report_is_left() {
+        let html = format!(
+            "<head></head><section id=\"page-1\"></section><section class=\"x\" id=\"page-2\"><h2>{PAGE}</h2>"
+        );
+        let only = only_page(&html).expect("a page");
+        assert!(only.contains("section:not(#page-2)") && only.ends_with("</h2>"), "{only}");
+        assert!(only_page("<section id=\"page-1\">").is_err());
+    }
+
+    #[test]
+    fn what_a_terminal_shows_is_escaped() {
+        let html = terminal("$ plateau demo\na < b & c");
+        assert!(html.contains("<i>$ plateau demo</i>\na &lt; b &amp; c</pre>"), "{html}");
+    }
+}
