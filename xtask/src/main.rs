@@ -31,8 +31,12 @@ struct Command {
 /// Every chore.
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
-    Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
-    Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
+    Command { name: "tidy", about: "rules of form; --bless accepts permitted changes", run: tidy::run },
+    Command {
+        name: "crosscheck",
+        about: "the IOPS test, compared with fio on one target",
+        run: crosscheck::run,
+    },
     Command {
         name: "deny",
         about: "licences, sources and advisories of Cargo.lock; [--offline]",
@@ -40,7 +44,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "newcomer",
-        about: "the toy test of CONTRIBUTING.md, done in a copy",
+        about: "the toy test of CONTRIBUTING.md, followed in a copy",
         run: newcomer::run,
     },
     Command {
@@ -50,14 +54,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "promised numbers, measured; without a name it lists what there is",
+        about: "promised numbers, measured; without a name, lists the benchmarks",
         run: bench::run,
     },
     Command { name: "swarm", about: "simulated runs with a crash at every event", run: swarm::run },
     Command { name: "kills", about: "real kills at chosen system calls, then resumed", run: kills::run },
     Command {
         name: "stress",
-        about: "tests of devices, signals and time, many times beside a copy; [FILTER]... [--times N] [--alone]",
+        about: "tests of devices, signals and time, many times alongside a copy; [FILTER]... [--times N] \
+                [--alone]",
         run: stress::run,
     },
     Command {
@@ -65,7 +70,11 @@ const COMMANDS: &[Command] = &[
         about: "random stacks of devices: none in use is written to",
         run: stacks::run,
     },
-    Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
+    Command {
+        name: "vm-test",
+        about: "the program on emulated drives in a virtual machine",
+        run: vm_test::run,
+    },
     Command {
         name: "vm-inside",
         about: "the part of vm-test that runs in its guest",
@@ -99,5 +108,5 @@ fn main() -> ExitCode {
 
 /// The root of the workspace.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").into()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace").into()
 }
