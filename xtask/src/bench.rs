@@ -124,7 +124,7 @@ fn print(results: &Results) {
     }
     let count = |verdict| results.rows.iter().filter(|row| row.verdict() == verdict).count();
     println!(
-        "{} targets met, {} level (missed by less than the pairs scatter), {} missed; {}",
+        "{} targets met, {} level (missed by less than the scatter of the pairs), {} missed; {}",
         count(Verdict::Met),
         count(Verdict::Level),
         count(Verdict::Missed),

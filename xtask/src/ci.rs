@@ -62,7 +62,7 @@ const STEPS: &[Step] = &[
 /// Runs all steps.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = arguments.first() {
-        bail!("ci takes no arguments, so not '{unknown}'");
+        bail!("ci takes no arguments, but got '{unknown}'");
     }
     let begun = Instant::now();
     let mut skipped = Vec::new();
@@ -73,7 +73,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
         let result = step.run(root);
         let took = seconds(step_begun.elapsed());
         let skip = result
-            .with_context(|| format!("{} failed after {took}; the steps behind it did not run", step.name))?;
+            .with_context(|| format!("{} failed after {took}; the remaining steps did not run", step.name))?;
         match skip {
             None => println!("[{}/{}] {} passed in {took}", i + 1, STEPS.len(), step.name),
             Some(reason) => {
@@ -97,7 +97,9 @@ fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::R
     let is_required = |program: &str| required.split_whitespace().any(|name| name == program);
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));
     match missing {
-        Some(skip) => bail!("{} was skipped, and what it needs is in {REQUIRED}: {}", skip.test, skip.reason),
+        Some(skip) => {
+            bail!("{} was skipped, although {REQUIRED} requires what it needs: {}", skip.test, skip.reason)
+        }
         None => Ok(()),
     }
 }

@@ -25,8 +25,8 @@ const ROUNDS: u32 = 5;
 /// Rest before each cell. A drive (or a throttle with a burst allowance) gives more after a rest, so both shall
 /// find it equally rested; and because that is never quite so, who is first changes with each round.
 const REST_NS: u64 = 250_000_000;
-const USAGE: &str = "usage: cargo xtask crosscheck TARGET [--erase IDENTITY] [--size SIZE] [--seconds S]\n\
-                     TARGET loses its content, as with `plateau run`";
+const USAGE: &str = "usage: cargo xtask crosscheck TARGET [--erase IDENTITY] [--size SIZE] [--seconds \
+                     S]\nthe content of TARGET is lost, as with `plateau run`";
 
 struct Options {
     target: String,
@@ -147,7 +147,7 @@ impl Bench for Both<'_> {
     fn note(&mut self, note: Note) -> Result<(), Stop> {
         if let Note::RoundStarted { round, cells } = note {
             self.round = round;
-            eprintln!("round {round} of {ROUNDS}, {cells} cells, each beside fio");
+            eprintln!("round {round} of {ROUNDS}, {cells} cells, each compared with fio");
         }
         Ok(())
     }

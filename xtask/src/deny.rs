@@ -44,14 +44,14 @@ fn parse(arguments: &[String]) -> anyhow::Result<Advisories> {
     match arguments {
         [] => Ok(Advisories::IfReachable),
         [one] if one == "--offline" => Ok(Advisories::No),
-        other => bail!("deny takes --offline or nothing, so not '{}'", other.join(" ")),
+        other => bail!("deny takes --offline or nothing, but got '{}'", other.join(" ")),
     }
 }
 
 /// Checks what can be checked; gives what was not.
 fn conducted(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
     let count = check_packages(root)?;
-    println!("deny: licences and sources of {count} packages are as {RULES} has them");
+    println!("deny: licences and sources of {count} packages are as specified in {RULES}");
     if !is_installed() {
         return Ok(Some(MISSING));
     }
@@ -81,16 +81,16 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
         .context("cannot start cargo")?;
     ensure!(output.status.success(), "cargo metadata ended with {}", output.status);
     let document: Value = serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
-    let packages = document["packages"].as_array().context("cargo metadata knows no packages")?;
+    let packages = document["packages"].as_array().context("cargo metadata lists no packages")?;
     let wrong: Vec<String> = packages.iter().filter_map(|package| wrong(package, &allowed)).collect();
-    ensure!(wrong.is_empty(), "{}; change {RULES} only after having read the licence", wrong.join("; "));
+    ensure!(wrong.is_empty(), "{}; change {RULES} only after reading the licence", wrong.join("; "));
     Ok(packages.len())
 }
 
 /// What is wrong with a package, if anything.
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
-    let licence = package["license"].as_str().unwrap_or("no licence that is named");
+    let licence = package["license"].as_str().unwrap_or("no named licence");
     if !is_allowed(licence, allowed) {
         return Some(format!("{name} is under {licence}, which {RULES} does not allow"));
     }

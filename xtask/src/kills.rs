@@ -18,11 +18,11 @@ pub use power::run_inside as run_power_inside;
 use stage::{Device, Kind};
 use trial::Trials;
 
-const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--binary PROGRAM] [FILTER]\n\
-                     FILTER is 'simulated' or 'loop'; N kills on each, 1000 unless told\n       \
-                     cargo xtask kills power [--times N] [--seed S] [--binary PROGRAM]\n\
-                     cuts the power below the library N times for each of two file systems and two targets, in the \
-                     machine of vm-test; 50 unless told";
+const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--binary PROGRAM] \
+                     [FILTER]\nFILTER is 'simulated' or 'loop'; N kills on each [default: 1000]\n       \
+                     cargo xtask kills power [--times N] [--seed S] [--binary PROGRAM]\ncuts the power below \
+                     the library N times for each of two file systems and two targets, in the VM of vm-test \
+                     [default: 50]";
 /// The filter of the power cuts, which need the machine.
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
@@ -112,5 +112,5 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
         bail!("{faults} faults");
     }
     // Without root there is at least the simulated part.
-    Ok((skipped.len() == Kind::ALL.len()).then(|| "no target could be made".into()))
+    Ok((skipped.len() == Kind::ALL.len()).then(|| "no target could be created".into()))
 }

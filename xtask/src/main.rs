@@ -32,8 +32,12 @@ struct Command {
 /// Every chore.
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
-    Command { name: "tidy", about: "rules of form; --bless takes over what may be", run: tidy::run },
-    Command { name: "crosscheck", about: "the IOPS test beside fio on one target", run: crosscheck::run },
+    Command { name: "tidy", about: "rules of form; --bless accepts permitted changes", run: tidy::run },
+    Command {
+        name: "crosscheck",
+        about: "the IOPS test, compared with fio on one target",
+        run: crosscheck::run,
+    },
     Command {
         name: "deny",
         about: "licences, sources and advisories of Cargo.lock; [--offline]",
@@ -41,7 +45,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "newcomer",
-        about: "the toy test of CONTRIBUTING.md, done in a copy",
+        about: "the toy test of CONTRIBUTING.md, followed in a copy",
         run: newcomer::run,
     },
     Command {
@@ -52,14 +56,15 @@ const COMMANDS: &[Command] = &[
     Command { name: "pictures", about: "the pictures of the README, from real runs", run: pictures::run },
     Command {
         name: "bench",
-        about: "promised numbers, measured; without a name it lists what there is",
+        about: "promised numbers, measured; without a name, lists the benchmarks",
         run: bench::run,
     },
     Command { name: "swarm", about: "simulated runs with a crash at every event", run: swarm::run },
     Command { name: "kills", about: "real kills at chosen system calls, then resumed", run: kills::run },
     Command {
         name: "stress",
-        about: "tests of devices, signals and time, many times beside a copy; [FILTER]... [--times N] [--alone]",
+        about: "tests of devices, signals and time, many times alongside a copy; [FILTER]... [--times N] \
+                [--alone]",
         run: stress::run,
     },
     Command {
@@ -67,7 +72,11 @@ const COMMANDS: &[Command] = &[
         about: "random stacks of devices: none in use is written to",
         run: stacks::run,
     },
-    Command { name: "vm-test", about: "the program on emulated drives in a machine", run: vm_test::run },
+    Command {
+        name: "vm-test",
+        about: "the program on emulated drives in a virtual machine",
+        run: vm_test::run,
+    },
     Command {
         name: "vm-inside",
         about: "the part of vm-test that runs in its guest",
@@ -101,5 +110,5 @@ fn main() -> ExitCode {
 
 /// The root of the workspace.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").into()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace").into()
 }

@@ -20,10 +20,10 @@ const CHECKS: &str = "replayed";
 /// Does it.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = arguments.first() {
-        bail!("newcomer takes no arguments, so not '{unknown}'");
+        bail!("newcomer takes no arguments, but got '{unknown}'");
     }
     let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
-    let example = example(&page).with_context(|| format!("{PAGE} has no example behind '{MARK}'"))?;
+    let example = example(&page).with_context(|| format!("{PAGE} has no example after '{MARK}'"))?;
     // A folder that stays, so that the second time builds little.
     let copy = root.join("target/newcomer");
     drop(fs::remove_dir_all(copy.join("crates")));
@@ -37,7 +37,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     fs::write(copy.join("Cargo.toml"), manifest(&fs::read_to_string(root.join("Cargo.toml"))?)?)?;
     fs::write(copy.join(FILE), example)?;
     let table = fs::read_to_string(copy.join(TABLE))?;
-    fs::write(copy.join(TABLE), with_line(&table).context("the table of tests is not what it was")?)?;
+    fs::write(copy.join(TABLE), with_line(&table).context("the table of tests has an unexpected format")?)?;
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["test", "--offline", "--quiet", "--package", "pts", "--test", CHECKS])
         .env("CARGO_TARGET_DIR", root.join("target/newcomer/target"))

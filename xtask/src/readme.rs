@@ -39,7 +39,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let clone = place.path().join("plateau");
     let status = Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone).status();
     if !status.is_ok_and(|status| status.success()) {
-        println!("{} is not a repository that git clones; its files are copied instead", root.display());
+        println!("{} is not a repository that git can clone; its files are copied instead", root.display());
         copy(root, &clone)?;
     }
     let user = User::new(root, place.path());
@@ -60,11 +60,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
             }
         }
     }
-    if failed == 0 {
-        Ok(())
-    } else {
-        bail!("{failed} commands of the documents do not do what is written there")
-    }
+    if failed == 0 { Ok(()) } else { bail!("{failed} commands of the documents do not behave as documented") }
 }
 
 /// Copies a tree without what was built in it.

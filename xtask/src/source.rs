@@ -74,6 +74,21 @@ impl Source {
         places(&self.comments, needle)
     }
 
+    /// Every string literal outside of tests: its place, and its content with escaped line ends joined.
+    pub fn texts(&self) -> Vec<(usize, String)> {
+        let bytes = self.raw.as_bytes();
+        let is_text = |place: usize| self.kinds[place] == Kind::Text;
+        let begins = (0..bytes.len()).filter(|&place| is_text(place) && (place == 0 || !is_text(place - 1)));
+        let text = |begin: usize| {
+            let length = (begin..bytes.len()).take_while(|&place| is_text(place)).count();
+            let lines: Vec<&str> = self.raw[begin..begin + length].split("\\\n").collect();
+            let first = lines.first().copied().unwrap_or_default().to_owned();
+            let joined = lines.iter().skip(1).fold(first, |text, line| text + line.trim_start());
+            (begin, joined)
+        };
+        begins.filter(|&place| !self.in_test(place)).map(text).collect()
+    }
+
     /// Every function with a body, nested ones too.
     pub fn functions(&self) -> Vec<Function> {
         self.code_places("fn").into_iter().filter_map(|place| self.function_at(place)).collect()

@@ -94,7 +94,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let chosen: Vec<&Subject> = SUBJECTS.iter().filter(|subject| wanted.chooses(subject)).collect();
     if chosen.is_empty() {
         bail!(
-            "no test binary matches; there are {}",
+            "no test binary matches; available: {}",
             SUBJECTS.iter().map(Subject::label).collect::<Vec<_>>().join(", ")
         );
     }
@@ -127,7 +127,7 @@ impl Wanted {
                 "--alone" => wanted.alone = true,
                 "--times" => {
                     let times = words.next().and_then(|text| text.parse().ok()).filter(|times| *times > 0);
-                    wanted.times = times.context("--times takes a number from 1 on")?;
+                    wanted.times = times.context("--times takes a number of 1 or more")?;
                 }
                 option if option.starts_with('-') => bail!("'{option}' is not an option; {USAGE}"),
                 filter => wanted.filters.push(filter.to_owned()),

@@ -29,10 +29,11 @@ pub use inside::run as run_inside;
 use kit::{Kit, Missing};
 pub use lab::Lab;
 
-const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] [FILTER]\n\
-                     FILTER is a part of a group's or a check's name; --ci is the part that `cargo xtask ci` runs, with \
-                     the binary of its tests; PROGRAM is a plateau to try instead of one that is built; PACKAGE is the \
-                     file of a Debian package linux-image-VERSION-amd64 whose kernel is booted";
+const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] \
+                     [FILTER]\nFILTER is part of a group's or check's name; --ci selects what `cargo xtask \
+                     ci` runs, with the binary of its tests; PROGRAM is a plateau binary to test instead of \
+                     building one; PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose \
+                     kernel is booted";
 
 /// All checks are done within this time, or they fail; in `ci` and else.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
@@ -178,8 +179,9 @@ pub fn with_programs(
 /// Keeps the folder for this process: two machines on the same disks would spoil both.
 fn alone_in(folder: &Path) -> anyhow::Result<File> {
     let lock = File::create(folder.join("lock"))?;
-    lock.try_lock()
-        .with_context(|| format!("another vm-test uses {}; wait for its end, or end it", folder.display()))?;
+    lock.try_lock().with_context(|| {
+        format!("another vm-test uses {}; wait until it completes, or stop it", folder.display())
+    })?;
     Ok(lock)
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> 
     if !output.status.success() {
         bail!("plateau does not build");
     }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo names no program plateau")
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no program plateau")
 }
 
 /// Where cargo says that it has put the program.
@@ -236,7 +238,7 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
                 // What a failed check left behind shall not fail the next one.
                 lab.power_cut();
                 if lab.is_over() {
-                    println!("Bail out! the time for all checks together is over");
+                    println!("Bail out! the time limit of all checks has passed");
                     break;
                 }
             }

@@ -75,14 +75,17 @@ impl std::fmt::Display for Fault {
             }
             Self::Nvme(status) => write!(f, "{} (status {:03x}h)", status_text(*status), status & 0x7ff),
             Self::Scsi(_, Some(sense)) => f.write_str(&sense.text()),
-            Self::Scsi(status, None) => write!(f, "the device answered status {status:02x}h and no reason"),
+            Self::Scsi(status, None) => {
+                write!(f, "the device returned status {status:02x}h without a reason")
+            }
             Self::Ata(registers) => write!(
                 f,
                 "the drive aborted the command (status {:02x}h, error {:02x}h)",
                 registers.status, registers.error
             ),
             Self::NoRegisters => f.write_str(
-                "the adapter hands no answer of the drive through, so nobody knows whether it was done",
+                "the adapter does not pass on the drive's response, so it is unknown whether the command \
+                 completed",
             ),
         }
     }

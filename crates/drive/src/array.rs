@@ -79,7 +79,9 @@ impl Array {
         options: &OpenOptions,
     ) -> Result<(Self, TargetFacts), DriveError> {
         if options.size_bytes.is_some() || options.scale.is_some() {
-            return Err(DriveError::Unusable(format!("{target}: an array has the size of its members")));
+            return Err(DriveError::Unusable(format!(
+                "{target}: the size of an array is that of its members"
+            )));
         }
         if options.sim_faults.is_some() {
             return Err(DriveError::Invalid(format!("{target}: {}", crate::target::ONLY_SIMULATED_FAIL)));
@@ -135,13 +137,13 @@ impl Assembly {
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
         made.map_err(|error| match self.dissolve() {
             Ok(()) => error,
-            Err(second) => DriveError::device(format!("{error}; and taking it apart again: {second}")),
+            Err(second) => DriveError::device(format!("{error}; and dismantling it: {second}")),
         })
     }
 
     fn plan(&self, members: Vec<PathBuf>) -> Result<Plan, DriveError> {
         let unusable =
-            |e: std::io::Error| DriveError::Unusable(format!("no array can be made: {}", reason(&e)));
+            |e: std::io::Error| DriveError::Unusable(format!("cannot create an array: {}", reason(&e)));
         let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(unusable)?;
         let uuid = md_uuid(&uuid);
         let name = match &self.spec.hardware {
@@ -219,7 +221,7 @@ impl Assembly {
         }
         let name = self.built.as_ref().map_or_else(String::new, |built| built.plan.name.clone());
         let words = self.facts.array.as_ref().map(ArrayFacts::words).unwrap_or_default();
-        evidence.push(format!("{words} created anew as {name} by {}", self.controller.version()?));
+        evidence.push(format!("{words} created as {name} by {}", self.controller.version()?));
         Ok(Purged {
             method: methods_of(&done),
             pts_purge: done.iter().all(|purged| purged.pts_purge),
@@ -234,7 +236,8 @@ impl Assembly {
         match self.state()? {
             State::Whole => Ok(()),
             State::Syncing(what, _) => Err(DriveError::device(format!(
-                "{}: a {what} of the array goes on, so it cannot be measured; let it end and begin the test again",
+                "{}: a {what} of the array is in progress, so it cannot be measured; wait until it completes \
+                 and start the test again",
                 self.facts.path
             ))),
             State::Broken(why) => Err(self.broken(&why)),
@@ -273,14 +276,14 @@ impl Assembly {
     fn state(&mut self) -> Result<State, DriveError> {
         match &self.built {
             Some(built) => self.controller.state(&built.plan),
-            None => Ok(State::Broken("it is taken apart".into())),
+            None => Ok(State::Broken("it has been dismantled".into())),
         }
     }
 
     fn broken(&self, why: &str) -> DriveError {
         DriveError::device(format!(
-            "{}: the array is no longer whole: {why}; see the kernel log, replace the member that failed, and begin \
-             the test again",
+            "{}: the array is no longer intact: {why}; see the kernel log, replace the failed member, and \
+             start the test again",
             self.facts.path
         ))
     }
@@ -306,15 +309,13 @@ impl Drop for Assembly {
 
 /// An array is made for a run and is gone behind it.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
-    DriveError::Invalid(format!(
-        "{target}: an array is created for plateau run and is gone behind it; here name a drive"
-    ))
+    DriveError::Invalid(format!("{target}: arrays exist only during `plateau run`; specify a drive"))
 }
 
 /// Closes the array, so that it can be stopped. What is held instead can be neither read nor written.
 pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     let Inner::Real { held, clock, .. } = inner else {
-        return Err(DriveError::Invalid("only an array of drives can be taken apart".into()));
+        return Err(DriveError::Invalid("only an array of drives can be dismantled".into()));
     };
     *held = Held::nothing()?;
     Ok(*clock)
@@ -330,11 +331,11 @@ fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<()
         return Ok(());
     }
     let strange: String =
-        strange.iter().map(|typed| format!(" and '{typed}' is none of its members;")).collect();
+        strange.iter().map(|typed| format!(" and '{typed}' does not match any of its members;")).collect();
     let paths: Vec<&str> = members.iter().map(|member| member.path.as_str()).collect();
     let add: Vec<String> = missing.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
     let next =
-        if add.is_empty() { "leave that out".into() } else { format!("to go on add {}", add.join(" ")) };
+        if add.is_empty() { "omit that".into() } else { format!("to continue, add {}", add.join(" ")) };
     Err(DriveError::UnconfirmedMembers(format!(
         "everything on {} would be lost for {target};{strange} {next}",
         paths.join(", ")
@@ -345,7 +346,7 @@ fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<()
 fn free_name() -> Result<String, DriveError> {
     let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
     let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
-    let number = number.ok_or_else(|| DriveError::Unusable("all numbers for arrays are taken".into()))?;
+    let number = number.ok_or_else(|| DriveError::Unusable("all array numbers are in use".into()))?;
     Ok(format!("md{number}"))
 }
 

@@ -49,7 +49,7 @@ impl Drive {
         match (self.kind, erase) {
             (Kind::Array(array), _) => array.arm(self.facts, erase, notes),
             (_, [_, second, ..]) => Err(DriveError::UnconfirmedMembers(format!(
-                "{} is one drive and is confirmed by one identity; leave --erase '{second}' out",
+                "{} is one drive and is confirmed by one identity; omit --erase '{second}'",
                 self.facts.path
             ))),
             (kind, _) => Self { facts: self.facts, kind }.arm(erase.first().map(String::as_str)),
@@ -198,7 +198,7 @@ impl Armed {
         let Real::Block(block) = &**real else { return Ok(None) };
         let can = block.capabilities(held, *clock);
         write_cache::get(&mut Kernel::new(block, held, *clock), &can)
-            .map_err(|fault| fault.during("asking for the write cache", "see the kernel log"))
+            .map_err(|fault| fault.during("querying the write cache", "see the kernel log"))
     }
 
     /// Turns the drive's volatile write cache on or off and makes sure of it; `false` when it has none that can
@@ -262,6 +262,6 @@ impl Armed {
 fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
     match options {
         PurgeOptions { method: None, verify: false, .. } => Ok(()),
-        _ => Err(DriveError::Invalid("a file is purged in one way only, without proof".into())),
+        _ => Err(DriveError::Invalid("a file can be purged in one way only, without verification".into())),
     }
 }

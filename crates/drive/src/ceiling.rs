@@ -240,7 +240,7 @@ mod tests {
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
             let error = load::rehearse(Way::Null, &device, &asked).expect_err("no result");
             assert_eq!(error.kind(), crate::ErrorKind::Disturbed);
-            assert!(error.to_string().contains("clock went wrong"), "{error}");
+            assert!(error.to_string().contains("counter is wrong"), "{error}");
             assert!(begin.elapsed().as_secs() < 50, "{factor}");
         }
     }

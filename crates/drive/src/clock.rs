@@ -41,7 +41,7 @@ impl Clock {
     #[cfg(test)]
     pub(crate) fn wrong_by(factor: f64) -> Self {
         let mut clock = Self::start();
-        assert!(clock.rate > 0, "only the processor's counter can be scaled");
+        assert!(clock.rate > 0, "only the CPU's counter can be scaled");
         clock.rate = (clock.rate as f64 * factor) as u64;
         clock
     }
@@ -145,8 +145,8 @@ fn disturbance(start: &Moment, now: &Moment) -> Option<String> {
     let allowed_ns = PACE_GRACE_NS + (kernel_ns as f64 * PACE_WITHIN) as u64;
     (ours_ns.abs_diff(kernel_ns) > allowed_ns).then(|| {
         format!(
-            "the processor's clock went wrong: it counted {ours_ns} ns while the kernel counted {kernel_ns} ns; \
-             was this guest moved to another host?"
+            "the CPU's counter is wrong: it counted {ours_ns} ns while the kernel counted {kernel_ns} ns; \
+             was this guest migrated to another host?"
         )
     })
 }
@@ -177,7 +177,7 @@ fn calibrated() -> &'static Result<u64, String> {
         trusted()?;
         let (first, second) = (ns_per_count()?, ns_per_count()?);
         if (first / second - 1.0).abs() > STABLE_WITHIN {
-            return Err("the TSC does not keep its rate".into());
+            return Err("the TSC rate is not constant".into());
         }
         Ok(((first + second) / 2.0 * 2f64.powi(SCALE_BITS.cast_signed())).round() as u64)
     })
@@ -287,8 +287,8 @@ mod tests {
         };
         assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
         assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS).unwrap(), "the host was suspended for 3 s");
-        assert!(after(SECOND_NS, 2 * SECOND_NS, 0).unwrap().contains("went wrong"));
-        assert!(after(2 * SECOND_NS, SECOND_NS, 0).unwrap().contains("went wrong"));
+        assert!(after(SECOND_NS, 2 * SECOND_NS, 0).unwrap().contains("counter is wrong"));
+        assert!(after(2 * SECOND_NS, SECOND_NS, 0).unwrap().contains("counter is wrong"));
         assert!(after(0, SECOND_NS, 0).unwrap().contains("counted 0 ns"), "a counter that was reset");
     }
 

@@ -18,7 +18,7 @@ pub enum DriveError {
         refusals: Vec<Refusal>,
     },
     /// Everything on the target would be lost and nobody has said that this is wanted.
-    #[error("everything on {target} would be lost{}; to go on add --erase '{identity}'", given_text(.given))]
+    #[error("everything on {target} would be lost{}; to continue, add --erase '{identity}'", given_text(.given))]
     Unconfirmed {
         /// As given on the command line.
         target: String,
@@ -108,7 +108,7 @@ fn given_text(given: &Option<String>) -> String {
 /// Number, name and likely cause of the errors that block devices answer with.
 const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EIO, "EIO", "the device, its cable or its driver failed; see the kernel log"),
-    (libc::ENODATA, "ENODATA", "a medium error: the device cannot read this block back"),
+    (libc::ENODATA, "ENODATA", "a medium error: the device cannot read this block"),
     (libc::ENOSPC, "ENOSPC", "the device vanished, or the file system under it is full"),
     (libc::ENODEV, "ENODEV", "the device was removed"),
     (libc::ENXIO, "ENXIO", "the device was removed"),
@@ -118,18 +118,18 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EBADE, "EBADE", "another host has reserved the device"),
     (libc::EILSEQ, "EILSEQ", "protection information did not match"),
     (libc::EROFS, "EROFS", "the device became read-only"),
-    (libc::EPERM, "EPERM", "the kernel forbids it, perhaps because the device is read-only"),
+    (libc::EPERM, "EPERM", "the kernel denies it, perhaps because the device is read-only"),
     (libc::EACCES, "EACCES", "no permission"),
-    (libc::EINVAL, "EINVAL", "the device does not take I/Os of this size or alignment"),
-    (libc::EOPNOTSUPP, "EOPNOTSUPP", "the device does not know this command"),
+    (libc::EINVAL, "EINVAL", "the device does not support I/Os of this size or alignment"),
+    (libc::EOPNOTSUPP, "EOPNOTSUPP", "the device does not support this command"),
     (libc::ENOMEM, "ENOMEM", "the host is out of memory"),
-    (libc::EAGAIN, "EAGAIN", "the kernel kept asking to try again"),
+    (libc::EAGAIN, "EAGAIN", "the kernel kept requesting a retry"),
     (libc::EINTR, "EINTR", "interrupted again and again"),
-    (libc::EBUSY, "EBUSY", "something else uses the device"),
+    (libc::EBUSY, "EBUSY", "the device is in use"),
     (libc::EDQUOT, "EDQUOT", "the disk quota is used up"),
-    (libc::EFBIG, "EFBIG", "the file system does not take files that large"),
-    (libc::ENOTCONN, "ENOTCONN", "the server behind the file system is gone"),
-    (libc::ESTALE, "ESTALE", "the server behind the file system is gone"),
+    (libc::EFBIG, "EFBIG", "the file system does not support files this large"),
+    (libc::ENOTCONN, "ENOTCONN", "the file system's server is gone"),
+    (libc::ESTALE, "ESTALE", "the file system's server is gone"),
 ];
 
 /// The kernel's name of an error number: `EIO`; `errno 999` for those without one here.
@@ -139,7 +139,7 @@ pub(crate) fn errno_name(errno: i32) -> String {
 
 /// What an error number usually means when a block device answers with it.
 pub(crate) fn errno_cause(errno: i32) -> &'static str {
-    row(errno).map_or("an error that devices do not usually give; see the kernel log", |r| r.2)
+    row(errno).map_or("an unusual device error; see the kernel log", |r| r.2)
 }
 
 fn row(errno: i32) -> Option<&'static (i32, &'static str, &'static str)> {

@@ -193,7 +193,7 @@ impl Roots {
     /// The other namespaces of the NVMe subsystem of `device`.
     pub(crate) fn namespaces_beside(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
         let Some(subsystem) = device.attribute("device/subsysnqn") else {
-            return Err(io::Error::other(format!("{} does not tell its NVMe subsystem", device.kname)));
+            return Err(io::Error::other(format!("{} does not report its NVMe subsystem", device.kname)));
         };
         let mut others = self.block_devices()?;
         others.retain(|other| {

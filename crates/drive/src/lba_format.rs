@@ -21,7 +21,7 @@ pub(crate) fn check(can: &Capabilities, format: u8) -> Result<&Nvme, DriveError>
 
 /// What anything but an NVMe namespace says.
 pub(crate) fn only_nvme() -> DriveError {
-    DriveError::Invalid("only NVMe namespaces have LBA formats to choose from; leave --lba-format out".into())
+    DriveError::Invalid("only NVMe namespaces have a choice of LBA formats; omit --lba-format".into())
 }
 
 /// Formats it, and makes sure of it.
@@ -33,15 +33,15 @@ pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Resu
         ..NvmeCommand::of(FORMAT_NVM, drive.number, format_settings(format), 0)
     };
     admin.nvme(&command, Data::None).map_err(|fault| {
-        fault.during("Format NVM", "look at the drive with plateau info, or leave --lba-format out")
+        fault.during("Format NVM", "look at the drive with plateau info, or omit --lba-format")
     })?;
     let after = nvme::namespace(admin, drive.number)
-        .map_err(|fault| fault.during("Identify after the format", "cycle the drive's power"))?;
+        .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
     if after.format == format {
         return Ok(());
     }
     Err(DriveError::device(format!(
-        "the drive took Format NVM with LBA format {format} and has format {} all the same; leave --lba-format out",
+        "the drive accepted Format NVM with LBA format {format} but still has format {}; omit --lba-format",
         after.format
     )))
 }
@@ -49,12 +49,12 @@ pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Resu
 /// Why a format cannot be had, and what could.
 fn problem(drive: &Nvme, format: u8) -> Option<String> {
     if !drive.controller.can_format {
-        return Some("the drive does not know Format NVM, so its LBA format stays".into());
+        return Some("the drive does not support Format NVM, so its LBA format cannot be changed".into());
     }
     if drive.controller.format_hits_all && !drive.others.is_empty() {
         let names: Vec<&str> = drive.others.iter().map(|other| other.name.as_str()).collect();
         return Some(format!(
-            "a format would hit all namespaces of this drive, {} as well",
+            "a format would affect all namespaces of this drive, including {}",
             names.join(", ")
         ));
     }
@@ -122,7 +122,7 @@ mod tests {
         let script = Script::new(0).nvme(0x80, 2, 1, Answer::Ok);
         let mut script = script.nvme(0x06, 2, 0, Answer::Bytes(namespace(0)));
         let error = set(&mut script, &drive(0b10, 0), 1).expect_err("an error");
-        assert!(error.to_string().contains("all the same"), "{error}");
+        assert!(error.to_string().contains("but still has format"), "{error}");
         script.finish();
         let mut script = Script::new(0);
         script.in_use_from = 0;
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn nothing_is_sent_for_a_format_that_cannot_be_had() {
         let cases = [
-            (drive(0, 0), 1, "does not know Format NVM"),
-            (drive(0b10, 0b1), 1, "nvme0n1 as well"),
+            (drive(0, 0), 1, "does not support Format NVM"),
+            (drive(0b10, 0b1), 1, "including nvme0n1"),
             (drive(0b10, 0), 2, "it has 0 (512 B), 1 (4096 B)"),
             (drive(0b10, 0), 9, "no LBA format 9"),
             (Capabilities { protocol: Protocol::Plain, ..drive(0, 0) }, 1, "only NVMe"),

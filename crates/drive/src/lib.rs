@@ -193,13 +193,13 @@ impl std::fmt::Debug for Armed {
 pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     if let Some(model) = target.strip_prefix("sim:") {
         if options.placement.is_some() {
-            return Err(DriveError::Invalid(format!("{target}: it has no threads that could be placed")));
+            return Err(DriveError::Invalid(format!("{target}: it has no threads that could be pinned")));
         }
         if options.polling != Polling::No {
             return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
         }
         if options.engine == Engine::IoUringCmd {
-            return Err(DriveError::Invalid(format!("{target}: io_uring_cmd is for NVMe drives")));
+            return Err(DriveError::Invalid(format!("{target}: io_uring_cmd requires an NVMe drive")));
         }
         let (simulated, facts) = Simulated::new(target, model, options)?;
         return Ok(Drive { facts, kind: Kind::Simulated(Box::new(simulated)) });
@@ -421,8 +421,8 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
     }
     if facts.simulated.is_some() && workload.outstanding() > nandsim::MOST_IN_FLIGHT {
         return Err(DriveError::Invalid(format!(
-            "workload {workload}: TC {} x QD {} are more commands in flight than a simulated drive takes; a QD of {} \
-             is the nearest",
+            "workload {workload}: TC {} x QD {} exceeds the number of commands that a simulated drive \
+             accepts; use a QD of up to {}",
             workload.threads,
             workload.queue_depth,
             nandsim::MOST_IN_FLIGHT / u32::from(workload.threads)

@@ -224,7 +224,8 @@ pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
         return Ok(());
     }
     Err(DriveError::Invalid(format!(
-        "workload {workload}: a queue depth of {} per thread; at most {MAX_QUEUE_DEPTH} is possible, use more threads",
+        "workload {workload}: a queue depth of {} per thread is too large; use at most {MAX_QUEUE_DEPTH}, \
+         and more threads",
         workload.queue_depth
     )))
 }
@@ -253,7 +254,7 @@ pub(crate) fn run(
         }
     }
     Err(DriveError::Unusable(format!(
-        "{} threads with {} outstanding I/Os of {} B each cannot be set up: {}; choose fewer, or the other engine",
+        "cannot set up {} threads with {} outstanding I/Os of {} B each: {}; use fewer, or another engine",
         workload.threads,
         workload.queue_depth,
         workload.block_bytes,
@@ -313,7 +314,7 @@ fn attempt_by_commands(
     seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> io::Result<Ran> {
-    let generic = device.generic.ok_or_else(|| io::Error::other("it was not asked for"))?;
+    let generic = device.generic.ok_or_else(|| io::Error::other("it was not requested"))?;
     let generic = generic.as_ref().map_err(|why| io::Error::other(why.clone()))?;
     let device = Device { fd: generic.raw_fd(), ..*device };
     let namespace = generic.namespace;
@@ -383,7 +384,7 @@ fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Option<Str
     for _ in 0..workers {
         match messages.recv() {
             Ok(Message::Ready(answer)) => note = answer?.or(note),
-            _ => return Err(io::Error::other("a worker ended while it was set up")),
+            _ => return Err(io::Error::other("a worker ended during setup")),
         }
     }
     Ok(note)

@@ -49,12 +49,12 @@ pub(crate) fn manner(
     let places = places.map_err(DriveError::Invalid)?;
     if options.polling != Polling::No && matches!(options.engine, Engine::Libaio | Engine::Threads) {
         return Err(DriveError::Invalid(format!(
-            "{target}: only io_uring can poll; choose it or do not poll"
+            "{target}: only io_uring can poll; use io_uring, or omit polling"
         )));
     }
     if options.engine == Engine::IoUringCmd && !real.is_nvme() {
         return Err(DriveError::Invalid(format!(
-            "{target}: io_uring_cmd sends NVMe commands, and it is no NVMe namespace; choose io_uring"
+            "{target}: io_uring_cmd requires an NVMe namespace, and the target is not one; use io_uring"
         )));
     }
     let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();

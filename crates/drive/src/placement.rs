@@ -68,7 +68,7 @@ impl Places {
         let all = u32::from(threads) * (1 + u32::from(helpers));
         let wanted = all as usize;
         if self.asked == Some(Placement::CpusAllowed(ALL.into())) {
-            return Ok(self.free(all, "not pinned, as asked for".into()));
+            return Ok(self.free(all, "not pinned, as requested".into()));
         }
         if let Some(asked) = &self.asked {
             let chosen = self.chosen(asked)?;
@@ -77,7 +77,7 @@ impl Places {
             } else {
                 vec![chosen]
             };
-            let why = if matches!(asked, Placement::Share(_)) { ", its share" } else { " as asked for" };
+            let why = if matches!(asked, Placement::Share(_)) { ", its share" } else { " as requested" };
             return Ok(self.seating(seats, all, why));
         }
         let close: Vec<Processor> =
@@ -94,9 +94,9 @@ impl Places {
         }
         let processors = self.allowed.len();
         let text = if helpers > 0 {
-            format!("not pinned: {all} threads, helping ones included")
+            format!("not pinned: {all} threads, including helper threads")
         } else {
-            format!("not pinned: {all} threads on {processors} processors leave none for others")
+            format!("not pinned: {all} threads on {processors} CPUs leave none free")
         };
         Ok(self.free(all, text))
     }
@@ -113,7 +113,7 @@ impl Places {
         let list = list_text(&numbers);
         let text = match (each, threads) {
             (true, 1) => format!("cpu {list}{why}"),
-            (true, _) => format!("cpus {list}{why}, a thread each"),
+            (true, _) => format!("cpus {list}{why}, one thread each"),
             (false, _) => format!("cpus {list}{why}, shared by {threads} threads"),
         };
         let usable = threads.min(numbers.len() as u32).max(1);
@@ -146,7 +146,7 @@ impl Places {
                     .collect();
                 let there = list_text(&there.into_iter().collect::<Vec<_>>());
                 return Err(format!(
-                    "{option} '{text}': this process cannot use {number}; {there} is possible"
+                    "{option} '{text}': this process cannot use {number}; available: {there}"
                 ));
             }
             chosen.extend(found);
@@ -253,11 +253,11 @@ pub(crate) fn parse_list(text: &str) -> Result<Vec<u32>, String> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |text: &str| {
             let number = text.trim().parse::<u32>().ok().filter(|number| *number < MOST);
-            number.ok_or_else(|| format!("'{part}' is no number or range such as 0-3"))
+            number.ok_or_else(|| format!("'{part}' is not a number or a range such as 0-3"))
         };
         let (first, last) = (number(first)?, number(last)?);
         if first > last {
-            return Err(format!("'{part}' runs backwards"));
+            return Err(format!("'{part}' is reversed"));
         }
         for number in first..=last {
             if !numbers.contains(&number) {
@@ -306,7 +306,7 @@ mod tests {
         let (seats, text) = seated(&near, 2);
         assert_eq!(
             (seats, text.as_str()),
-            (vec![vec![3], vec![2]], "cpus 2-3 of NUMA node 1, the device's, a thread each")
+            (vec![vec![3], vec![2]], "cpus 2-3 of NUMA node 1, the device's, one thread each")
         );
         assert_eq!(seated(&near, 4).0, [[3], [2], [7], [6]], "then the second ones of each core");
         let (seats, text) = seated(&near, 5);
@@ -327,13 +327,10 @@ mod tests {
         assert_eq!(seated(&anywhere, 1), (vec![vec![1]], "cpu 1".into()));
         assert_eq!(seated(&anywhere, 7).0.len(), 7);
         let (seats, text) = seated(&anywhere, 8);
-        assert_eq!(
-            (seats.len(), text.as_str()),
-            (0, "not pinned: 8 threads on 8 processors leave none for others")
-        );
+        assert_eq!((seats.len(), text.as_str()), (0, "not pinned: 8 threads on 8 CPUs leave none free"));
         let one = Places { allowed: server(None, None).allowed[..1].to_vec(), ..anywhere.clone() };
         assert!(seated(&one, 1).1.starts_with("not pinned"));
-        assert_eq!(anywhere.seat(1, 2).unwrap().text, "not pinned: 3 threads, helping ones included");
+        assert_eq!(anywhere.seat(1, 2).unwrap().text, "not pinned: 3 threads, including helper threads");
         assert_eq!(one.seat(32, 0).unwrap().usable, 1);
     }
 
@@ -342,14 +339,14 @@ mod tests {
         let cpus = |text: &str| server(Some(1), Some(Placement::CpusAllowed(text.into())));
         assert_eq!(
             seated(&cpus("5,0-1"), 2),
-            (vec![vec![5], vec![0]], "cpus 0,5 as asked for, a thread each".into())
+            (vec![vec![5], vec![0]], "cpus 0,5 as requested, one thread each".into())
         );
-        assert_eq!(seated(&cpus("5"), 2), (vec![vec![5]], "cpus 5 as asked for, shared by 2 threads".into()));
-        assert_eq!(seated(&cpus("all"), 2), (Vec::new(), "not pinned, as asked for".into()));
+        assert_eq!(seated(&cpus("5"), 2), (vec![vec![5]], "cpus 5 as requested, shared by 2 threads".into()));
+        assert_eq!(seated(&cpus("all"), 2), (Vec::new(), "not pinned, as requested".into()));
         let nodes = server(Some(1), Some(Placement::NumaCpuNodes("0".into())));
         assert_eq!(seated(&nodes, 3).0, [[1], [0], [5]]);
         for (asked, problem) in
-            [("8", "0-7 is possible"), ("x", "no number"), ("3-1", "backwards"), ("", "no number")]
+            [("8", "available: 0-7"), ("x", "not a number"), ("3-1", "reversed"), ("", "not a number")]
         {
             let text = cpus(asked).seat(1, 0).unwrap_err();
             assert!(text.contains(problem) && text.starts_with("cpus_allowed"), "{asked}: {text}");

@@ -85,11 +85,11 @@ enum Offer {
 impl Offer {
     /// Yes, or no because the device does not say that it can.
     fn told(yes: bool) -> Self {
-        if yes { Self::Yes } else { Self::No("the drive does not say that it can".into()) }
+        if yes { Self::Yes } else { Self::No("the drive does not report support for this".into()) }
     }
 
     fn other_interface() -> Self {
-        Self::No("the drive has another interface".into())
+        Self::No("the drive has a different interface".into())
     }
 }
 
@@ -168,7 +168,7 @@ impl Job<'_> {
     fn written(&mut self, bytes: u64, all: u64) -> Result<(), DriveError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
             Flow::Stop if bytes < all => Err(DriveError::Stopped(format!(
-                "stopped after {bytes} of {all} bytes; what is behind them holds what it held"
+                "stopped after {bytes} of {all} bytes; the remaining bytes are unchanged"
             ))),
             Flow::Stop | Flow::Continue => Ok(()),
         }
@@ -191,16 +191,17 @@ impl Job<'_> {
                 Polled::Done => return Ok(()),
                 Polled::Running(share) if self.waits(share) == Flow::Stop => {
                     return Err(DriveError::Stopped(format!(
-                        "stopped waiting for {what}, which the drive goes on with by itself; it takes no other command \
-                         before its end, and plateau purge says whether it still runs"
+                        "stopped waiting for {what}, which the drive continues on its own; it accepts no \
+                         other command until it completes, and plateau purge reports whether it is still \
+                         running"
                     )));
                 }
                 Polled::Running(_) => {}
             }
             if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
                 return Err(DriveError::device(format!(
-                    "{what} has not ended after {} hours; the drive hangs: cycle its power and look at it again \
-                     with plateau info",
+                    "{what} has not completed after {} hours; the drive hangs: power-cycle it and look at it \
+                     again with plateau info",
                     POLL_AT_MOST.as_secs() / 3600
                 )));
             }
@@ -243,7 +244,7 @@ pub(crate) fn words_of(name: &str) -> Option<(&'static str, bool)> {
 /// That nobody knows a method, with those that there are.
 pub(crate) fn unknown(name: &str) -> DriveError {
     let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
-    DriveError::Invalid(format!("there is no purge method '{name}'; there are {}", names.join(", ")))
+    DriveError::Invalid(format!("unknown purge method '{name}'; available: {}", names.join(", ")))
 }
 
 /// The method that will be used, and why better ones will not.
@@ -288,7 +289,7 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
         passed_over.push(format!("not {}: {why}", method.label));
     }
     Err(DriveError::NoPurge(format!(
-        "the drive takes no method that Plateau knows ({}); purge it with its maker's tool",
+        "the drive supports no purge method that Plateau implements ({}); purge it with its vendor's tool",
         passed_over.join("; ")
     )))
 }
@@ -296,7 +297,9 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
 fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, DriveError> {
     let method = PURGE_METHODS.iter().find(|method| method.name == name).ok_or_else(|| unknown(name))?;
     if let Offer::No(why) = (method.offer)(can) {
-        return Err(DriveError::NoPurge(format!("{name}: {why}; see plateau info for what there is")));
+        return Err(DriveError::NoPurge(format!(
+            "{name}: {why}; see plateau info for the available methods"
+        )));
     }
     let unconfirmed: Vec<_> = others_hit(method, can)
         .into_iter()
@@ -305,7 +308,7 @@ fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choic
     if !unconfirmed.is_empty() {
         let also: Vec<_> = unconfirmed.iter().map(|other| format!("--erase '{}'", other.identity)).collect();
         return Err(DriveError::AlsoErased(format!(
-            "{name}: {}; if all of that may go, add {}",
+            "{name}: {}; if all of that may be lost, add {}",
             would_also_erase(&unconfirmed),
             also.join(" ")
         )));

@@ -184,7 +184,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mounted { device, at, namespace_of: None } => {
-                write!(f, "{device} is mounted at {at}; it is in use, choose another drive or unmount it")
+                write!(f, "{device} is mounted at {at}, so it is in use; choose another drive or unmount it")
             }
             Self::Mounted { device, at, namespace_of: Some(pid) } => write!(
                 f,
@@ -192,20 +192,20 @@ impl fmt::Display for Refusal {
                  choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
             ),
             Self::Swap { device } => {
-                write!(f, "{device} is swap space in use; choose another drive or run swapoff")
+                write!(f, "{device} is active swap space; choose another drive or run swapoff")
             }
             Self::Held { device, by } => write!(
                 f,
-                "{device} is part of {by} (RAID, LVM, encryption or a cache); choose another drive or take \
-                 {by} apart first"
+                "{device} is part of {by} (RAID, LVM, encryption or a cache); choose another drive or \
+                 dismantle {by} first"
             ),
             Self::AnotherPath { name } => write!(
                 f,
-                "{name} says that it is the same drive, so it may be in use by that path (multipath), or two drives \
-                 have one name; detach the other, or name the multipath device"
+                "{name} reports to be the same drive, so it may be in use through that path (multipath), or \
+                 two drives share one name; detach the other, or test the multipath device"
             ),
             Self::Locked { tried } => locked(f, tried.as_deref()),
-            Self::OfRun => f.write_str("it is a file of a run of Plateau; name another file"),
+            Self::OfRun => f.write_str("it belongs to a Plateau run; choose another file"),
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
             }
@@ -224,7 +224,7 @@ impl fmt::Display for Refusal {
             }
             Self::Signature(signature) => signature.fmt(f),
             Self::Busy => f.write_str(
-                "another program has opened it for itself (EBUSY): a mounted file system, RAID, LVM or \
+                "it is opened exclusively by another user (EBUSY): a mounted file system, RAID, LVM or \
                  another test; find it with lsblk and fuser, and stop it",
             ),
             Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => {
@@ -234,7 +234,7 @@ impl fmt::Display for Refusal {
             Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
             Self::Unknown { what } => write!(
                 f,
-                "whether it is in use cannot be found out: {what}; run where /sys and /proc are there"
+                "cannot determine whether it is in use: {what}; run where /sys and /proc are available"
             ),
         }
     }
@@ -245,8 +245,8 @@ impl Refusal {
     fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str(
-                "it is read-only; the drive is write-protected, or set so by blockdev --setro or its file \
-                 system",
+                "it is read-only: the drive is write-protected, or was set read-only by blockdev --setro or \
+                 its file system",
             ),
             Self::ReadOnlyBelow { what } => write!(
                 f,
@@ -254,11 +254,12 @@ impl Refusal {
                  without --read-only, blockdev --setrw)"
             ),
             Self::NoPermission => {
-                f.write_str("there is no permission to write to it; run as root or change its owner")
+                f.write_str("no permission to write to it; run as root or change its owner")
             }
             Self::NoSpace { needed_bytes, free_bytes } => write!(
                 f,
-                "its file system has {} free and the file needs {} more; make room or choose a smaller --size",
+                "its file system has {} free and the file needs {} more; free some space or choose a smaller \
+                 --size",
                 amount_base2(*free_bytes),
                 amount_base2(*needed_bytes)
             ),
@@ -271,8 +272,8 @@ impl Refusal {
         match self {
             Self::Shared { below, by } => write!(
                 f,
-                "{by} is built on {below} as well, so both hold the same data; choose another target or detach {by} \
-                 first (losetup -d, dmsetup remove)"
+                "{by} is also built on {below}, so both contain the same data; choose another target or \
+                 detach {by} first (losetup -d, dmsetup remove)"
             ),
             Self::OpenBy { what, pid, process, access } => {
                 write!(f, "process {pid} ({process}) has {what} {access}; stop it, or choose another target")
@@ -303,13 +304,13 @@ impl Refusal {
             ),
             Self::Resyncing { action } => write!(
                 f,
-                "it is an array that is busy with itself ({action}), which would be measured, too; wait for the end \
-                 of it (see /proc/mdstat)"
+                "it is an array in maintenance ({action}), which would affect the measurement; wait until it \
+                 completes (see /proc/mdstat)"
             ),
             Self::NotFree { state } => write!(
                 f,
-                "its controller says that it is {state}; only unconfigured good drives (UGood) that nobody uses are \
-                 taken: choose another, or free it with the controller's own program"
+                "its controller reports it as {state}; only unused drives in state unconfigured good (UGood) \
+                 are accepted: choose another, or free it with the controller's own program"
             ),
             _ => Ok(()),
         }
@@ -320,13 +321,13 @@ impl Refusal {
 fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
     match tried {
         None => f.write_str(
-            "it is locked with an ATA password, so nobody can see what is on it; where a purge of Plateau was \
+            "it is locked with an ATA password, so its content is unknown; if a Plateau purge was \
              interrupted, type its identity with --erase and the password of that purge is tried",
         ),
         Some(why) => write!(
             f,
-            "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set it \
-             has to take it off, for example with hdparm --security-disable"
+            "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set \
+             it must remove it, for example with hdparm --security-disable"
         ),
     }
 }

@@ -78,29 +78,29 @@ impl fmt::Display for Signature {
         match self {
             Self::Known { of, is_copy: false, at_bytes, target, .. } => write!(
                 f,
-                "it carries the signature of {} at byte {at_bytes}, so it probably holds data; if it does not, \
-                 remove it with wipefs -a {}",
+                "it carries the signature of {} at byte {at_bytes}, so it probably contains data; if it does \
+                 not, remove the signature with wipefs -a {}",
                 of.name,
                 quoted(target)
             ),
             Self::Known { of, is_copy: true, at_bytes, length_bytes, target } => write!(
                 f,
-                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary is gone, so its \
-                 data can perhaps be recovered; if nobody needs it, clear the copy with dd if=/dev/zero of={} bs=1 \
-                 seek={at_bytes} count={length_bytes} conv=notrunc",
+                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary copy is \
+                 gone, so its data may be recoverable; if nobody needs it, clear the copy with dd \
+                 if=/dev/zero of={} bs=1 seek={at_bytes} count={length_bytes} conv=notrunc",
                 of.name,
                 quoted(target)
             ),
             Self::SecondOpinion { types, target } => {
                 let what = if types.is_empty() {
-                    "several signatures that exclude each other".to_owned()
+                    "several conflicting signatures".to_owned()
                 } else {
                     types.join(" and ")
                 };
                 write!(
                     f,
-                    "blkid recognizes {what} on it, so it probably holds data; look with wipefs {0} and, if it does \
-                     not, remove it with wipefs -a {0}",
+                    "blkid recognizes {what} on it, so it probably contains data; look with wipefs {0} and, \
+                     if it does not, remove the signature with wipefs -a {0}",
                     quoted(target)
                 )
             }

@@ -71,7 +71,7 @@ impl Simulated {
         let invalid = |problem: String| DriveError::Invalid(format!("{target}: {problem}"));
         if options.size_bytes.is_some() {
             return Err(invalid(
-                "--size is only for files; use --scale for a smaller simulated drive".into(),
+                "--size applies only to files; use --scale for a smaller simulated drive".into(),
             ));
         }
         let model = model_of(name).map_err(unusable)?;
@@ -263,10 +263,10 @@ impl Progress {
 /// Whether a simulated drive can show what a workload is about.
 pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
     if workload.regime.verify {
-        return Some("it keeps no data, so nothing can be verified");
+        return Some("it stores no data, so nothing can be verified");
     }
     let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
-    reducible.then_some("it keeps no data, so what could be reduced makes no difference")
+    reducible.then_some("it stores no data, so compressible or duplicate data makes no difference")
 }
 
 /// The error of commands that were in flight when the power went; no other fault gives it.

@@ -47,7 +47,7 @@ const BUFFERED: &str = "buffered: the file system has no direct I/O";
 
 /// Why faults cannot be asked for, or asked not to be.
 pub(crate) const ONLY_SIMULATED_FAIL: &str =
-    "faults are injected into simulated drives only (sim:MODEL); leave --sim-fault and --no-sim-faults out";
+    "faults can be injected only into simulated drives (sim:MODEL); omit --sim-fault and --no-sim-faults";
 
 /// A real target as it was found.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl Real {
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |problem: String| Err(DriveError::Unusable(format!("{target}: {problem}")));
         let only_simulated = [
-            (options.scale.is_some(), "--scale is only for simulated drives (sim:MODEL)"),
+            (options.scale.is_some(), "--scale applies only to simulated drives (sim:MODEL)"),
             (options.sim_faults.is_some(), ONLY_SIMULATED_FAIL),
         ];
         if let Some((_, why)) = only_simulated.into_iter().find(|(asked, _)| *asked) {
@@ -76,7 +76,7 @@ impl Real {
         };
         if kind.is_block_device() {
             if options.size_bytes.is_some() {
-                return unusable("--size is only for files; a drive is tested whole".into());
+                return unusable("--size applies only to files; a drive is always tested as a whole".into());
             }
             return block::Block::open(target, roots).map(Self::Block);
         }
@@ -129,7 +129,7 @@ impl Real {
         match self {
             Self::Block(block) if block.can_be_polled() => None,
             Self::Block(_) => Some("the device has no poll queues (queue/io_poll; see nvme.poll_queues)"),
-            Self::File(_) => Some("a file may lie on a device without poll queues"),
+            Self::File(_) => Some("a file may be on a device without poll queues"),
         }
     }
 
@@ -180,11 +180,11 @@ impl Real {
 fn character_device(target: &str) -> String {
     let nvme = target.strip_prefix("/dev/nvme").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
     if nvme {
-        format!("it is an NVMe controller; name its namespace, such as {target}n1")
+        format!("it is an NVMe controller; name one of its namespaces, such as {target}n1")
     } else if let Some(namespace) = target.strip_prefix("/dev/ng") {
         format!(
-            "it is the generic device of an NVMe namespace; name its block device, /dev/nvme{namespace}, and \
-             --ioengine io_uring_cmd"
+            "it is the generic device of an NVMe namespace; name its block device, /dev/nvme{namespace}, \
+             with --ioengine io_uring_cmd"
         )
     } else {
         "it is a character device; name a block device or a file".into()
@@ -194,7 +194,7 @@ fn character_device(target: &str) -> String {
 fn hint(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EACCES) => "; run as root, or as a member of the group that owns it",
-        Some(libc::EPERM) => "; the kernel or the container forbids it, even to root",
+        Some(libc::EPERM) => "; the kernel or the container denies it, even to root",
         _ => "",
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result
     let failed = |fault: Fault| {
         fault.during(
             &format!("turning the write cache {word}"),
-            "run with --write-cache keep to leave it as it is",
+            "run with --write-cache keep to leave it unchanged",
         )
     };
     match get(admin, can).map_err(failed)? {
@@ -43,8 +43,8 @@ pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result
         return Ok(true);
     }
     Err(DriveError::device(format!(
-        "the drive took the command to turn its write cache {word} and did not do it; run with --write-cache keep to \
-         leave it as it is"
+        "the drive accepted the command to turn its write cache {word} but did not do it; run with --write-cache \
+         keep to leave it unchanged"
     )))
 }
 
@@ -95,7 +95,7 @@ mod tests {
         assert!(error.to_string().contains("did not do it"), "{error}");
         let mut script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
         let error = set(&mut script, &nvme(), false).expect_err("an error");
-        assert!(error.to_string().contains("cannot be changed"), "{error}");
+        assert!(error.to_string().contains("not changeable"), "{error}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn a_ring_that_takes_nothing_is_an_error_and_no_endless_wait() {
                 return skip(&format!("no ring on this host: {refused}"));
             }
             let text = refused.to_string();
-            assert!(text.contains("io_uring_enter was refused for 5 s"), "{text}");
+            assert!(text.contains("io_uring_enter failed for 5 s"), "{text}");
             assert!(text.contains("temporarily unavailable"), "{text}");
         });
         subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

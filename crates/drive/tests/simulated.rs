@@ -236,8 +236,8 @@ fn what_it_does_not_take_is_refused_with_what_it_takes() {
     let mut target = scaled("1/1024");
     for (how, kind, part) in [
         (by("nvme-format-user"), ErrorKind::Unusable, "scsi-format-unit, scsi-sanitize-block"),
-        (by("magnet"), ErrorKind::Invalid, "there is no purge method 'magnet'"),
-        (PurgeOptions { verify: true, ..by("discard") }, ErrorKind::Invalid, "keeps no data"),
+        (by("magnet"), ErrorKind::Invalid, "unknown purge method 'magnet'"),
+        (PurgeOptions { verify: true, ..by("discard") }, ErrorKind::Invalid, "stores no data"),
     ] {
         let error = target.check_purge(&how).expect_err("refused");
         assert!(error.kind() == kind && error.to_string().contains(part), "{error}");

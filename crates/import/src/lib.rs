@@ -24,10 +24,10 @@ const MOST_READINGS: usize = 200_000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No parser knows it.
-    #[error("the file is in no known format; name one with --format: {}", names())]
+    #[error("the file has no known format; specify one with --format: {}", names())]
     Unknown,
     /// No format is called so.
-    #[error("no format '{name}'; there are {}", names())]
+    #[error("no format '{name}'; available formats: {}", names())]
     NoSuchFormat {
         /// What was asked for.
         name: String,
@@ -121,7 +121,7 @@ pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Import
     let refused = |problem| ImportError::Refused { format: format.title, problem };
     let imported = (format.read)(bytes).map_err(refused)?;
     if imported.tests.is_empty() {
-        return Err(refused("it holds no result".into()));
+        return Err(refused("it contains no results".into()));
     }
     if let Some(test) = imported.tests.iter().find(|test| test.readings.len() > MOST_READINGS) {
         return Err(refused(format!("{} has {} values", test.test, test.readings.len())));

@@ -11,7 +11,7 @@ pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
     if value.is_finite() && (0.0..=LARGEST).contains(&value) {
         Ok(value)
     } else {
-        Err(format!("{what} is {value}, which no drive can have"))
+        Err(format!("{what} is {value}, which is impossible for a drive"))
     }
 }
 

@@ -54,12 +54,12 @@ fn numbers_must_be_possible() {
     };
     refused(&iops(&round("NaN")), "roundmat");
     refused(&iops(&round("1e999")), "out of range");
-    refused(&iops(&round("1e30")), "no drive");
-    refused(&iops(&round("-1")), "no drive");
+    refused(&iops(&round("1e30")), "impossible for a drive");
+    refused(&iops(&round("-1")), "impossible for a drive");
     refused(&iops(&round("\"5\"")), "invalid type");
     refused(&iops(&round(&"9".repeat(100_000))), "roundmat");
     let job = |way: &str| format!("[{{\"jobname\":\"j\",\"job options\":{{\"bs\":\"4k\"}},\"read\":{way}}}]");
-    refused(&fio(&job("{\"total_ios\":1,\"iops\":-4}")), "no drive");
+    refused(&fio(&job("{\"total_ios\":1,\"iops\":-4}")), "impossible for a drive");
     refused(&fio(&job("{\"total_ios\":18446744073709551615,\"iops\":4}")), "more I/Os");
     refused(&fio(&job("{\"total_ios\":1,\"clat_ns\":{\"bins\":{\"18446744073709551615\":1}}}")), "a day");
     refused(&fio(&job("{\"total_ios\":1,\"clat_ns\":{\"bins\":{\"5\":18446744073709551615}}}")), "too many");
@@ -67,7 +67,7 @@ fn numbers_must_be_possible() {
     refused(&fio(&job("{\"total_ios\":\"many\"}")), "invalid type");
     refused(
         b"[source]\ntool='x'\ndocument='y'\n[device]\nmodel='m'\ncapacity_bytes=1\n[[test]]\nkind='iops'\n[[test.table]]\nunit='IOPS'\nreads=[0]\nrows=[[4.0, nan]]\n",
-        "no drive",
+        "impossible for a drive",
     );
 }
 

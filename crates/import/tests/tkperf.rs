@@ -259,10 +259,10 @@ fn what_the_file_says_of_itself_is_worked_out_again() {
     let whole = file(&SN720);
     let told = remarks(&whole);
     assert!(told.iter().any(|r| r.contains("TKperf weighting")), "{told:?}");
-    assert!(told.iter().any(|r| r.contains("198643 (cut to a whole number)")), "{told:?}");
+    assert!(told.iter().any(|r| r.contains("198643 (truncated to an integer)")), "{told:?}");
     assert!(!told.iter().any(|r| r.contains("fitted line") || r.contains("list of values")), "{told:?}");
     let other = remarks(&whole.replace("<stdyavg>12077.0</stdyavg>", "<stdyavg>11000.0</stdyavg>"));
-    assert!(other.iter().any(|r| r.contains("average is 11000, its rounds give 12077")), "{other:?}");
+    assert!(other.iter().any(|r| r.contains("average is 11000, its rounds yield 12077")), "{other:?}");
     let other = remarks(&whole.replace(
         "12920.0,11712.0,11806.0,11740.0]</stdyvalues>",
         "12920.0,11712.0,11806.0,1.0]</stdyvalues>",

@@ -292,7 +292,7 @@ impl Default for Thermal {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// No model of that name comes with the program.
-    #[error("no model '{name}'; the models are {known}")]
+    #[error("no model '{name}'; available models: {known}")]
     Unknown {
         /// The name asked for.
         name: String,

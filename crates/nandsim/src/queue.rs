@@ -65,7 +65,7 @@ impl Queue<'_> {
         let sector = u64::from(plan.logical_block_bytes);
         let (offset, length) = (command.offset_bytes, u64::from(command.length_bytes));
         assert!(length > 0 && length % sector == 0 && offset % sector == 0, "{command:?} is not aligned");
-        assert!(offset + length <= plan.capacity_bytes, "{command:?} ends behind the drive");
+        assert!(offset + length <= plan.capacity_bytes, "{command:?} ends beyond the end of the drive");
         assert!(self.tags[tag].is_none(), "tag {tag} is taken");
         let leaf = plan.dies as usize + tag;
         self.tags[tag] = Some((command, self.ssd.now_ns));

@@ -193,9 +193,9 @@ impl Ssd {
         assert!(commands <= MOST_IN_FLIGHT, "more than {MOST_IN_FLIGHT} commands in flight");
         let sizes = pattern.kinds.iter().map(|kind| u64::from(kind.block_bytes));
         for bytes in sizes.chain([span.start_bytes, span.segment_bytes, span.stride_bytes]) {
-            assert!(bytes % sector == 0, "{bytes} bytes are no multiple of the logical block");
+            assert!(bytes % sector == 0, "{bytes} bytes are not a multiple of the logical block");
         }
-        assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends behind the drive");
+        assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends beyond the end of the drive");
     }
 
     /// Closes the books.

@@ -111,7 +111,8 @@ fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run) -> Done<Vec<(RunFile, Ar
         return Err(Failure::text(
             Exit::Refused,
             format!(
-                "--erase '{stranger}' is none of the targets, whose identities are {}; nothing was written",
+                "--erase '{stranger}' does not match any target; their identities are {}; nothing was \
+                 written",
                 identities.join(", ")
             ),
         ));

@@ -61,7 +61,7 @@ pub fn take(
     let handling = handling.over(&file.handling);
     if handling.lba_format.is_some() && file.target.kind == TargetKind::File {
         // A new file exists once it is armed.
-        let text = "only NVMe namespaces have LBA formats to choose from; leave --lba-format out";
+        let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut armed = drive.arm_for_run(erase, &state)?;
@@ -207,7 +207,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     progress.clear();
     result.map_err(|failure| {
         progress.say(&format!(
-            "run {} is not complete; `plateau resume {}` goes on with it",
+            "run {} is not complete; `plateau resume {}` continues it",
             run.file.id, run.file.id
         ));
         failure.of_run(&run.file.id)

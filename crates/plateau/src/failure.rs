@@ -5,14 +5,14 @@ use record::{JournalError, LibraryError};
 
 /// Every exit code but 0 (success), with what it means. The manual is made from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
-    (Exit::Internal, "something went wrong that should not: a bug, or the system refused an ordinary call"),
+    (Exit::Internal, "internal error: a bug, or the system refused an ordinary call"),
     (Exit::Usage, "the command line is wrong, or asks for an impossible setting; nothing was touched"),
     (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (
         Exit::Device,
-        "the device failed while it was in use, or (load --verify) does not hold what was written; what was \
-         finished is kept",
+        "the device failed in use, or (load --verify) does not contain what was written; completed steps are \
+         kept",
     ),
     (
         Exit::Run,
@@ -21,13 +21,13 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Regressed,
-        "a condition of `compare --fail-if` holds, or `check` found what would invalidate results",
+        "a condition of `compare --fail-if` is met, or `check` found what would invalidate results",
     ),
     (Exit::InProgress, "`status` found a run in progress"),
     (
         Exit::Interrupted,
-        "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the process stood \
-         still during a measurement; `plateau resume` continues the run",
+        "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the \
+         process was suspended during a measurement; `plateau resume` continues the run",
     ),
 ];
 

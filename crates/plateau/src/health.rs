@@ -18,7 +18,7 @@ pub fn line(health: &Health) -> Option<String> {
     add(health.available_spare_percent.map(|percent| format!("{percent} % spare")));
     add(health.media_errors.map(|count| format!("{count} media errors")));
     add(health.host_written_bytes.map(|bytes| format!("{} written", amount_base10(bytes))));
-    add(health.power_on_hours.map(|hours| format!("{hours} h on")));
+    add(health.power_on_hours.map(|hours| format!("{hours} h powered on")));
     add(health.throttling.filter(|&slow| slow).map(|_| "THROTTLING".to_owned()));
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -48,7 +48,7 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     parts.extend(grown(|h| h.media_errors).map(|count| format!("{count} media errors")));
     let losses = grown(|h| h.unsafe_shutdowns).filter(|&count| count > 0);
     parts.extend(losses.map(|count| {
-        if count == 1 { "1 loss of power".to_owned() } else { format!("{count} losses of power") }
+        if count == 1 { "1 unsafe shutdown".to_owned() } else { format!("{count} unsafe shutdowns") }
     }));
     parts.extend(grown(|h| h.throttle_seconds).map(|seconds| format!("throttled for {seconds} s")));
     parts.extend(told.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
@@ -109,7 +109,7 @@ mod tests {
         let text = over(&entries).expect("a line");
         assert_eq!(
             text,
-            "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors, 2 losses of power"
+            "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors, 2 unsafe shutdowns"
         );
         assert_eq!(over(&[]), None);
         assert_eq!(over(&[told(0, Health::default())]), None);

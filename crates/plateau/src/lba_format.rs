@@ -76,7 +76,8 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
         Err(error) => printer::tell_line(&format!(
-            "the LBA format was {} before and could not be put back: {error}; the next run on this drive tries again",
+            "the LBA format was {} before and could not be restored: {error}; the next run on this drive \
+             will try again",
             changed.was
         )),
     }

@@ -50,9 +50,9 @@ impl Manner {
     /// What differs from another one, in fio's words.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         match other {
-            _ if self.engine != other.engine => Some("another ioengine than"),
-            _ if self.placement != other.placement => Some("other processors than"),
-            _ if self.polling != other.polling => Some("polls in another way than"),
+            _ if self.engine != other.engine => Some("uses a different ioengine than"),
+            _ if self.placement != other.placement => Some("uses different CPUs than"),
+            _ if self.polling != other.polling => Some("polls differently than"),
             _ => None,
         }
     }
@@ -64,7 +64,9 @@ pub fn asked(options: &Load) -> Done<Asked> {
     let filename = said.iter().any(|(name, _)| *name == "filename");
     let mut asked = match &options.target {
         Some(path) if is_job_file(path) => of_file(path, said)?,
-        Some(_) if filename => return Err(usage("a target and --filename; one of them is enough".into())),
+        Some(_) if filename => {
+            return Err(usage("both a target and --filename given; use one of them".into()));
+        }
         None if !filename => {
             return Err(usage(
                 "no target; name one, such as /dev/nvme0n1, a file or sim:MODEL, or a job file".into(),
@@ -98,14 +100,14 @@ fn of_file(path: &str, said: &[(&str, String)]) -> Done<Asked> {
     let mut defaults = Job::default();
     for (name, value) in said {
         if !BESIDE.contains(name) {
-            return Err(usage(format!("--{name} beside a job file; write it into {path}")));
+            return Err(usage(format!("--{name} cannot be combined with a job file; put it into {path}")));
         }
         fio::set(&mut defaults, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }
     let jobs = fio::parse(path, &text_of(path)?, &defaults).map_err(usage)?;
     if let Some(job) = jobs.iter().find(|job| job.filename.is_none()) {
         return Err(usage(format!(
-            "{path}: [{}] has no filename; write it there, or give --filename for all that have none",
+            "{path}: [{}] has no filename; add one, or use --filename for all jobs without one",
             job.name
         )));
     }
@@ -127,7 +129,10 @@ fn text_of(path: &str) -> Done<String> {
     text.map_err(|error| {
         unusable(match error {
             ReadError::System(error) => error.to_string(),
-            other => format!("{other}: not a job file; a target must not end in {}", JOB_FILES.join(", ")),
+            other => format!(
+                "{other}: not a job file; the name of a target must not end in {}",
+                JOB_FILES.join(", ")
+            ),
         })
     })
 }
@@ -245,7 +250,7 @@ pub fn confirmations(typed: &[String], writing: &[&TargetFacts]) -> Done<Vec<Opt
         };
     }
     if let Some(stranger) = typed.iter().find(|text| writing.iter().all(|facts| facts.identity != **text)) {
-        let text = format!("--erase '{stranger}' is the identity of no target that the jobs write to");
+        let text = format!("--erase '{stranger}' does not match any target that the jobs write to");
         return Err(Failure::text(Exit::Refused, text));
     }
     Ok(writing.iter().map(|facts| typed.iter().find(|text| **text == facts.identity).cloned()).collect())

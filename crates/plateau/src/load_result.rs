@@ -91,8 +91,8 @@ impl Part {
         if !self.has_maxima() {
             let n = sim.scale_divisor;
             remarks.push(format!(
-                "scale 1/{n}: capacity, runtime and ramps are divided by {n}; maximum response times mean nothing and \
-                 are left out"
+                "scale 1/{n}: capacity, runtime and ramps are divided by {n}; maximum response times are \
+                 meaningless and omitted"
             ));
         }
         remarks.extend(sim.faults.iter().map(|fault| format!("injected fault {fault}")));
@@ -106,36 +106,38 @@ impl Part {
         if self.host_limited() > 0 {
             let share = self.largest(Segment::host_share).unwrap_or(1.0) * 100.0;
             remarks.push(format!(
-                "HOST-LIMITED: it used more than {:.0} % of what this host can do ({share:.0} %), so it may show the host \
-                 and not the drive",
+                "HOST-LIMITED: it used more than {:.0} % of the host's ceiling or CPU time ({share:.0} %), \
+                 so it may reflect the host rather than the drive",
                 HOST_LIMIT_SHARE * 100.0
             ));
         }
         if self.segments.iter().any(Segment::is_shallow) {
             let share = self.depth_share().unwrap_or(0.0) * 100.0;
             remarks.push(format!(
-                "DEPTH NOT KEPT: on average {share:.0} % of the I/Os that were asked for were outstanding; the target makes \
-                 whoever gives it an I/O wait, or making the data took too long"
+                "DEPTH NOT KEPT: on average {share:.0} % of the requested I/Os were outstanding; the target \
+                 blocks during submission, or generating the data took too long"
             ));
         }
         let repeats: u64 =
             self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
         if repeats > 0 {
             remarks.push(format!(
-                "repeats of I/Os that the kernel asked for (EAGAIN, EINTR): {repeats}; their response times count from \
-                 the first attempt"
+                "I/O retries requested by the kernel (EAGAIN, EINTR): {repeats}; their response times count \
+                 from the first attempt"
             ));
         }
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         if ios == 0 {
-            remarks.push("nothing counts: it ended within its ramp, or no I/O came back in time".into());
+            remarks.push(
+                "nothing was measured: the load ended within its ramp, or no I/O completed in time".into(),
+            );
         }
         if let Some(asked) = self.asked_per_second() {
             let done = per_second(ios as f64, self.seconds());
             if done < asked * REACHED_SHARE && ios > 0 {
                 remarks.push(format!(
-                    "{} of {} I/Os per second: more arrived than was done, and response times grew with the length of \
-                     the load",
+                    "{} of {} I/Os per second: arrivals exceeded completions, so response times grew with \
+                     the length of the load",
                     grouped(done, 0),
                     grouped(asked, 0)
                 ));
@@ -179,7 +181,7 @@ impl Part {
     fn effort_text(&self, effort: &Effort) -> String {
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         format!(
-            "cpu    user {:.1} %  system {:.1} % of one processor  {:.0} ns per I/O  {} context switches\n",
+            "cpu    user {:.1} %  system {:.1} % of one CPU  {:.0} ns per I/O  {} context switches\n",
             effort.user_ns as f64 / self.seconds().max(1e-9) / 1e7,
             effort.system_ns as f64 / self.seconds().max(1e-9) / 1e7,
             effort.cpu_ns() as f64 / ios.max(1) as f64,
@@ -202,7 +204,7 @@ impl Part {
         }
         let mut words = vec![
             percent(ceiling, "of its ceiling", "ceiling not measured"),
-            percent(self.largest(Segment::busy_share), "of its processor time", "polled, so always busy"),
+            percent(self.largest(Segment::busy_share), "of its CPU time", "polled, so always busy"),
             placements.join(" and "),
         ];
         words.extend(clock.map(|clock| format!("clock {} ({:.0} ns)", clock.source, clock.cost_ns)));
@@ -271,10 +273,10 @@ mod tests {
         let clock = ClockFacts { source: "TSC".into(), cost_ns: 8.8, resolution_ns: 1 };
         let (idle, busy) = (part(400_000_000, Some(0.25), false), part(100_000_000, Some(0.93), false));
         let text = idle.text(Some(&clock));
-        let line = "host   25 % of its ceiling  40 % of its processor time  cpu 1  clock TSC (9 ns)\n";
+        let line = "host   25 % of its ceiling  40 % of its CPU time  cpu 1  clock TSC (9 ns)\n";
         assert!(text.contains(line) && !text.contains("HOST-LIMITED"), "{text}");
         let text = busy.text(Some(&clock));
-        assert!(text.contains("used more than 70 % of what this host can do (93 %)"), "{text}");
+        assert!(text.contains("used more than 70 % of the host's ceiling or CPU time (93 %)"), "{text}");
         let parts = [idle, busy];
         let document = serde_json::to_value(Document::of(&parts, None)).unwrap();
         let told: Vec<_> = document["jobs"].as_array().unwrap().iter().collect();
@@ -291,9 +293,6 @@ mod tests {
         assert!(!repeated.text(None).contains("repeats"));
         repeated.segments[0].host.as_mut().expect("a host").repeats = 3;
         let text = repeated.text(None);
-        assert!(
-            text.contains("note   repeats of I/Os that the kernel asked for (EAGAIN, EINTR): 3;"),
-            "{text}"
-        );
+        assert!(text.contains("note   I/O retries requested by the kernel (EAGAIN, EINTR): 3;"), "{text}");
     }
 }

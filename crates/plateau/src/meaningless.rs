@@ -5,7 +5,7 @@ use crate::cli::{Asked, Handling};
 use crate::failure::{Done, Exit, Failure};
 
 const WHY_PATH: &str = "its I/Os do not pass through the kernel";
-const WHY_HOST: &str = "it runs in this program and depends on no setting of the host";
+const WHY_HOST: &str = "it runs in this program and depends on no host setting";
 
 /// Refuses the first option that means nothing for `target`.
 pub fn check(target: &str, asked: &Asked, handling: &Handling, erase: &[String]) -> Done {
@@ -15,7 +15,7 @@ pub fn check(target: &str, asked: &Asked, handling: &Handling, erase: &[String])
     match first(asked, handling, erase) {
         None => Ok(()),
         Some((option, why)) => {
-            let text = format!("{option} means nothing for {target}, a simulated drive: {why}; leave it out");
+            let text = format!("{option} means nothing for {target}, a simulated drive: {why}; omit it");
             Err(Failure::text(Exit::Usage, text))
         }
     }
@@ -30,12 +30,8 @@ fn first(asked: &Asked, handling: &Handling, erase: &[String]) -> Option<(&'stat
         ("--cpus_allowed", asked.cpus_allowed.is_some(), WHY_PATH),
         ("--numa_cpu_nodes", asked.numa_cpu_nodes.is_some(), WHY_PATH),
         ("--tune", handling.tune, WHY_HOST),
-        (
-            "--lba-format",
-            handling.lba_format.is_some(),
-            "only NVMe namespaces have LBA formats to choose from",
-        ),
-        ("--erase", !erase.is_empty(), "it is new for each run, so there is nothing on it to lose"),
+        ("--lba-format", handling.lba_format.is_some(), "only NVMe namespaces have a choice of LBA formats"),
+        ("--erase", !erase.is_empty(), "it is new for each run, so it contains no data"),
     ];
     all.into_iter().find(|(_, is_given, _)| *is_given).map(|(option, _, why)| (option, why))
 }

@@ -56,7 +56,8 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
 /// Writes files into a folder, which is made where it is missing.
 pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     if is_stdout(path) {
-        let text = format!("{} is not a folder, and this output is several files", path.display());
+        let text =
+            format!("{} is not a directory, and this output consists of several files", path.display());
         return Err(Failure::text(Exit::Usage, text));
     }
     let folder = Folder::make(path, false).map_err(refused)?;
@@ -73,7 +74,7 @@ fn refused(error: WriteError) -> Failure {
         }
         WriteError::InTheWay { .. } => Failure::text(
             Exit::Usage,
-            format!("cannot write: {error}, and only regular files are replaced; name another path"),
+            format!("cannot write: {error}; only regular files are replaced, choose another path"),
         ),
         WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
     }

@@ -20,8 +20,8 @@ pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
         let known: Vec<_> =
             EXPORTS.iter().flat_map(|export| export.extensions).map(|end| format!(".{end}")).collect();
         format!(
-            "{}: the end of the name chooses the format, and is one of {}; `plateau report --help` has an option for \
-             each other format",
+            "{}: the file name extension selects the format; use one of {}; `plateau report --help` lists \
+             options for other formats",
             path.display(),
             known.join(", ")
         )

@@ -17,8 +17,8 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     };
     let whole = std::path::absolute(&root).map_err(|error| {
         let text = format!(
-            "the library {} cannot be found ({error}): was the working directory removed? Change to another one, or \
-             name the library by its whole path with --library",
+            "the library {} cannot be found ({error}): was the working directory removed? Change to another \
+             one, or give the library's absolute path with --library",
             root.display()
         );
         Failure::text(Exit::Run, text)
@@ -60,7 +60,7 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
             return Err(format!("{} belongs to user {}", path.display(), meta.uid()));
         }
         if meta.mode() & 0o002 != 0 {
-            return Err(format!("{} can be written by anybody", path.display()));
+            return Err(format!("{} is writable by anybody", path.display()));
         }
     }
     Ok(())
@@ -80,7 +80,7 @@ fn user_folder(variable: &str, below_home: &str, instead: &str) -> Done<PathBuf>
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set(variable).or_else(|| set("HOME").map(|home| home.join(below_home)));
     folder.map(|folder| folder.join("plateau")).ok_or_else(|| {
-        let text = format!("neither {variable} nor HOME is set; name a folder with {instead}");
+        let text = format!("neither {variable} nor HOME is set; specify a directory with {instead}");
         Failure::text(Exit::Usage, text)
     })
 }

@@ -36,8 +36,8 @@ impl Preflight<'_> {
             return Ok(());
         }
         Err(Stop::Failed(format!(
-            "workload {workload}: TC {} x QD {} need buffers of {}, more than half of this host's memory; a QD of {} \
-             is the nearest",
+            "workload {workload}: TC {} x QD {} needs buffers of {}, more than half of this host's memory; \
+             use a QD of up to {}",
             workload.threads,
             workload.queue_depth,
             amount_base2(outstanding * block),

@@ -52,7 +52,7 @@ pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
     let path = run.dir.join(LOGO);
     let changed = |why: String| {
         let text =
-            format!("{why}: `logo` in {} is not the picture that the run was begun with", run.dir.display());
+            format!("{why}: `logo` in {} is not the image with which the run started", run.dir.display());
         Failure::text(Exit::Run, text).of_run(&run.file.id)
     };
     let bytes = read(&path, Links::Refused).map_err(|failure| changed(failure.message()))?;

@@ -14,7 +14,7 @@ use crate::failure::{Done, Exit, Failure};
 pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap, interrupted: &AtomicBool) -> Done {
     for entry in entries {
         if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::text(Exit::Interrupted, "stopped while the simulated drive was rebuilt"));
+            return Err(Failure::text(Exit::Interrupted, "stopped while rebuilding the simulated drive"));
         }
         match &entry.event {
             Event::Purged(purged) => purge_again(armed, purged, entry.seq)?,
@@ -51,7 +51,7 @@ fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
 fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
     let driven = armed.run(&segment.workload, &mut |_| Flow::Continue)?;
     let Driven::Finished(again) = driven else {
-        return Err(Failure::text(Exit::Internal, "the simulated drive stopped although nobody asked it to"));
+        return Err(Failure::text(Exit::Internal, "the simulated drive stopped unexpectedly"));
     };
     let same = (again.start_ns, again.end_ns) == (segment.start_ns, segment.end_ns)
         && (&again.read, &again.write) == (&segment.read, &segment.write);
@@ -62,9 +62,9 @@ fn differs(seq: u64, what: &str) -> Failure {
     Failure::text(
         Exit::Run,
         format!(
-            "cannot resume: the simulated drive answers record {seq} ({what}) differently than when the run was \
-             recorded, so another version of the simulator wrote it; resume it with that version, or start a \
-             new run"
+            "cannot resume: the simulated drive behaves differently at record {seq} ({what}) than when the \
+             run was recorded, so another version of the simulator wrote it; resume it with that version, or \
+             start a new run"
         ),
     )
 }

@@ -127,8 +127,8 @@ impl Rehearsal {
     pub fn note(&self) -> Option<String> {
         let (model, target) = (self.capacity_bytes as f64, self.target_bytes as f64);
         let text = format!(
-            "the model has {:.1} times the capacity of the target; a test that ends with an amount (WSAT) takes longer \
-             or shorter in proportion",
+            "the model has {:.1} times the capacity of the target; tests that end after an amount (WSAT) \
+             take proportionally longer or shorter",
             model / target.max(1.0)
         );
         ((model / target.max(1.0) - 1.0).abs() > OTHER_CAPACITY).then_some(text)

@@ -35,7 +35,7 @@ pub fn write_all(
 ) -> Done<Vec<(&'static str, PathBuf)>> {
     for (export, path) in outputs {
         if matches!(export.make, Make::Folder(_)) && output::is_stdout(path) {
-            let text = format!("--{} writes several files; name a folder", export.name);
+            let text = format!("--{} writes several files; specify a directory", export.name);
             return Err(Failure::text(Exit::Usage, text));
         }
     }

@@ -53,13 +53,11 @@ pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, St
         }
     }
     if let Some(segments) = changes.ar_segments {
-        let amount = settings.active_range_amount_bytes.ok_or_else(|| {
-            format!(
-                "--ar-segments {segments}: there is no AR amount to split; give --ar-amount, such as 16GiB"
-            )
-        })?;
+        let amount = settings
+            .active_range_amount_bytes
+            .ok_or_else(|| format!("--ar-segments {segments} requires --ar-amount, such as 16GiB"))?;
         let most = u32::try_from(amount / MIB).unwrap_or(u32::MAX).max(1);
-        let limit = Limit { range: 1..=most, why: "each segment holds a block of 1 MiB" };
+        let limit = Limit { range: 1..=most, why: "each segment contains at least one block of 1 MiB" };
         settings.active_range_segments = within("--ar-segments", segments, &limit)?;
     }
     Ok(settings)
@@ -82,8 +80,8 @@ pub fn check_range(run: &RunFile, changes: &Changes) -> Result<(), String> {
         divisor => format!(" at scale 1/{divisor}"),
     };
     Err(format!(
-        "an AR amount of {} in {} segments does not fit{scale} into the Test AR of {} in segments that begin on \
-         whole MiB; less fits, or --ar-amount all",
+        "an AR amount of {} in {} segments does not fit{scale} into the Test AR of {}, because segments \
+         start at multiples of 1 MiB; use a smaller amount, or --ar-amount all",
         amount_base2(amount),
         run.settings.active_range_segments,
         amount_base2(context.whole_test_range().segment_bytes)
@@ -106,11 +104,11 @@ mod tests {
     fn impossible_settings_name_the_nearest_possible_one() {
         let standard = Changes::default;
         for (changes, hint) in [
-            (Changes { tc: Some(0), ..standard() }, "1 to 256 is possible, the nearest is 1"),
+            (Changes { tc: Some(0), ..standard() }, "use 1 to 256 (nearest: 1)"),
             (Changes { tc: Some(257), ..standard() }, "the nearest is 256"),
             (Changes { qd: Some(0), ..standard() }, "the nearest is 1"),
             (Changes { qd: Some(1025), ..standard() }, "the nearest is 1024"),
-            (Changes { max_rounds: Some(4), ..standard() }, "5 to 25 is possible, the nearest is 5"),
+            (Changes { max_rounds: Some(4), ..standard() }, "use 5 to 25 (nearest: 5)"),
             (Changes { max_rounds: Some(26), ..standard() }, "the nearest is 25"),
             (Changes { precondition: Some(0), ..standard() }, "the nearest is 1"),
             (Changes { cell_seconds: Some(f64::NAN), ..standard() }, "the nearest is 0.01"),
@@ -121,7 +119,7 @@ mod tests {
             (Changes { ar_segments: Some(20_000), ..standard() }, "the nearest is 16384"),
             (
                 Changes { ar_amount: Some("all".into()), ar_segments: Some(8), ..standard() },
-                "no AR amount to split",
+                "requires --ar-amount",
             ),
         ] {
             let message = of(changes).expect_err(hint);

@@ -37,7 +37,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
             std::thread::sleep(PATIENCE);
-            printer::tell_line("waiting for I/O; press again to end");
+            printer::tell_line("waiting for outstanding I/O; press again to exit now");
         }
     })?;
     Ok(interrupted)

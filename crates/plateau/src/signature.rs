@@ -30,7 +30,10 @@ fn read(path: &Path) -> Done<String> {
 fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
     Failure::text(
         Exit::Usage,
-        format!("{} is no {kind} Ed25519 key in PEM; make one with `openssl {how}`", path.display()),
+        format!(
+            "{} is not a {kind} Ed25519 key in PEM format; create one with `openssl {how}`",
+            path.display()
+        ),
     )
 }
 
@@ -59,15 +62,15 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
     let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES).map_err(|error| {
         wrong(format!(
-            "run {} has no signature that can be read ({error}); `plateau report RUN --sign KEY` makes one",
+            "run {} has no readable signature ({error}); create one with `plateau report RUN --sign KEY`",
             run.file.id
         ))
     })?;
     let signature = parse(&text).map_err(|why| wrong(format!("{} {why}", path.display())))?;
     verifying.verify_strict(message(run, digest).as_bytes(), &signature).map_err(|_| {
         wrong(format!(
-            "the signature of run {} is not that of {} over this journal: another key signed it, or the journal was \
-             changed or went on afterwards",
+            "the signature of run {} does not match {} and this journal: another key signed it, or the \
+             journal was changed or continued afterwards",
             run.file.id,
             key.display()
         ))
@@ -80,7 +83,7 @@ pub fn parse(text: &str) -> Result<Signature, String> {
         serde_json::from_str(text).map_err(|error| format!("is not a signature: {error}"))?;
     let signature =
         document["signature"].as_str().and_then(bytes).and_then(|bytes| Signature::from_slice(&bytes).ok());
-    signature.ok_or_else(|| "holds no signature".into())
+    signature.ok_or_else(|| "contains no signature".into())
 }
 
 /// A key to sign with, in PEM.

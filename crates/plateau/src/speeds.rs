@@ -65,17 +65,20 @@ pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, Str
 fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool) {
     if let Some(speed) = write.or(read) {
         let assumed = Assumed::usual(write.unwrap_or(speed), read.unwrap_or(speed));
-        return (Known { assumed, source: "usual at this speed".into() }, true);
+        return (Known { assumed, source: "typical at this speed".into() }, true);
     }
     if let Some(speed) = modelled(&file.target) {
-        let source = "what the model's flash and link allow".to_owned();
+        let source = "limits of the model's flash and link".to_owned();
         return (Known { assumed: Assumed::usual(speed, speed), source }, false);
     }
     let (assumed, interface) = Assumed::usual_for(file.target.interface.as_deref());
     (
         Known {
             assumed,
-            source: format!("usual for {interface}; --assume-write and others take better ones"),
+            source: format!(
+                "typical for {interface}; give better ones with --assume-write and the other --assume \
+                 options"
+            ),
         },
         false,
     )
@@ -116,7 +119,7 @@ fn rate(option: &str, text: &str) -> Result<f64, String> {
     let bytes = parse_size(amount).map_err(|problem| format!("{option}: {problem}"))?;
     match bytes {
         1_000_000.. => Ok(bytes as f64),
-        _ => Err(format!("{option} {text}: at least 1MB/s is possible, such as 500MB/s")),
+        _ => Err(format!("{option} {text}: it must be at least 1MB/s, such as 500MB/s")),
     }
 }
 
@@ -142,7 +145,7 @@ fn modelled(target: &TargetFacts) -> Option<f64> {
 /// A short load of every kind that the tests of `file` have, on a small drive of the same model.
 fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let sim = file.target.simulated.as_ref().ok_or_else(|| usage("only models are probed".into()))?;
+    let sim = file.target.simulated.as_ref().ok_or_else(|| usage("only models can be probed".into()))?;
     let whole_bytes = file.target.capacity_bytes * u64::from(sim.scale_divisor);
     let wanted = (whole_bytes / PROBE_BYTES).clamp(1, u64::from(nandsim::Scale::MAX)) as u32;
     let open = OpenOptions {
@@ -179,7 +182,7 @@ impl Probing {
                 self.events.push(Event::Measured(segment.clone()));
                 Ok(segment)
             }
-            Driven::Stopped => Err(Stop::Failed("the probe stopped although nobody asked it to".into())),
+            Driven::Stopped => Err(Stop::Failed("the probe stopped unexpectedly".into())),
         }
     }
 }

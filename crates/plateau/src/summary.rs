@@ -140,7 +140,7 @@ impl Summary {
             line("checks", &checks::summary(found));
         }
         if let Some(torn) = self.loaded.torn {
-            line("note", &format!("the last record was cut off ({} bytes) and is left out", torn.bytes));
+            line("note", &format!("the last record is incomplete ({} bytes) and was ignored", torn.bytes));
         }
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
         for (place, table) in &all {
@@ -249,7 +249,7 @@ fn named(file: &RunFile) -> String {
     if let Some(origin) = &file.origin {
         let model = target.model.as_deref().unwrap_or(&target.path);
         let capacity = match target.capacity_bytes {
-            0 => "capacity not told".to_owned(),
+            0 => "capacity unknown".to_owned(),
             bytes => amount_base10(bytes),
         };
         return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
@@ -289,7 +289,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     let rate = ring.map_or_else(String::new, |cost| {
         format!("{} IOPS at QD {} and ", grouped(1e9 / cost.cpu_ns, 0), cost.queue_depth)
     });
-    format!("{clock}; a thread can do {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
+    format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
 /// How the load was driven and where its threads ran, each once; nothing of simulated drives.
@@ -308,17 +308,19 @@ fn ways(entries: &[Entry]) -> Vec<String> {
 
 fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     if is_in_progress && outcome.stop == Some(pts::Stop::EndOfJournal) {
-        return format!("none yet: {} so far", count_of(outcome.rounds, "finished round"));
+        return format!("none yet: {} so far", count_of(outcome.rounds, "completed round"));
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         // Told by the source of an imported run, without the values.
-        (Some(true), None) => format!("steady state in rounds {}, as told", outcome.header.rounds),
+        (Some(true), None) => {
+            format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
+        }
         (Some(_), _) => format!("steady state NOT reached in {}", count_of(outcome.rounds, "round")),
-        (None, _) if outcome.stop.is_none() => "complete; this test asks for no steady state".to_owned(),
+        (None, _) if outcome.stop.is_none() => "complete; this test does not require steady state".to_owned(),
         (None, _) => format!(
             "not complete: {}; {}",
-            count_of(outcome.rounds, "finished round"),
+            count_of(outcome.rounds, "completed round"),
             outcome.stop.as_ref().map_or_else(String::new, ToString::to_string)
         ),
     }

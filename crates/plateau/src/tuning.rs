@@ -101,7 +101,7 @@ impl Tuned {
             match tuning.undo() {
                 Ok(()) => events.push(event(tuning, true)),
                 Err(error) => {
-                    printer::tell_line(&format!("{error}; the next run on this drive tries again"));
+                    printer::tell_line(&format!("{error}; the next run on this drive will try again"));
                 }
             }
         }
@@ -130,7 +130,7 @@ fn restore_known(facts: &TargetFacts, state: &Path, known: &KnownSettings) -> Do
     let living = if lives { noted(&content, known) } else { Vec::new() };
     let restored = living.iter().filter(|tuning| is_undone(tuning)).count();
     if restored > 0 {
-        printer::tell_line("restored settings of the drive, which an earlier run had left changed");
+        printer::tell_line("restored drive settings that an earlier run had left changed");
     }
     if restored == living.len() {
         note.done();
@@ -142,7 +142,7 @@ fn restore_known(facts: &TargetFacts, state: &Path, known: &KnownSettings) -> Do
 fn is_undone(tuning: &Tuning) -> bool {
     let undone = tuning.undo();
     if let Err(error) = &undone {
-        printer::tell_line(&format!("warning: {error}; the next run tries again"));
+        printer::tell_line(&format!("warning: {error}; the next run will try again"));
     }
     undone.is_ok()
 }

@@ -42,7 +42,8 @@ impl Note {
             return Err(Failure::text(
                 Exit::Refused,
                 format!(
-                    "another Plateau has changed the {kind} of {identity} and is at work; wait for its end"
+                    "another plateau process has changed the {kind} of {identity} and is still running; wait \
+                     until it completes"
                 ),
             ));
         }
@@ -62,7 +63,7 @@ impl Note {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(error) => {
-                printer::tell_line(&format!("warning: a note is not acted upon: {}", chain(&error)));
+                printer::tell_line(&format!("warning: ignored a restore record: {}", chain(&error)));
                 return Ok(None);
             }
         };
@@ -99,7 +100,7 @@ pub fn parse(bytes: &[u8]) -> Value {
 pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
         printer::tell_line(&format!(
-            "warning: what an earlier run may have left changed is not restored: {}",
+            "warning: settings that an earlier run may have left changed are not restored: {}",
             chain(&error)
         ));
     }
@@ -111,8 +112,8 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let [first, rest @ ..] = &names[..] {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         printer::tell_line(&format!(
-            "warning: {}{more}: notes in a library are never acted upon, because others may have written them; \
-             Plateau keeps its own in {}; remove them",
+            "warning: {}{more}: restore records in a library are ignored, because others may have written \
+             them; Plateau keeps its own in {}; remove them",
             library.root().join(first).display(),
             state.display()
         ));
@@ -122,8 +123,8 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
 /// A state folder that cannot be used, with what to do about it.
 pub fn untrusted(error: Unowned) -> Failure {
     let text = format!(
-        "{}; what a run changes is noted where nobody else can write, so that it can be restored after a crash: \
-         name such a folder with PLATEAU_STATE",
+        "{}; a run records its changes where nobody else can write, so that they can be restored after a \
+         crash: specify such a directory with PLATEAU_STATE",
         chain(&error)
     );
     Failure::text(Exit::Run, text)

@@ -219,7 +219,7 @@ fn laid_out(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<
     let mut tests: Vec<String> = Vec::new();
     let mut take = |name: &str| {
         if tests.iter().any(|known| known == name) {
-            return Err(format!("{name} is asked for twice"));
+            return Err(format!("duplicate test '{name}'"));
         }
         tests.push(name.into());
         Ok(())
@@ -305,6 +305,6 @@ mod tests {
         assert!(missing(&asked("./x", None)).contains("which tests?"));
         assert!(missing(&asked("iops ./x ./y", None)).contains("one target, not 2"));
         assert!(missing(&asked("./x", Some("quik"))).contains("there are quick"));
-        assert!(missing(&asked("iops,iops ./x", None)).contains("asked for twice"));
+        assert!(missing(&asked("iops,iops ./x", None)).contains("duplicate test"));
     }
 }

@@ -87,8 +87,8 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             drop(journal.append(event));
         }
         Err(error) => printer::tell_line(&format!(
-            "the write cache was {} before and could not be turned back: {error}; the next run on this drive tries \
-             again",
+            "the write cache was {} before and could not be restored: {error}; the next run on this drive \
+             will try again",
             word(changed.was_on)
         )),
     }

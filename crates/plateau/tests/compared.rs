@@ -16,7 +16,7 @@ fn two_runs_are_compared_and_a_regression_ends_with_7() {
     let page = bench.library().join("compared.html");
     let page_name = page.to_str().expect("a path");
     let text = bench.ok(&["compare", &slc, &mlc, "--html", page_name]);
-    assert!(text.contains("Throughput SEQ 128KiB R") && text.contains("B against A"), "{text}");
+    assert!(text.contains("Throughput SEQ 128KiB R") && text.contains("B vs. A"), "{text}");
     assert!(text.contains("warning: interface differs"), "{text}");
     let html = std::fs::read_to_string(&page).expect("the page");
     assert!(html.contains("Selected performance") && html.contains(&mlc), "no page");
@@ -39,6 +39,6 @@ fn what_cannot_be_compared_is_refused() {
     assert!(bench.fails(2, &["compare", &run]).contains("2 to 8"));
     let unknown = bench.fails(2, &["compare", &run, &run, "--fail-if", "iops.rnd4k.w < -5%"]);
     assert!(unknown.contains("tp.seq128k.w"), "{unknown}");
-    assert!(bench.fails(2, &["compare", &run, &run, "--fail-if", "less"]).contains("not of the form"));
+    assert!(bench.fails(2, &["compare", &run, &run, "--fail-if", "less"]).contains("is not a condition"));
     bench.fails(6, &["compare", &run, "no-such-run"]);
 }

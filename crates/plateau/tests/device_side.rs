@@ -15,7 +15,7 @@ fn info_tells_what_a_simulated_drive_is() {
         "serial     none (seed 1)",
         "firmware   version ",
         "health     32 degrees C, 0 % used",
-        "purge      nvme-format-user            used unless another is named",
+        "purge      nvme-format-user            used by default",
         "purge      nvme-sanitize-block         by name",
         "scale                      1/64",
         "dies                       16",
@@ -138,5 +138,5 @@ fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
     assert_eq!((&document["state"], losses()), (&"complete".into(), 2));
     assert!(document["modified"].to_string().contains("injected fault power:after=90min"), "{document}");
     let shown = bench.ok(&["show", &id]);
-    assert!(shown.contains("2 losses of power"), "{shown}");
+    assert!(shown.contains("2 unsafe shutdowns"), "{shown}");
 }

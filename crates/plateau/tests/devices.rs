@@ -329,6 +329,6 @@ fn another_device_under_the_same_path_is_not_resumed() {
     }
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(3, &["resume", &id]);
-    assert!(message.contains("attached anew") && message.contains("--erase"), "{message}");
+    assert!(message.contains("reattached") && message.contains("--erase"), "{message}");
     assert!(std::fs::read(&other).unwrap() == content, "the other device is untouched");
 }

@@ -215,7 +215,7 @@ fn a_logo_that_took_the_place_of_another_is_reported() {
     std::fs::write(run.join("logo"), png(b"theirs")).expect("another picture");
     for command in [&["verify", id][..], &["report", id, "--html", "-"]] {
         let message = bench.fails(6, command);
-        assert!(message.contains("is not the picture that the run was begun with"), "{message}");
+        assert!(message.contains("is not the image with which the run started"), "{message}");
     }
     std::fs::remove_file(run.join("logo")).expect("none");
     bench.fails(6, &["verify", id]);

@@ -15,7 +15,8 @@ fn examples_are_runs_like_any_other_and_called_imported_everywhere() {
     assert_eq!(runs.matches("IMPORTED from").count(), 6, "{runs}");
     let shown = bench.ok(&["show", "example-slc-b"]);
     assert!(
-        shown.contains("IMPORTED from Calypso") && shown.contains("steady state in rounds 2-6, as told"),
+        shown.contains("IMPORTED from Calypso")
+            && shown.contains("steady state in rounds 2-6, as stated by the source"),
         "{shown}"
     );
     let (html, pdf) = (bench.path("a.html"), bench.path("a.pdf"));

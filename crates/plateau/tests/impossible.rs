@@ -23,17 +23,17 @@ fn settings_outside_of_what_is_possible() {
     for (options, hint) in [
         (&["--tc", "0"][..], "the nearest is 1"),
         (&["--qd", "0"], "the nearest is 1"),
-        (&["--qd", "5000"], "1 to 1024 is possible, the nearest is 1024"),
+        (&["--qd", "5000"], "use 1 to 1024 (nearest: 1024)"),
         (&["--max-rounds", "26"], "the nearest is 25"),
         (&["--max-rounds", "26"], "--keep-going"),
-        (&["--max-rounds", "4"], "a measurement window is five rounds"),
+        (&["--max-rounds", "4"], "a measurement window has five rounds"),
         (&["--max-rounds", "0"], "the nearest is 5"),
         (&["--cell-seconds", "0"], "the nearest is 0.01"),
         (&["--precondition", "0"], "the nearest is 1"),
         (&["--test-ar", "101"], "the nearest is 100"),
         (&["--pc-ar", "0"], "the nearest is 1"),
         (&["--ar-amount", "16GiB"], "--ar-amount all"),
-        (&["--ar-segments", "8"], "no AR amount"),
+        (&["--ar-segments", "8"], "requires --ar-amount"),
         (&["--max-rounds", "10", "--keep-going"], "cannot be used with"),
         (&["--window", "4"], "unexpected argument '--window'"),
     ] {
@@ -51,12 +51,12 @@ fn demand_beyond_the_target_and_the_host() {
     let beyond = ["--tc", "256", "--qd", "1024"];
     let simulated = [&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64"], &beyond[..]].concat();
     let message = bench.fails(2, &simulated);
-    assert!(message.contains("a QD of 256 is the nearest"), "{message}");
+    assert!(message.contains("use a QD of up to 256"), "{message}");
 
     let file = bench.path("new.bin");
     let real = [&["run", "iops", file.to_str().unwrap(), "--size", "4GiB"], &beyond[..]].concat();
     let message = bench.fails(2, &real);
-    assert!(message.contains("this host's memory") && message.contains("is the nearest"), "{message}");
+    assert!(message.contains("this host's memory") && message.contains("use a QD of up to"), "{message}");
     assert!(!file.exists(), "the file was not even made");
     assert!(bench.runs().is_empty(), "nothing was begun");
 }
@@ -95,7 +95,7 @@ fn blocks_below_the_sector_size() {
     assert!(bench.runs().is_empty(), "nothing was begun");
     let load = ["load", &target, "--scale", "1/256", "--rw", "randread", "--bs", "512", "--runtime", "1"];
     let message = bench.fails(2, &load);
-    assert!(message.contains("4096 B is the nearest"), "{message}");
+    assert!(message.contains("the nearest is 4096 B"), "{message}");
 
     let variant = bench.json(&[&refused[..], &["--composite-fits-sectors", "--cell-seconds", "6"]].concat());
     let modified = variant["modified"].to_string();

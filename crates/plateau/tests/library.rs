@@ -72,7 +72,7 @@ fn a_run_is_found_by_its_name() {
     assert_eq!((&shown["run"], &shown["name"]), (&Value::from(first.as_str()), &Value::from("shelf")));
     assert!(bench.ok(&["show", "shelf"]).contains("\nname      shelf\nnote      first\n"));
     run(&bench, "lat sim:sas-slc-2011 --name shelf");
-    assert!(bench.fails(6, &["show", "shelf"]).contains("names several runs"));
+    assert!(bench.fails(6, &["show", "shelf"]).contains("is ambiguous"));
     for bad in ["latest", "a/b", ""] {
         bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--name", bad]);
     }
@@ -101,7 +101,7 @@ fn a_run_in_progress_is_shown_with_its_phase_and_cannot_be_removed() {
     assert!(listed.contains("running for ") && listed.contains("; iops: round "), "{listed}");
     let shown = bench.ok(&["show", "latest"]);
     assert!(shown.contains("\nstate     running for ") && shown.contains("none yet: "), "{shown}");
-    assert!(!shown.contains("cut here"), "{shown}");
+    assert!(!shown.contains("interrupted here"), "{shown}");
     assert_eq!(bench.json(&["show", "latest"])["state"], "running");
     assert!(bench.fails(6, &["rm", "--yes", "latest"]).contains("is in progress"));
     child.kill().and_then(|()| child.wait()).expect("killed");

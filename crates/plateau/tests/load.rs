@@ -395,7 +395,7 @@ fn the_command_line_and_job_files_know_the_same_words() {
         let job = &json(&output)["jobs"][0];
         assert_eq!((&job["jobname"], &job["workloads"][0]["seed"]), (&"mine".into(), &7.into()), "{job}");
         assert_eq!(job["read"]["total_ios"], 2 * SIZE / 8192, "{job}");
-        assert_eq!(job["placement"][0], "not pinned, as asked for");
+        assert_eq!(job["placement"][0], "not pinned, as requested");
     }
     let polled =
         Bench::new("[job]\nfilename=DATA\nrw=randread\niodepth=4\nio_size=1m\nhipri\n").run(&["--json"]);
@@ -423,7 +423,7 @@ fn what_is_not_offered_is_refused_by_name_in_both() {
         assert_eq!(plateau(arguments).status.code(), Some(2), "{arguments:?}");
     }
     let beside = bench.run(&["--filename", path, "--cpus_allowed", "all", "--json"]);
-    assert_eq!(json(&beside)["jobs"][0]["placement"][0], "not pinned, as asked for");
+    assert_eq!(json(&beside)["jobs"][0]["placement"][0], "not pinned, as requested");
 }
 
 #[test]
@@ -452,15 +452,15 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
     let library = library.to_str().expect("a path");
     let fault = "media:at=25%,length=1MiB";
     for (arguments, wanted) in [
-        (&["load", path, "--scale", "1/4"][..], "only for simulated drives"),
-        (&["load", path, "--sim-fault", fault], "simulated drives only"),
-        (&["load", path, "--no-sim-faults"], "simulated drives only"),
-        (&["info", path, "--scale", "1/4"], "only for simulated drives"),
+        (&["load", path, "--scale", "1/4"][..], "only to simulated drives"),
+        (&["load", path, "--sim-fault", fault], "only into simulated drives"),
+        (&["load", path, "--no-sim-faults"], "only into simulated drives"),
+        (&["info", path, "--scale", "1/4"], "only to simulated drives"),
         (
             &["run", "iops", path, "--erase", "data", "--sim-fault", fault, "--library", library],
-            "simulated drives only",
+            "only into simulated drives",
         ),
-        (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "simulated drives only"),
+        (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "only into simulated drives"),
         (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no threads"),
         (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no threads"),
     ] {

@@ -26,16 +26,20 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["run", "quik", new][..], 2, "did you mean 'quick'?"),
         (&["run", "iops", new, "--yes"], 2, "--erase IDENTITY. `plateau info TARGET` shows it"),
         (&["run", "iops", new, "--force"], 2, "--erase IDENTITY"),
-        (&["show", ""], 2, "no run is named"),
-        (&["rm", "--yes", ""], 2, "no run is named"),
-        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "say how large with --size"),
+        (&["show", ""], 2, "no run is given"),
+        (&["rm", "--yes", ""], 2, "no run is given"),
+        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "give its size with --size"),
         (&["run", "iops", new, "--size", "1"], 2, "--size 1 is too small; the smallest target has 16 MiB"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "1 to 1024 is possible"),
-        (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "the nearest is 1024"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "nearest: 1024"),
         (&["run", "iops", new, "--qd", "abc"], 2, "a whole number from 1 to 1024 is needed"),
         (&["run", "iops", new, "--cell-seconds", "1m"], 2, "a number of seconds is needed"),
         (&["run", "iops", new, "--seed=-1"], 2, "it cannot be negative"),
-        (&["run", "iops", new, "--size", "64MiB", "--lbaf", "1"], 2, "only NVMe namespaces have LBA formats"),
+        (
+            &["run", "iops", new, "--size", "64MiB", "--lbaf", "1"],
+            2,
+            "only NVMe namespaces have a choice of LBA formats",
+        ),
         (
             &["load", &format!("--filename={file}"), "--rw=read", "--offset=1g", "--runtime=1"],
             2,
@@ -47,7 +51,11 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
             "did you mean 'iops.* < -5%'?",
         ),
         (&["sim", "fit", "example-slc-a"], 2, "is imported, so it has no measured rounds"),
-        (&["verify", "example-slc-a", "--verify-key", key], 6, "`plateau report RUN --sign KEY` makes one"),
+        (
+            &["verify", "example-slc-a", "--verify-key", key],
+            6,
+            "create one with `plateau report RUN --sign KEY`",
+        ),
         (&["run", "iops", "sim:sas-slc-2011", "--scale", "0"], 2, "sim:sas-slc-2011"),
         (&["run", "iops", "sim:sas-slc-2011", "--sim-fault", "odd"], 2, "sim:sas-slc-2011"),
         (&["run", "iops", "sim:sas-slc-2011", "--size", "1GiB"], 2, "--size means nothing"),
@@ -75,7 +83,7 @@ fn a_run_without_figures_is_not_compared() {
     bench.wait_for("a cell", |journal| finished(journal) > 1);
     child.kill().and_then(|()| child.wait()).expect("killed");
     let error = bench.fails(2, &["compare", "latest", "latest"]);
-    assert!(error.contains("no round of it is finished") && error.contains("`plateau resume "), "{error}");
+    assert!(error.contains("no round of it is complete") && error.contains("`plateau resume "), "{error}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn outputs_that_are_not_regular_files_are_refused_and_stay() {
             bench.fails(2, &["compare", &first, &second, "--pdf", name]),
         ];
         for message in messages {
-            assert!(message.contains("name another path"), "{name}: {message}");
+            assert!(message.contains("choose another path"), "{name}: {message}");
         }
         assert_eq!(node(&path), before, "{name}");
     }
@@ -151,7 +151,7 @@ fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
         assert!(output.stdout.trim_ascii_end().ends_with(b"%%EOF"), "{name}");
         let table = bench.ok(&["compare", &first, &second, "--csv", name]);
         assert!(table.lines().all(|line| line.contains(',')), "{table}");
-        assert!(bench.fails(2, &["report", &first, "--csv", name]).contains("name a folder"));
+        assert!(bench.fails(2, &["report", &first, "--csv", name]).contains("specify a directory"));
         let message = bench.fails(2, &["report", &first, "--pdf", name, "--html", name]);
         assert!(message.contains("standard output is taken"), "{message}");
         assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));

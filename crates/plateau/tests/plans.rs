@@ -41,11 +41,10 @@ fn a_mistaken_plan_is_explained_word_by_word_by_every_command() {
     std::fs::write(&path, MISTAKEN).unwrap();
     let file = path.to_str().unwrap();
     let expected = format!(
-        "plateau: {file}:2:1: profil: there is no such key; did you mean 'profile'?\n\
-         \x20 {file}:5:6: settings.tc: 0: a load needs a thread, and each costs the host; 1 to 256 is possible, the nearest \
-         is 1\n\
-         \x20 {file}:9:18: test.mail.rwmixread: 130: it is a share of reads in percent; 0 to 100 is possible, the nearest is \
-         100\n"
+        "plateau: {file}:2:1: profil: unknown key; did you mean 'profile'?\n\x20 {file}:5:6: settings.tc: 0 \
+         is out of range: a load needs a thread, and each thread costs the host CPU time; use 1 to 256 \
+         (nearest: 1)\n\x20 {file}:9:18: test.mail.rwmixread: 130 is out of range: a percentage of reads; \
+         use 0 to 100 (nearest: 100)\n"
     );
     assert_eq!(bench.fails(2, &["plan", "--check", file]), expected);
     assert_eq!(bench.fails(2, &["plan", "--plan", file, "sim:sas-slc-2011"]), expected);

@@ -73,7 +73,7 @@ fn what_cannot_go_on_at_the_same_time_is_refused_untouched() {
         ([&[a, same.to_str().unwrap()], &erase[..2], &erase[4..]].concat(), "the same drive"),
         (vec![a, b], "--erase 'one.bin'"),
         ([&[a, b], &erase[..2]].concat(), "--erase 'other.bin'"),
-        ([&[a, b], &erase[..]].concat(), "none of the targets"),
+        ([&[a, b], &erase[..]].concat(), "does not match any target"),
     ] {
         let message = bench.fails(3, &[&["run", "lat"], &args[..]].concat());
         assert!(message.contains(hint), "{args:?}: {message}");

@@ -143,7 +143,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     let output = child.wait_with_output().unwrap();
     let (out, err) = texts(&output);
     assert_eq!((output.status.code(), out.as_str()), (Some(130), ""), "{err}");
-    assert!(err.contains("stopped for") && err.contains("measured again"), "{err}");
+    assert!(err.contains("stopped for") && err.contains("must be repeated"), "{err}");
 
     let target = bench.path("drive.bin");
     let run = ["run", "iops", target.to_str().unwrap(), "--size", "16MiB"];
@@ -248,7 +248,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
         device.go_on();
         drop(child.kill().and_then(|()| child.wait()));
     }
-    assert_eq!(said.as_deref(), Some("waiting for I/O; press again to end"));
+    assert_eq!(said.as_deref(), Some("waiting for outstanding I/O; press again to exit now"));
     assert!(child.try_wait().unwrap().is_none(), "it waits");
     signal("INT", &child);
     let status = ended(&mut child);

@@ -20,7 +20,7 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
 
     let shown = bench.ok(&["sim", "show", "sata-mlc-hybrid-2011"]);
     for part in [
-        "aim: median error",
+        "target: median error",
         "met with",
         "hold-out:",
         "1/64",

@@ -262,7 +262,10 @@ fn a_run_that_was_cut_says_how_far_from_steady_it_was() {
     let end = judged + whole[judged..].find('\n').unwrap() + 1;
     std::fs::write(&path, &whole[..end]).unwrap();
     let shown = bench.ok(&["show", run]);
-    assert!(shown.contains("state     SEQ 128KiB W: ") && shown.contains("needs five rounds"), "{shown}");
+    assert!(
+        shown.contains("state     SEQ 128KiB W: ") && shown.contains("needs five uninterrupted rounds"),
+        "{shown}"
+    );
     let explained = &bench.json(&["show", run])["tests"][0]["explained"][0];
     assert_eq!(explained["variable"], "SEQ 128KiB W");
 }
@@ -277,7 +280,7 @@ fn a_damaged_journal_is_refused_and_a_torn_one_reported() {
 
     let torn = &whole[..whole.len() - 10];
     std::fs::write(&path, torn).unwrap();
-    assert!(bench.ok(&["show", run]).contains("the last record was cut off"));
+    assert!(bench.ok(&["show", run]).contains("the last record is incomplete"));
 
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;

@@ -53,7 +53,7 @@ fn a_note_in_a_library_writes_to_no_file() {
     let (out, err) = texts(&output);
     assert!(output.status.success(), "{out}\n{err}");
     assert_eq!(text(&victim), "mine");
-    assert!(err.contains(".tuning-host.json: notes in a library are never acted upon"), "{err}");
+    assert!(err.contains(".tuning-host.json: restore records in a library are ignored"), "{err}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_note_of_ones_own_writes_to_nothing_but_known_settings() {
     let output = bench.run(&SIMULATED);
     assert!(output.status.success(), "{}", texts(&output).1);
     assert_eq!(text(&victim), "mine");
-    assert!(texts(&output).1.contains("is not restored from a note"), "{output:?}");
+    assert!(texts(&output).1.contains("is not restored from a record"), "{output:?}");
 }
 
 /// `mdadm` as a script that writes down what it is asked, and finds the array of the note on everything.
@@ -138,7 +138,7 @@ fn a_note_in_a_library_dismantles_no_array() {
     let output = member.run(&SIMULATED);
     assert!(output.status.success(), "{}", texts(&output).1);
     assert_eq!(member.asked(), "");
-    assert!(texts(&output).1.contains("notes in a library are never acted upon"), "{output:?}");
+    assert!(texts(&output).1.contains("restore records in a library are ignored"), "{output:?}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_note_that_others_can_write_dismantles_nothing_although_members_are_named() 
     permit(&state, 0o777);
     let output = member.run(&named);
     assert_eq!(member.asked(), "");
-    assert!(texts(&output).1.contains("can be written by others"), "{output:?}");
+    assert!(texts(&output).1.contains("is writable by others"), "{output:?}");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
         chown(&path, Some(0), None).expect("root");
     }
     permit(&run.join("run.json"), 0o666);
-    assert!(bench.fails(3, &["resume", &id]).contains("can be written by anybody"));
+    assert!(bench.fails(3, &["resume", &id]).contains("is writable by anybody"));
     permit(&run.join("run.json"), 0o644);
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
 }

@@ -32,7 +32,7 @@ fn a_run_is_judged_as_it_was() {
     assert_eq!(document["journal_sha256"], bench.journal().unwrap().digest.to_string());
     assert!(document["tests"][0]["judgements"].as_u64().unwrap() >= 5);
     let text = bench.ok(&["verify", &id]);
-    assert!(text.contains("says the same") && text.contains("SHA-256"), "{text}");
+    assert!(text.contains("this version agrees") && text.contains("SHA-256"), "{text}");
 }
 
 #[test]

@@ -60,8 +60,8 @@ impl Composite {
             return Ok(());
         }
         Err(Stop::Failed(format!(
-            "the composite has I/Os of {} KiB, but the device's sectors are {sector} B; --composite-fits-sectors \
-             runs it with {} in their place and marks the run as modified",
+            "the composite contains {} KiB I/Os, but the device's sectors are {sector} B; \
+             --composite-fits-sectors runs it with {} instead and marks the run as modified",
             impossible.join(", "),
             block_size(sector.into())
         )))
@@ -72,8 +72,8 @@ impl Composite {
         let (smallest, sector) = (self.sizes.first()?.0, context.target.logical_block_bytes);
         (self.enlarged_percent > 0).then(|| {
             format!(
-                "composite without sizes below {} ({} % of the I/Os have it instead): the device's sectors are \
-                 {sector} B",
+                "composite without sizes below {} ({} % of the I/Os use it instead): the device's sectors \
+                 are {sector} B",
                 block_size(smallest.into()),
                 self.enlarged_percent
             )
@@ -112,7 +112,7 @@ impl Composite {
             columns: group_names(),
             rows: vec![
                 row("Share of I/Os (%)", GROUPS.iter().map(|group| group.1)),
-                row("Part of the LBA space (%)", GROUPS.iter().map(|group| group.2)),
+                row("Share of the LBA space (%)", GROUPS.iter().map(|group| group.2)),
             ],
             decimals: 0,
         };

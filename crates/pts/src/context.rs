@@ -46,9 +46,8 @@ impl<'a> Context<'a> {
     /// What a page or a test says where maxima are left out.
     pub(crate) fn maxima_note(&self) -> Option<String> {
         let divisor = self.scale_divisor();
-        let text = format!(
-            "maxima n/a: scale 1/{divisor} does 1/{divisor} of the work, so its longest stall is not the drive's"
-        );
+        let text =
+            format!("maxima n/a: at scale 1/{divisor} the longest stall is not that of the full-size drive");
         (!self.has_maxima()).then_some(text)
     }
 

@@ -160,7 +160,7 @@ impl std::fmt::Display for Explanation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.variable, figure(self.latest))?;
         let Some(window) = &self.window else {
-            write!(f, "; a window needs five rounds without interruption")?;
+            write!(f, "; a window needs five uninterrupted rounds")?;
             return self.forecast.map_or(Ok(()), |forecast| write!(f, "; {forecast}"));
         };
         let percent = |part: f64| if window.mean > 0.0 { part / window.mean * 100.0 } else { 0.0 };
@@ -177,8 +177,9 @@ impl std::fmt::Display for Explanation {
         )?;
         match self.blocked_by() {
             _ if window.steady => write!(f, ": steady"),
-            [] => write!(f, ": nothing was measured"),
-            reasons => write!(f, ": blocked by its {}", reasons.join(" and its ")),
+            [] => write!(f, ": no measured values"),
+            [reason] => write!(f, ": {reason} exceeds its limit"),
+            reasons => write!(f, ": {} exceed their limits", reasons.join(" and ")),
         }?;
         self.diagnosis.map_or(Ok(()), |diagnosis| write!(f, "; {diagnosis}"))?;
         self.forecast.map_or(Ok(()), |forecast| write!(f, "; {forecast}"))
@@ -190,14 +191,14 @@ impl std::fmt::Display for Diagnosis {
         match self {
             Self::Drift { share_per_round } => {
                 let way = if *share_per_round < 0.0 { "falls" } else { "rises" };
-                write!(f, "it {way} by {:.1} % a round", share_per_round.abs() * 100.0)
+                write!(f, "it {way} by {:.1} % per round", share_per_round.abs() * 100.0)
             }
             Self::Oscillation { period_rounds } => {
                 write!(f, "it oscillates with a period of {period_rounds} rounds")
             }
             Self::Outlier { round, value } => write!(
                 f,
-                "round {round} stands alone with {}, the other four are within the limits",
+                "round {round} is an outlier at {}; the other four are within the limits",
                 figure(*value)
             ),
             Self::Scatter { deviation_share } => {
@@ -233,7 +234,7 @@ mod tests {
         };
         assert!((share_per_round + 20.0 / 760.0).abs() < 1e-9);
         let rising = of((0..25).map(|i| 100.0 + 3.0 * f64::from(i) + noise(i))).unwrap();
-        assert!(rising.to_string().contains("it rises by 2.2 % a round"), "{rising}");
+        assert!(rising.to_string().contains("it rises by 2.2 % per round"), "{rising}");
     }
 
     #[test]
@@ -267,7 +268,7 @@ mod tests {
         let mut history = History::of(vec!["RND 4KiB W".into(), "RND 64KiB 65/35".into()]);
         assert!(explain(&history).is_empty());
         history.judge(1, vec![500.0, 0.5]);
-        assert!(explain(&history)[0].to_string().contains("needs five rounds"));
+        assert!(explain(&history)[0].to_string().contains("needs five uninterrupted rounds"));
         for round in 2..=25 {
             let iops = if round % 2 == 0 { 850.0 } else { 1150.0 };
             drop(history.judge(round, vec![iops, 0.5]));
@@ -277,8 +278,8 @@ mod tests {
         assert_eq!(
             remarks(&history),
             ["RND 4KiB W: 1,150.0, mean 1,030.0 in rounds 21-25, range 29.1 % (limit 20 %), slope 0.0 % \
-              (limit 10 %): blocked by its range; it oscillates with a period of 2 rounds; \
-              when it settles cannot be said: its values follow no curve"]
+              (limit 10 %): range exceeds its limit; it oscillates with a period of 2 rounds; no forecast: \
+              the values follow no curve"]
         );
         assert!(explained[1].to_string().ends_with("(limit 10 %): steady"));
     }

@@ -16,8 +16,8 @@ pub fn has_few(segment: &Segment) -> bool {
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, has_few)?;
     Some(format!(
-        "FEW I/Os: fewer than {FEW} ended in {count}, so their figures are coarse, and 0 where none ended; longer cells, \
-         or a larger scale of a simulated drive, give better ones: {kinds}"
+        "FEW I/Os: fewer than {FEW} completed in {count}, so their figures are coarse, and 0 where none \
+         completed; longer cells, or a larger scale of a simulated drive, give finer ones: {kinds}"
     ))
 }
 

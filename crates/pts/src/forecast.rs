@@ -106,9 +106,9 @@ impl std::fmt::Display for Forecast {
             Self::Round(round) => write!(f, "expected to settle in round {round}"),
             Self::Beyond => write!(f, "not expected to settle within {HORIZON_ROUNDS} more rounds"),
             Self::TooFew => {
-                write!(f, "when it settles cannot be said before {ROUNDS_TO_FORECAST} rounds")
+                write!(f, "no forecast before {ROUNDS_TO_FORECAST} rounds")
             }
-            Self::NoCurve => write!(f, "when it settles cannot be said: its values follow no curve"),
+            Self::NoCurve => write!(f, "no forecast: the values follow no curve"),
         }
     }
 }

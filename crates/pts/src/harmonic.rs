@@ -38,8 +38,8 @@ pub(crate) fn note(cells: impl Iterator<Item = Cell>, iops: impl Fn(Cell) -> Opt
     let listed: Vec<String> = found.iter().take(LISTED).map(text).collect();
     let more = if count > LISTED { format!(" and {} more", count - LISTED) } else { String::new() };
     Some(format!(
-        "PLAUSIBILITY: {count} {} more than {:.0} % off 1/X(r) = (1-r)/W + r/R, the law of a drive whose \
-         reads and writes do not help or hinder each other: {}{more}",
+        "PLAUSIBILITY: {count} {} more than {:.0} % off 1/X(r) = (1-r)/W + r/R, which holds for a drive \
+         whose reads and writes neither help nor hinder each other: {}{more}",
         if count == 1 { "cell is" } else { "cells are" },
         ALLOWED * 100.0,
         listed.join(", ")

@@ -8,8 +8,8 @@ const LISTED: usize = 6;
 /// Stands behind a number that the host may have set.
 pub const MARK: &str = "*";
 /// What the mark means; stands wherever there is one.
-pub const LEGEND: &str =
-    "host-limited: more than 70 % of what this host can do; it may have set this number, not the drive";
+pub const LEGEND: &str = "host-limited: more than 70 % of the host ceiling or CPU time; this figure may \
+                          reflect the host rather than the drive";
 
 /// `text` of a number, marked where it is host-limited.
 #[must_use]
@@ -55,8 +55,8 @@ pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limi
     }
     let count = format!("{limited} of {all} cells");
     let note = format!(
-        "HOST-LIMITED: {count} used more than {:.0} % of what this host can do, so they may show \
-         the host and not the drive: {}",
+        "HOST-LIMITED: {count} used more than {:.0} % of the host's ceiling or CPU time, so they may reflect \
+         the host rather than the drive: {}",
         HOST_LIMIT_SHARE * 100.0,
         list.join(", ")
     );

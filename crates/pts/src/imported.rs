@@ -134,9 +134,11 @@ impl View<'_> {
     fn mean_remark(&self) -> String {
         match (self.test.window, self.rounds()) {
             (Some((first, last)), 0) => {
-                format!("Means of rounds {first}-{last} as told; the rounds are not.")
+                format!(
+                    "Means of rounds {first}-{last} as given by the source, which does not give the rounds."
+                )
             }
-            (None, 0) => "Means as told.".into(),
+            (None, 0) => "Means as given by the source.".into(),
             (Some((first, last)), _) => format!("Mean of rounds {first}-{last}."),
             (None, rounds) => format!("Mean of rounds 1-{rounds}."),
         }
@@ -155,7 +157,7 @@ pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Resul
 
 fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcome, String> {
     let kind = KINDS.iter().find(|kind| kind.name == test.test).ok_or_else(|| {
-        format!("the imported run has a test '{}', which this version does not know", test.test)
+        format!("the imported run has a test '{}' that this version does not support", test.test)
     })?;
     let view = View { test, origin, context: Context::of(run)? };
     let tracked = kind.tracked.map(|tracked| tracked(&view));
@@ -167,7 +169,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     {
         let words = |steady: bool| if steady { "steady" } else { "not steady" };
         notes.push(format!(
-            "the file says {} for rounds {}-{}; by its own values they are {}",
+            "the file states {} for rounds {}-{}; by its own values they are {}",
             words(told),
             window.first_round,
             window.last_round,
@@ -175,7 +177,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         ));
     }
     if window.is_none() && test.steady.is_some() {
-        notes.push("steady state as told: the values of the rounds are not there to check it".into());
+        notes.push("steady state as stated by the source; it gives no round values to check it".into());
     }
     let explained = match &tracked {
         Some(tracked) if window.is_none_or(|w| !w.steady) => explained(tracked),

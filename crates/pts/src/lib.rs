@@ -94,7 +94,7 @@ pub trait Bench {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The journal has no further answer.
-    #[error("the run was cut here")]
+    #[error("the run was interrupted here")]
     EndOfJournal,
     /// Someone asked for it.
     #[error("interrupted: {0}")]
@@ -103,6 +103,6 @@ pub enum Stop {
     #[error("{0}")]
     Failed(String),
     /// The journal answers another question than the test asks now.
-    #[error("the journal does not fit this version of the test: {0}")]
+    #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
 }

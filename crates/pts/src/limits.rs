@@ -15,31 +15,34 @@ pub struct Limit<T> {
     pub why: &'static str,
 }
 
-const SHARE: Limit<u8> = Limit { range: 1..=100, why: "it is a share of the LBA space in percent" };
+const SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the LBA space" };
 
 /// Threads (TC).
-pub const TC: Limit<u16> = Limit { range: 1..=256, why: "a load needs a thread, and each costs the host" };
+pub const TC: Limit<u16> =
+    Limit { range: 1..=256, why: "a load needs a thread, and each thread costs the host CPU time" };
 /// Outstanding I/Os per thread (QD).
-pub const QD: Limit<u16> = Limit { range: 1..=1024, why: "a thread needs an I/O, and each needs a buffer" };
+pub const QD: Limit<u16> =
+    Limit { range: 1..=1024, why: "a thread needs an I/O, and each I/O needs a buffer" };
 /// Rounds of a test that ends at steady state.
 pub const ROUNDS: Limit<u32> = Limit {
     range: WINDOW_ROUNDS as u32..=MAX_ROUNDS,
-    why: "a measurement window is five rounds, and a test ends after 25; --keep-going goes on until steady state",
+    why: "a measurement window has five rounds, and a test ends after 25; --keep-going continues until \
+          steady state",
 };
 /// Rounds of an own test that does not ask for steady state.
 pub const FIXED_ROUNDS: Limit<u32> =
-    Limit { range: 1..=100, why: "a test needs a round, and each takes its time" };
+    Limit { range: 1..=100, why: "a test needs a round, and each round takes time" };
 /// Preconditioning in multiples of the capacity.
 pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
 /// Seconds of a cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before a cell counts.
 pub const RAMP_SECONDS: Limit<f64> =
-    Limit { range: 0.0..=86_400.0, why: "it is a time before the cell counts" };
+    Limit { range: 0.0..=86_400.0, why: "the load runs this long before the cell counts" };
 /// Number of an LBA format.
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Share of reads in percent.
-pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "it is a share of reads in percent" };
+pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
 /// Share of the LBA space that preconditioning touches, in percent.
 pub const PC_AR: Limit<u8> = SHARE;
 /// Share of the LBA space that a test touches, in percent.
@@ -56,6 +59,6 @@ impl<T: PartialOrd + Display + Copy> Limit<T> {
         }
         let (low, high) = (*self.range.start(), *self.range.end());
         let nearest = if value > high { high } else { low };
-        Err(format!("{value}: {}; {low} to {high} is possible, the nearest is {nearest}", self.why))
+        Err(format!("{value} is out of range: {}; use {low} to {high} (nearest: {nearest})", self.why))
     }
 }

@@ -151,14 +151,14 @@ impl Incidents {
 
     /// What a test over time must say of its gaps: a drive that rests recovers.
     pub fn note(&self) -> Option<String> {
-        let text = "INTERRUPTED: the time line has a gap; the PTS asks for a new start at the purge";
+        let text = "INTERRUPTED: the timeline has a gap; the PTS requires a restart at the purge";
         (!self.gaps.is_empty()).then(|| text.into())
     }
 
     pub fn tell(&self, all: &mut Vec<String>) {
         if self.gaps.len() > GAPS_LISTED {
             let total = self.gaps.iter().map(|gap| gap.0).sum();
-            all.push(format!("interrupted {} times, {} in all", self.gaps.len(), span(total)));
+            all.push(format!("interrupted {} times, {} in total", self.gaps.len(), span(total)));
         } else {
             let text =
                 |(length_ns, before): &_| format!("interrupted for {} before {before}", span(*length_ns));
@@ -166,7 +166,7 @@ impl Incidents {
             all.extend(self.gaps.iter().map(text));
         }
         if self.buffered {
-            all.push("not direct I/O: the host's cache took part".into());
+            all.push("not direct I/O: the host's page cache was involved".into());
         }
         all.extend_from_slice(&self.errors);
     }

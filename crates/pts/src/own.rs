@@ -131,13 +131,13 @@ impl<'a> Seen<'a> {
         let name = &self.test.name;
         if self.cells.is_empty() {
             return Err(Stop::Failed(format!(
-                "{name}: the device's sectors are larger than all its block sizes; take larger ones"
+                "{name}: the device's sectors are larger than all its block sizes; use larger ones"
             )));
         }
         if self.tracked.is_empty() && self.test.rounds == OwnRounds::UntilSteady {
             return Err(Stop::Failed(format!(
-                "{name}: the device's sectors are larger than the blocks of its tracking variable; track a cell of \
-                 larger ones"
+                "{name}: the device's sectors are larger than the blocks of its tracking variable; track a \
+                 cell with larger ones"
             )));
         }
         Ok(())

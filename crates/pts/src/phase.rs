@@ -66,7 +66,7 @@ impl std::fmt::Display for Phase {
                 write!(f, "{test}: round {round}, cell {cell} of {cells}")
             }
             Self::Measuring { test, finished } => {
-                write!(f, "{test}: {} finished", count_of(*finished, "workload"))
+                write!(f, "{test}: {} completed", count_of(*finished, "workload"))
             }
             Self::Between => f.write_str("between tests"),
         }
@@ -175,6 +175,6 @@ mod tests {
         let restarted = Event::Restarted { test: "iops".into() };
         assert_eq!(text(vec![started(), purged(), round(1), restarted]), "iops: purge");
         let over = Event::Noted(Note::RoundsEnded);
-        assert_eq!(text(vec![started(), purged(), round(1), over]), "iops: 0 workloads finished");
+        assert_eq!(text(vec![started(), purged(), round(1), over]), "iops: 0 workloads completed");
     }
 }

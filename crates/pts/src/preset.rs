@@ -31,7 +31,7 @@ impl Preset {
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
             let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-            format!("no preset '{name}'; there are {}", known.join(", "))
+            format!("no preset '{name}'; available presets: {}", known.join(", "))
         })
     }
 

@@ -128,7 +128,7 @@ impl Profile {
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            format!("no profile '{name}'; there are {}", known.join(", "))
+            format!("no profile '{name}'; available profiles: {}", known.join(", "))
         })
     }
 

@@ -94,7 +94,7 @@ fn diverged<T>(asked: &str, found: &Event) -> Result<T, Stop> {
         Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
         _ => "something else".to_owned(),
     };
-    Err(Stop::Diverged(format!("it asks for {asked}, the journal has {found}")))
+    Err(Stop::Diverged(format!("it requests {asked}, the journal contains {found}")))
 }
 
 impl Bench for Replay {
@@ -160,7 +160,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
         let shallow = shallow::note(answers.measured());
         let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
-            return Err(format!("the journal does not fit this version of the {name} test: {why}"));
+            return Err(format!("the journal does not match this version of the {name} test: {why}"));
         }
         if let Some(limited) = limited {
             outcome.notes.push(limited.note);

@@ -112,9 +112,9 @@ impl Tail {
         let why = context.maxima_note()?;
         Some(match self.0 {
             Some(percentile) => {
-                format!("{why}. Shown instead: {} % of the I/Os take no longer.", percentile.name)
+                format!("{why}. Shown instead: {} % of the I/Os complete within this time.", percentile.name)
             }
-            None => format!("{why}. Too few I/Os are measured for a percentile in their place."),
+            None => format!("{why}. Too few I/Os were measured to show a percentile instead."),
         })
     }
 }
@@ -134,7 +134,7 @@ pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram 
 pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
     let Some(segment) = segment else {
         let mut page = Page::of(title, Exhibit::ResponseTimes(ResponseTimes::default()));
-        page.remarks.push("The histogram run at the end of the test is not finished.".into());
+        page.remarks.push("The histogram run at the end of the test is not complete.".into());
         return page;
     };
     let histogram = merged([segment]);

@@ -300,10 +300,10 @@ impl Rounds {
                 notes
             }
             (false, _) if self.done.is_empty() => {
-                vec!["NOT COMPLETE: no round is finished, so there are no figures yet".into()]
+                vec!["NOT COMPLETE: no round is complete, so there are no figures yet".into()]
             }
             (false, _) => {
-                vec![format!("NOT COMPLETE: figures are the mean of the finished rounds {}", self.names())]
+                vec![format!("NOT COMPLETE: figures are the mean of the completed rounds {}", self.names())]
             }
         }
     }

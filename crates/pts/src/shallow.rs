@@ -8,8 +8,8 @@ use crate::few_ios::kinds_among;
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, Segment::is_shallow)?;
     Some(format!(
-        "DEPTH NOT KEPT: in {count} fewer than {:.0} % of the I/Os that are asked for were outstanding on average; the target \
-         makes whoever gives it an I/O wait, or making the data took too long: {kinds}",
+        "DEPTH NOT KEPT: in {count} fewer than {:.0} % of the requested I/Os were outstanding on average; \
+         the target blocks during submission, or generating the data took too long: {kinds}",
         DEPTH_KEPT_SHARE * 100.0
     ))
 }

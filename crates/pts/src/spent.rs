@@ -139,8 +139,8 @@ impl std::fmt::Display for Spent {
         match (self.taken.rounds, self.cells_missing) {
             (0, _) => {}
             (rounds, 0) => write!(f, " in {}", count_of(rounds, "round"))?,
-            (1, _) => f.write_str(" in a part of a round")?,
-            (rounds, _) => write!(f, " in {} and a part of one", count_of(rounds - 1, "round"))?,
+            (1, _) => f.write_str(" in part of a round")?,
+            (rounds, _) => write!(f, " in {} and part of another", count_of(rounds - 1, "round"))?,
         }
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn a_round_that_is_not_whole_is_told_as_a_part() {
         let within = |rounds| Spent { cells_missing: 10, ..of(None, expense(rounds, 1, 1), true) };
-        assert_eq!(within(1).to_string(), "iops: 1 h 00 min and 1 GB written in a part of a round");
-        assert_eq!(within(2).to_string(), "iops: 1 h 00 min and 1 GB written in 1 round and a part of one");
+        assert_eq!(within(1).to_string(), "iops: 1 h 00 min and 1 GB written in part of a round");
+        assert_eq!(within(2).to_string(), "iops: 1 h 00 min and 1 GB written in 1 round and part of another");
     }
 
     #[test]

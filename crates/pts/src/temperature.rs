@@ -87,8 +87,8 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
     let warms = drift * together > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
-        "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} degrees C (correlation \
-         {together:.2}); the drift may be its heat's and not its flash's"
+        "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} degrees C \
+         (correlation {together:.2}); the drift may come from its temperature rather than from its flash"
     ))
 }
 
@@ -134,10 +134,8 @@ mod tests {
         let told = notes("iops", &journal(|round| 20_000.0 - 300.0 * f64::from(round), warming));
         assert_eq!(
             told,
-            [
-                "TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 degrees C (correlation -1.00); \
-              the drift may be its heat's and not its flash's"
-            ]
+            ["TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 degrees C (correlation \
+              -1.00); the drift may come from its temperature rather than from its flash"]
         );
         let cooling = |round: u32| Some(70 - round as i16);
         let told = notes("iops", &journal(|round| 10_000.0 + 300.0 * f64::from(round), cooling));

@@ -63,7 +63,7 @@ impl Test {
     pub fn named(name: &str) -> Result<&'static Self, String> {
         TESTS.iter().find(|test| test.name == name).ok_or_else(|| {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();
-            format!("no test '{name}'; there is {}", known.join(", "))
+            format!("no test '{name}'; available tests: {}", known.join(", "))
         })
     }
 

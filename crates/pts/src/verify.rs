@@ -90,7 +90,7 @@ fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Ve
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => Some(format!("it judges round {}, this build judges no round there", then.round)),
+            None => Some(format!("it judges round {}, this build judges no round at this point", then.round)),
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
@@ -98,7 +98,11 @@ fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Ve
     // A run that was killed between the last answer and its note lacks that note.
     let lost = usize::from(recorded.ended.is_none() && now.replay.is_exhausted());
     for today in now.judged.iter().skip(recorded.judged.len() + lost) {
-        let text = format!("this build judges round {} {}, the journal does not", today.round, word(today));
+        let text = format!(
+            "this build judges round {} {}, the journal does not contain this judgement",
+            today.round,
+            word(today)
+        );
         all.push(Difference { record: None, text });
     }
     all.extend(contrast_ends(recorded, now, outcome));
@@ -109,7 +113,7 @@ fn contrast_ends(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> 
     let verdict = |converged: Option<bool>| match converged {
         Some(true) => "steady state",
         Some(false) => "steady state not reached",
-        None => "complete, without steady state to reach",
+        None => "complete, no steady state required",
     };
     let differ = |record, text| Some(Difference { record: Some(record), text });
     match (&outcome.stop, recorded.ended) {
@@ -117,10 +121,10 @@ fn contrast_ends(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> 
             differ(recorded.last, stop.to_string())
         }
         (Some(Stop::EndOfJournal), Some((seq, _))) => {
-            differ(seq, "the test ends there, this build asks the drive for more".into())
+            differ(seq, "the test ends here, but this build would continue it".into())
         }
         (None, _) if !now.replay.is_exhausted() => {
-            differ(recorded.last, "this build ends the test before its last recorded answer".into())
+            differ(recorded.last, "this build ends the test before its last recorded result".into())
         }
         (None, Some((seq, then))) if then != outcome.converged => {
             let (then, today) = (verdict(then), verdict(outcome.converged));

@@ -72,7 +72,7 @@ pub fn determination(
 fn no_window(window: Option<&Steadiness>) -> Vec<String> {
     match window {
         Some(_) => Vec::new(),
-        None => vec!["Fewer than five rounds are finished: there is no measurement window yet.".into()],
+        None => vec!["Fewer than five rounds are complete, so there is no measurement window yet.".into()],
     }
 }
 

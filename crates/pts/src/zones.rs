@@ -139,8 +139,8 @@ impl Sweep {
             return Ok(());
         }
         Err(Stop::Failed(format!(
-            "{}: each of the {ZONES} zones has {} and must hold a block of {} for each of {threads} threads; a Test AR \
-             of {} is the smallest",
+            "{}: each of the {ZONES} zones has {} and must hold a block of {} for each of {threads} threads; \
+             the Test AR must be at least {}",
             self.test.name,
             amount_base2(zone_bytes(context)),
             block_size(block),

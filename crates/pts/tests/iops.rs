@@ -142,7 +142,7 @@ fn many_gaps_are_counted_and_no_window_spans_one() {
     bench.gaps = (1..=10).map(|round| (round, 30)).collect();
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.header.rounds, "11-15");
-    assert_eq!(outcome.modified, ["interrupted 10 times, 10 h 00 min in all"]);
+    assert_eq!(outcome.modified, ["interrupted 10 times, 10 h 00 min in total"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_run_cut_before_its_first_round_has_no_figures() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.fail_after_cells = Some(3);
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
-    assert_eq!(outcome.notes, ["NOT COMPLETE: no round is finished, so there are no figures yet"]);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: no round is complete, so there are no figures yet"]);
     assert_eq!(outcome.pages.len(), 6);
 }
 

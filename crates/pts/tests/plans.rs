@@ -73,45 +73,46 @@ average-from = "steady"
 
 const WRONG: &[(&str, &str)] = &[
     ("tests = [\"iops\"", "plan.toml:1:16: unclosed array, expected `]`"),
-    ("test = [\"iops\"]", "plan.toml:1:8: test: wants a table, not a list"),
-    ("tets = [\"iops\"]", "plan.toml:1:1: tets: there is no such key; did you mean 'tests'?"),
+    ("test = [\"iops\"]", "plan.toml:1:8: test: expected a table, found an array"),
+    ("tets = [\"iops\"]", "plan.toml:1:1: tets: unknown key; did you mean 'tests'?"),
     (
         "colour = 1",
-        "plan.toml:1:1: colour: there is no such key; there are title, about, not-pts, profile, tests, settings, \
-             publisher, test",
+        "plan.toml:1:1: colour: unknown key; available keys: title, about, not-pts, profile, tests, \
+         settings, publisher, test",
     ),
     ("tests = [\"ipos\"]", "plan.toml:1:10: tests: no test 'ipos'; did you mean 'iops'?"),
-    ("tests = [\"lat\", \"lat\"]", "plan.toml:1:17: tests: 'lat' is there twice"),
+    ("tests = [\"lat\", \"lat\"]", "plan.toml:1:17: tests: duplicate test 'lat'"),
     (
         "title = \"none\"",
-        "plan.toml:1:1: tests: names no test, and there is no own one; such as tests = [\"iops\"]",
+        "plan.toml:1:1: tests: no tests listed and no custom test defined; add some, such as tests = \
+         [\"iops\"]",
     ),
     (
         "tests = [\"iops\"]\nprofile = \"pts-e-3.0\"",
-        "plan.toml:2:11: profile: no profile 'pts-e-3.0'; there are pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, \
-             pts-e-2.0",
+        "plan.toml:2:11: profile: no profile 'pts-e-3.0'; available profiles: pts-c-1.0, pts-e-1.0, \
+         pts-e-1.1, pts-c-2.0, pts-e-2.0",
     ),
     (
         "tests = [\"iops\"]\n[settings]\ntc = 0",
-        "plan.toml:3:6: settings.tc: 0: a load needs a thread, and each costs the host; 1 to 256 is possible, the \
-             nearest is 1",
+        "plan.toml:3:6: settings.tc: 0 is out of range: a load needs a thread, and each thread costs the \
+         host CPU time; use 1 to 256 (nearest: 1)",
     ),
     (
         "tests = [\"iops\"]\n[settings]\nqd = 70000",
-        "plan.toml:3:6: settings.qd: 70000: a thread needs an I/O, and each needs a buffer; 1 to 1024 is possible, \
-             the nearest is 1024",
+        "plan.toml:3:6: settings.qd: 70000 is out of range: a thread needs an I/O, and each I/O needs a \
+         buffer; use 1 to 1024 (nearest: 1024)",
     ),
     (
         "tests = [\"iops\"]\n[settings]\ncell_seconds = 5",
-        "plan.toml:3:1: settings.cell_seconds: there is no such key; did you mean 'cell-seconds'?",
+        "plan.toml:3:1: settings.cell_seconds: unknown key; did you mean 'cell-seconds'?",
     ),
     (
         "tests = [\"iops\"]\n[settings]\ntc = \"4\"",
-        "plan.toml:3:6: settings.tc: wants a whole number, not a text",
+        "plan.toml:3:6: settings.tc: expected an integer, found a string",
     ),
     (
         "tests = [\"iops\"]\n[settings]\nerase = \"S3RIAL\"",
-        "plan.toml:3:1: settings.erase: a plan cannot confirm that data is lost: type --erase with each run",
+        "plan.toml:3:1: settings.erase: a plan cannot confirm the loss of data; type --erase for each run",
     ),
     (
         "tests = [\"iops\"]\n[settings]\nmax-rounds = 9\nkeep-going = true",
@@ -119,66 +120,69 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "tests = [\"iops\"]\n[settings]\nwrite-cache = \"of\"",
-        "plan.toml:3:15: settings.write-cache: \"of\" is none of \"profile\", \"keep\", \"on\", \"off\"",
+        "plan.toml:3:15: settings.write-cache: unknown value \"of\"; expected one of \"profile\", \"keep\", \
+         \"on\", \"off\"",
     ),
     (
         "[test.Mine]\nrw = \"read\"\nbs = \"4KiB\"",
-        "plan.toml:1:7: test.Mine: a name is of small letters, digits and -, 31 at most",
+        "plan.toml:1:7: test.Mine: a name consists of lowercase letters, digits and -, 31 at most",
     ),
     (
         "[test.lat]\nrw = \"read\"\nbs = \"4KiB\"",
-        "plan.toml:1:7: test.lat: 'lat' is a test of the PTS; give it another name",
+        "plan.toml:1:7: test.lat: 'lat' is a PTS test; choose another name",
     ),
     ("[test.a]\nbs = \"4KiB\"", "plan.toml:1:7: test.a.rw: is missing; such as rw = \"randread\""),
     (
         "[test.a]\nrw = \"randraed\"\nbs = \"4KiB\"",
-        "plan.toml:2:6: test.a.rw: \"randraed\" is none of \"read\", \"write\", \"rw\", \"randread\", \"randwrite\", \
-             \"randrw\"",
+        "plan.toml:2:6: test.a.rw: unknown value \"randraed\"; expected one of \"read\", \"write\", \"rw\", \
+         \"randread\", \"randwrite\", \"randrw\"",
     ),
     (
         "[test.a]\nrw = \"randrw\"\nbs = \"4KiB\"",
-        "plan.toml:1:7: test.a.rwmixread: is missing: rw and randrw need shares of reads",
+        "plan.toml:1:7: test.a.rwmixread: is missing: rw and randrw need percentages of reads",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = [\"4KiB\", \"700\"]",
-        "plan.toml:3:15: test.a.bs: 700: an I/O is whole sectors, 512 B to 16 MiB; 1024 B is the nearest possible one",
+        "plan.toml:3:15: test.a.bs: 700: an I/O must be a multiple of 512 B, up to 16 MiB; the nearest is \
+         1024 B",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\ndemand = \"8-2\"",
-        "plan.toml:4:10: test.a.demand: \"8-2\" is no demand; \"8x2\" is TC 8 and QD 2",
+        "plan.toml:4:10: test.a.demand: \"8-2\" is not a demand; write \"8x2\" for TC 8 and QD 2",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nqd = 4\ndemand = \"8x2\"",
-        "plan.toml:5:1: test.a.demand: stands in place of tc and qd; leave them out",
+        "plan.toml:5:1: test.a.demand: replaces tc and qd; remove them",
     ),
     (
         "[test.a]\nrw = [\"read\", \"write\"]\nbs = \"4KiB\"\nrounds = \"steady\"",
-        "plan.toml:1:7: test.a.track: is missing: of several cells, say which decides steady state, such as track = \
-             { rw = \"randwrite\", bs = \"4KiB\" }",
+        "plan.toml:1:7: test.a.track: is missing: specify which of the cells decides steady state, such as \
+         track = { rw = \"randwrite\", bs = \"4KiB\" }",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = [\"4KiB\", \"8KiB\"]\ntrack = { rw = \"read\" }",
-        "plan.toml:4:1: test.a.track: 2 cells are like that; say rw, rwmixread, bs, tc or qd, too",
+        "plan.toml:4:1: test.a.track: 2 cells match; also specify rw, rwmixread, bs, tc or qd",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\ntrack = { blocks = \"4KiB\" }",
-        "plan.toml:4:11: test.a.track: there is no key 'blocks' here; there are rw, rwmixread, bs, tc, qd",
+        "plan.toml:4:11: test.a.track: unknown key 'blocks'; available keys: rw, rwmixread, bs, tc, qd",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nrounds = 4\naverage = 5",
-        "plan.toml:5:1: test.a.average: 5 of 4 rounds; 4 is the nearest possible number",
+        "plan.toml:5:1: test.a.average: 5 of 4 rounds; at most 4 is possible",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nruntime = 0",
-        "plan.toml:4:11: test.a.runtime: 0: a cell is 60 s in the PTS; 0.01 to 86400 is possible, the nearest is 0.01",
+        "plan.toml:4:11: test.a.runtime: 0 is out of range: a cell is 60 s in the PTS; use 0.01 to 86400 \
+         (nearest: 0.01)",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nprecondition = { rw = \"randread\" }",
-        "plan.toml:4:23: test.a.precondition: rw: preconditioning is \"write\" or \"randwrite\"",
+        "plan.toml:4:23: test.a.precondition: rw: preconditioning must be \"write\" or \"randwrite\"",
     ),
     (
         "tests = [\"iops\"]\n[test.a]\nrw = \"read\"\nbs = \"4KiB\"",
-        "plan.toml:2:7: test.a: is not among the tests; add it there, or leave it out",
+        "plan.toml:2:7: test.a: is not listed in `tests`; add it there, or remove it",
     ),
 ];
 
@@ -198,10 +202,10 @@ fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
     assert_eq!(
         errors(text),
         [
-            "plan.toml:2:1: profil: there is no such key; did you mean 'profile'?",
-            "plan.toml:4:6: settings.qd: 0: a thread needs an I/O, and each needs a buffer; 1 to 1024 is possible, the \
-             nearest is 1",
-            "plan.toml:7:6: test.a.bs: wants a text in quotes, not a whole number",
+            "plan.toml:2:1: profil: unknown key; did you mean 'profile'?",
+            "plan.toml:4:6: settings.qd: 0 is out of range: a thread needs an I/O, and each I/O needs a \
+             buffer; use 1 to 1024 (nearest: 1)",
+            "plan.toml:7:6: test.a.bs: expected a quoted string, found an integer",
         ]
     );
 }

@@ -92,7 +92,7 @@ fn hir_keeps_what_was_measured() {
     bench.fail_after_cells = Some(150 + 361 + 5);
     let outcome = hir("pts-e-2.0", &mut bench);
     assert_eq!(outcome.stop, Some(Stop::Failed("EIO".into())));
-    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 5 wait states are finished"]);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 5 wait states are complete"]);
     assert_eq!(tables(&outcome)[0].rows[0].cells[1], Cell::Value(1_000.0));
     assert_eq!(tables(&outcome)[0].rows[0].cells[2], Cell::Absent("not measured".into()));
 }
@@ -176,7 +176,7 @@ fn xsr_keeps_finished_groups() {
     let mut bench = Fake::new(|_, _| 300);
     bench.fail_after_cells = Some(1);
     let outcome = xsr("pts-e-2.0", &mut bench);
-    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 3 access groups are finished"]);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: 1 of 3 access groups are complete"]);
     assert_eq!(recovery(&outcome).items[0].1, "not measured");
     assert_eq!(tables(&outcome)[0].rows[0].cells[1], Cell::Absent("not measured".into()));
 }

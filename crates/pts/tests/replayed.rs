@@ -204,7 +204,7 @@ fn another_question_than_the_recorded_one_is_refused() {
         let (mut run, entries, _) = recorded(test, profile);
         run.settings.seed += 1;
         let problem = pts::replay(&run, &entries).unwrap_err();
-        assert!(problem.contains("does not fit"), "{problem}");
+        assert!(problem.contains("does not match"), "{problem}");
     }
 }
 
@@ -246,14 +246,14 @@ fn what_was_recorded_otherwise_is_found() {
     let text = found(&|all| all.push(Entry { event: entries[last].event.clone(), ..all[0].clone() }));
     assert_eq!(text, "", "what follows the end is not of the test");
     let text = found(&|all| all.insert(last, all[last].clone()));
-    assert!(text.contains("this build judges no round there"), "{text}");
+    assert!(text.contains("this build judges no round at this point"), "{text}");
     let measured = entries.iter().rposition(|e| matches!(e.event, Event::Measured(_))).unwrap();
     let text = found(&|all| drop(all.remove(measured)));
-    assert!(text.contains("asks the drive for more"), "{text}");
+    assert!(text.contains("this build would continue it"), "{text}");
     let text = found(&|all| all.insert(measured, all[measured].clone()));
-    assert!(text.contains("before its last recorded answer"), "{text}");
+    assert!(text.contains("before its last recorded result"), "{text}");
     let text = found(&|all| drop(all.remove(measured - 5)));
-    assert!(text.contains("does not fit"), "{text}");
+    assert!(text.contains("does not match"), "{text}");
 }
 
 #[test]

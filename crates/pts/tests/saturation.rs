@@ -41,7 +41,7 @@ fn time_limits_follow_the_profile() {
         let mut bench = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
         let outcome = run(profile, &mut bench);
         assert_eq!(bench.log.len(), 1 + minutes + histogram, "{profile}");
-        assert!(outcome.notes[0].contains("time was up"), "{:?}", outcome.notes);
+        assert!(outcome.notes[0].contains("the time limit was reached"), "{:?}", outcome.notes);
         assert_eq!(bench.run_ns, (minutes + 20 * histogram) as u64 * 60_000_000_000);
     }
 }
@@ -110,7 +110,7 @@ fn a_failure_keeps_the_minutes_before() {
     bench.fail_after_cells = Some(40);
     let outcome = run("pts-e-1.1", &mut bench);
     assert_eq!((outcome.stop.clone(), outcome.converged), (Some(Stop::Failed("EIO".into())), None));
-    assert_eq!(outcome.notes, ["NOT COMPLETE: figures are those of the 40 finished minutes"]);
+    assert_eq!(outcome.notes, ["NOT COMPLETE: figures are those of the 40 completed minutes"]);
     assert_eq!(outcome.pages.len(), 4);
     let mut bench = Fake::new(|_, _| 1_000);
     bench.fail_after_cells = Some(0);

@@ -80,7 +80,7 @@ fn never_steady_stops_after_25_rounds() {
         (Some(false), 25, "21-25")
     );
     assert!(outcome.notes[0].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
-    assert!(outcome.notes[1].contains("blocked by its"), "{:?}", outcome.notes);
+    assert!(outcome.notes[1].contains("exceeds its limit"), "{:?}", outcome.notes);
     assert_eq!(outcome.notes[1], outcome.explained[0].to_string());
 }
 

@@ -62,7 +62,7 @@ pub enum JournalError {
         problem: String,
     },
     /// Another process writes to it.
-    #[error("{} is being written by another plateau process: wait for it, or stop it first", path.display())]
+    #[error("{} is being written by another plateau process; wait for it, or stop it first", path.display())]
     Busy {
         /// Where.
         path: PathBuf,
@@ -171,7 +171,7 @@ impl Journal {
         lock(&*file, path)?;
         let loaded = load(&mut *file, path)?;
         if loaded.torn.is_some() {
-            file.set_len(loaded.whole_bytes).map_err(|e| io("cut the torn end off", path, e))?;
+            file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
         }
         // The last record may be that of a process that was killed before it was on disk, or whose sync failed: then the
         // kernel takes its pages for clean, and only what is written again is synced. Soon it will be shown.
@@ -317,15 +317,19 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
 
 fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
-    let text = text.strip_suffix('\n').ok_or("not finished")?;
+    let text = text.strip_suffix('\n').ok_or("incomplete")?;
     let (hash, json) = text.split_at_checked(64).ok_or("too short")?;
-    let json = json.strip_prefix(' ').ok_or("no space behind the hash")?;
+    let json = json.strip_prefix(' ').ok_or("no space after the hash")?;
     let digest = chain.next(json);
     if digest.to_string() != hash {
         return Err("its hash does not match: it, or a record before it, was changed".into());
     }
     let entry = entry_of(json).map_err(|e| e.to_string())?;
-    if entry.seq == seq { Ok((entry, digest)) } else { Err(format!("it says it is record {}", entry.seq)) }
+    if entry.seq == seq {
+        Ok((entry, digest))
+    } else {
+        Err(format!("it is numbered as record {}", entry.seq))
+    }
 }
 
 #[cfg(test)]

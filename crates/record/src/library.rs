@@ -31,7 +31,7 @@ pub enum LibraryError {
         source: std::io::Error,
     },
     /// No such run.
-    #[error("no run '{wanted}' in {}; `plateau runs` lists what is there", library.display())]
+    #[error("no run '{wanted}' in {}; `plateau runs` lists the runs", library.display())]
     NoSuchRun {
         /// What was asked for.
         wanted: String,
@@ -40,11 +40,12 @@ pub enum LibraryError {
     },
     /// Nothing was asked for, as where a variable of a script is empty.
     #[error(
-        "no run is named; name one by its id, the beginning of its id, or `latest` (`plateau runs` lists them)"
+        "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists \
+         them)"
     )]
     Unnamed,
     /// `latest~N` goes back further than there are runs.
-    #[error("no run '{wanted}' in {}, which holds {count}; `plateau runs` lists what is there", library.display())]
+    #[error("no run '{wanted}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// What was asked for.
         wanted: String,
@@ -54,7 +55,7 @@ pub enum LibraryError {
         library: PathBuf,
     },
     /// Several runs begin like that, or have that name.
-    #[error("'{wanted}' names several runs: {}; type more of the id", candidates.join(", "))]
+    #[error("'{wanted}' is ambiguous, it matches {}; type more of the id", candidates.join(", "))]
     Ambiguous {
         /// What was asked for.
         wanted: String,
@@ -70,7 +71,7 @@ pub enum LibraryError {
         problem: String,
     },
     /// `run.json` is not the one the journal was begun with.
-    #[error("{} was changed after the run began: the journal holds another digest of it", path.display())]
+    #[error("{} was changed after the run started: the journal contains a different digest of it", path.display())]
     ChangedRunFile {
         /// Where.
         path: PathBuf,

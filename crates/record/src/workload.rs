@@ -198,11 +198,11 @@ impl Regime {
 
     fn problem(&self, until: Until) -> Option<String> {
         if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
-            return Some("a rate of no I/O per second".into());
+            return Some("a rate of zero I/Os per second".into());
         }
         match (self.limit_ns, until) {
             (Some(0), _) => Some("a time limit of zero".into()),
-            (Some(_), Until::DurationNs(_)) => Some("a time limit beside a duration".into()),
+            (Some(_), Until::DurationNs(_)) => Some("both a time limit and a duration".into()),
             _ => None,
         }
     }
@@ -270,8 +270,8 @@ impl Workload {
             if size == 0 || unaligned(size) {
                 let nearest = size.next_multiple_of(u64::from(logical_block_bytes).max(1)).max(1);
                 return Some(format!(
-                    "block size {size} B is not a multiple of the device's {logical_block_bytes} B sectors; {nearest} B \
-                     is the nearest"
+                    "block size {size} B is not a multiple of the device's {logical_block_bytes} B sectors; \
+                     the nearest is {nearest} B"
                 ));
             }
         }
@@ -289,7 +289,7 @@ impl Workload {
         }
         if range.span().end_bytes() > capacity_bytes {
             return Some(format!(
-                "the range ends at byte {} but the device has {} ({capacity_bytes} B)",
+                "the range ends at byte {}, but the device has only {} ({capacity_bytes} B)",
                 range.span().end_bytes(),
                 amount_base2(capacity_bytes)
             ));
@@ -302,7 +302,8 @@ impl Workload {
             && (compressible_percent > 100 || dedupable_percent > 100)
         {
             return Some(format!(
-                "data of {compressible_percent} and {dedupable_percent} %; 0 to 100 is possible"
+                "data that is {compressible_percent} % compressible and {dedupable_percent} % duplicate; use \
+                 0 to 100"
             ));
         }
         match self.until {
@@ -321,7 +322,10 @@ impl Workload {
         let told = (self.block_bytes, self.read_percent, self.access == Access::Random);
         let (size, read, order) = (largest, read_percent_of(&self.kinds), if random { "RND" } else { "SEQ" });
         (told != (size, read, random)).then(|| {
-            format!("its kinds of I/O are of up to {size} B, {read} % reads and {order} together; say so")
+            format!(
+                "its I/O kinds combined are up to {size} B, {read} % reads and {order}, but the workload \
+                 states otherwise"
+            )
         })
     }
 
@@ -462,14 +466,14 @@ mod tests {
             (Workload { read_percent: 101, ..plain() }, "read share"),
             (Workload { threads: 0, ..plain() }, "thread count"),
             (Workload { block_bytes: 512, ..plain() }, "multiple of the device's 4096 B sectors"),
-            (Workload { range: Range::first(2 << 30), ..plain() }, "the device has 1 GiB"),
+            (Workload { range: Range::first(2 << 30), ..plain() }, "the device has only 1 GiB"),
             (Workload { range: Range::first(1024), ..plain() }, "cannot hold"),
             (Workload { range: Range { start_bytes: 512, ..Range::first(4096 * 8) }, ..plain() }, "start"),
             (Workload { threads: 9, range: Range::first(4096 * 8), ..plain() }, "9 threads"),
             (Workload { until: Until::AmountBytes(1), ..plain() }, "less than one block"),
             (Workload { until: Until::DurationNs(0), ..plain() }, "duration of zero"),
             (Workload { regime: Regime { limit_ns: Some(1), ..Regime::default() }, ..plain() }, "time limit"),
-            (Workload { regime: rate(0), ..plain() }, "no I/O per second"),
+            (Workload { regime: rate(0), ..plain() }, "zero I/Os per second"),
             (Workload { data_pattern: reducible(101), ..plain() }, "101"),
         ];
         for (workload, expected) in cases {

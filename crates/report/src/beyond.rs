@@ -76,11 +76,12 @@ fn timeline(moments: &Moments<'_>) -> (TimeLine, Vec<&'static str>) {
 fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32, outcome: &pts::Outcome) -> String {
     let mut text = "The axis begins with the first I/O of the test.".to_owned();
     if !moments.interruptions.is_empty() {
-        text += " A dashed red line is an interruption; its time is left out.";
+        text += " A dashed red line marks an interruption, whose duration is left out.";
     }
     if scale_divisor > 1 {
-        text +=
-            &format!(" Minutes are those of the whole drive, {scale_divisor} times those of the scaled one.");
+        text += &format!(
+            " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
+        );
     }
     if let Some(count) = &outcome.host_limited {
         text += &format!(" {}", crate::content::chart_remark(count));
@@ -88,9 +89,9 @@ fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32, outcome: &
     match untold {
         [] => {}
         all if moments.readings.is_empty() => {
-            text += &format!(" Neither drive nor host told anything of itself: no {}.", all.join(", no "));
+            text += &format!(" No health data was available: no {}.", all.join(", no "));
         }
-        some => text += &format!(" Not told by drive or host: {}.", some.join(", ")),
+        some => text += &format!(" Not reported by drive or host: {}.", some.join(", ")),
     }
     text
 }

@@ -58,11 +58,11 @@ fn settings(entries: &[Entry]) -> TextTable {
             }
             _ => return None,
         };
-        let when = if restored { "behind the last test" } else { "before the tests" };
+        let when = if restored { "after the last test" } else { "before the tests" };
         Some(vec![name, was, is, when.to_owned()])
     };
     TextTable {
-        caption: "Settings of drive and host",
+        caption: "Drive and host settings",
         head: vec![("Setting", 34.0), ("Before", 22.0), ("Then", 22.0), ("When", 22.0)],
         rows: entries.iter().filter_map(|entry| row(&entry.event)).collect(),
     }
@@ -85,12 +85,12 @@ fn health(entries: &[Entry], scale_divisor: u32) -> TextTable {
         .filter(|(i, _)| is_kept(*i))
         .map(|(_, (at_ns, health))| (minutes(*at_ns), *health));
     TextTable {
-        caption: if step > 1 { "Health over the run, thinned out" } else { "Health over the run" },
+        caption: if step > 1 { "Health during the run (selected readings)" } else { "Health during the run" },
         head: vec![
             ("Minute", 8.0),
             ("Degrees C", 9.0),
             ("Warning", 9.0),
-            ("Written by hosts", 14.0),
+            ("Written by host", 14.0),
             ("Written to flash", 14.0),
             ("Media errors", 11.0),
             ("Throttled", 14.0),
@@ -104,7 +104,7 @@ fn health_row(minute: f64, health: &Health) -> Vec<String> {
     let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());
     let throttled = match (health.throttling, health.throttle_seconds) {
         (Some(now), _) => Some(if now { "yes" } else { "no" }.to_owned()),
-        (None, seconds) => seconds.map(|seconds| format!("{seconds} s in its life")),
+        (None, seconds) => seconds.map(|seconds| format!("{seconds} s over its lifetime")),
     };
     let state = health.power_state.map(|state| format!("power state {state}"));
     let meters = health
@@ -152,9 +152,9 @@ mod tests {
         let cache = |restored| Event::WriteCache { was_on: Some(true), is_on: Some(false), restored };
         let tables = tables(&entries(vec![look("first"), cache(false), look("last"), cache(true)]), 1);
         let captions: Vec<&str> = tables.iter().map(|table| table.caption).collect();
-        assert_eq!(captions, ["Host checks", "Settings of drive and host"]);
+        assert_eq!(captions, ["Host checks", "Drive and host settings"]);
         assert_eq!(tables[0].rows, [["swap", "warn", "last", "swapoff -a"]]);
-        assert_eq!(tables[1].rows[1], ["volatile write cache", "on", "off", "behind the last test"]);
+        assert_eq!(tables[1].rows[1], ["volatile write cache", "on", "off", "after the last test"]);
     }
 
     #[test]

@@ -82,7 +82,12 @@ impl Comparison {
     /// When there are too few or too many runs, or no figure that two of them have.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if !RUNS.contains(&runs.len()) {
-            return Err(format!("{} runs; {} to {} can be compared", runs.len(), RUNS.start(), RUNS.end()));
+            return Err(format!(
+                "{} runs given; {} to {} can be compared",
+                runs.len(),
+                RUNS.start(),
+                RUNS.end()
+            ));
         }
         tell_apart(&mut runs);
         let lines = lines(&runs);
@@ -92,13 +97,13 @@ impl Comparison {
             if let Some(run) = without {
                 let id = &run.document.run.id;
                 return Err(format!(
-                    "{id} has no figures to compare: no round of it is finished. `plateau show {id}` shows how far it \
-                     came, and `plateau resume {id}` continues it"
+                    "{id} has no figures to compare: no round of it is complete. `plateau show {id}` shows \
+                     how far it came, and `plateau resume {id}` continues it"
                 ));
             }
             let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();
             return Err(format!(
-                "no figure that two of these runs have; their tests are {}",
+                "no two of these runs have a figure in common; their tests are {}",
                 tests.join(" and ")
             ));
         }

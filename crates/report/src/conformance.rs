@@ -91,7 +91,7 @@ fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: 
     let told = |text: &String| clauses.iter().any(|clause| clause.done.contains(text.as_str()));
     let others: Vec<String> = outcome.modified.iter().filter(|text| !told(text)).cloned().collect();
     if !others.is_empty() {
-        clauses.push(clause("Other departures", "none", others.join("; "), Some(Verdict::Modified), &[]));
+        clauses.push(clause("Other deviations", "none", others.join("; "), Some(Verdict::Modified), &[]));
     }
     let not_pts = document.run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
     clauses.extend(
@@ -107,7 +107,7 @@ fn own_plan<'a>(document: &'a Document, outcome: &Outcome) -> Option<&'a PlanFac
 
 fn not_a_test(document: &Document, plan: &PlanFacts) -> Clause {
     let required = format!("a test of {}", document.profile.revision);
-    let done = format!("an own test of the plan {}: not a PTS test", plan.title);
+    let done = format!("a custom test of the plan {}: not a PTS test", plan.title);
     clause("Test", &required, done, Some(Verdict::DoesNotConform), &[0])
 }
 
@@ -132,7 +132,7 @@ fn target(document: &Document) -> Clause {
     if let Some(array) = &document.run.target.array {
         return clause(
             "Device under test",
-            "a drive, at block level",
+            "a drive, at the block level",
             array.words(),
             Some(Verdict::Modified),
             &[0],
@@ -144,7 +144,7 @@ fn target(document: &Document) -> Clause {
         TargetKind::Simulated => ("simulated drive", Verdict::DoesNotConform),
         TargetKind::Imported => ("imported", Verdict::DoesNotConform),
     };
-    clause("Device under test", "a drive, at block level", done.into(), Some(verdict), &[0])
+    clause("Device under test", "a drive, at the block level", done.into(), Some(verdict), &[0])
 }
 
 /// The purge that counts: the last one of the test.
@@ -158,7 +158,7 @@ fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
             _ => {}
         }
     }
-    let required = "a purge that the PTS accepts, right before the test";
+    let required = "a purge that the PTS accepts, immediately before the test";
     let Some((record, purged)) = found else {
         return clause("Purge", required, "none".into(), Some(Verdict::DoesNotConform), &[]);
     };
@@ -197,7 +197,7 @@ fn pattern(measured: &[&Answer<'_>]) -> Clause {
 
 fn settings(document: &Document) -> Clause {
     let departures = pts::deviations(&document.run.settings, document.profile);
-    let required = format!("as {} has them", document.profile.revision);
+    let required = format!("as specified in {}", document.profile.revision);
     let (done, verdict) = match departures.is_empty() {
         true => ("as required".to_owned(), Verdict::Conforms),
         false => (departures.join("; "), Verdict::Modified),
@@ -217,7 +217,7 @@ fn cache(document: &Document) -> Clause {
 }
 
 fn whole(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
-    let required = "the whole test, without a pause between its steps";
+    let required = "the whole test, without pauses between its steps";
     if let Some(stop) = &outcome.stop {
         return clause(
             "Course",
@@ -229,19 +229,18 @@ fn whole(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
     }
     let gaps: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.gap_before.is_some()).collect();
     if gaps.is_empty() {
-        let done = format!("{} steps without a pause", measured.len());
+        let done = format!("{} steps without pauses", measured.len());
         return clause("Course", required, done, Some(Verdict::Conforms), &records(measured));
     }
     let total: u64 = gaps.iter().filter_map(|a| a.segment.gap_before).map(|gap| gap.length_ns).sum();
     let times = if gaps.len() == 1 { "once".to_owned() } else { format!("{} times", gaps.len()) };
-    let done = format!("interrupted {times}, {} in all", span(total));
+    let done = format!("interrupted {times}, {} in total", span(total));
     let places: Vec<u64> = gaps.iter().map(|a| a.record).collect();
     clause("Course", required, done, Some(Verdict::Modified), &places)
 }
 
 fn steady(entries: &[Entry], outcome: &Outcome) -> Clause {
-    let required =
-        "data within 20 % and slope within 10 % of the mean over five rounds, in 25 rounds at most";
+    let required = "range within 20 % and slope within 10 % of the mean over five rounds, within 25 rounds";
     let mut inside = false;
     let mut judged = Vec::new();
     for entry in entries {
@@ -258,7 +257,7 @@ fn steady(entries: &[Entry], outcome: &Outcome) -> Clause {
             (format!("not reached in {}", count_of(outcome.rounds, "round")), Some(Verdict::Modified))
         }
         (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
-        (None, None) => ("the test ends otherwise".into(), Some(Verdict::Conforms)),
+        (None, None) => ("the test does not end by steady state".into(), Some(Verdict::Conforms)),
     };
     clause("Steady state", required, done, verdict, &last)
 }
@@ -271,7 +270,7 @@ fn errors(measured: &[&Answer<'_>]) -> Clause {
     let repeats: u64 = measured.iter().filter_map(|a| a.segment.host.as_ref()).map(|host| host.repeats).sum();
     let done = match repeats {
         0 => count.to_string(),
-        times => format!("{count}; repeats that the kernel asked for (EAGAIN, EINTR): {times}"),
+        times => format!("{count}; retries requested by the kernel (EAGAIN, EINTR): {times}"),
     };
     clause("I/O errors", "none", done, Some(verdict), &places)
 }

@@ -20,7 +20,7 @@ const SPECIFICATION: &str = "SNIA SSS TWG: Solid State Storage Performance Test 
 /// The same in short, for summary pages.
 const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Specification (PTS)";
 /// What stands there on the pages of an imported run.
-const IMPORTED: &str = "Figures of another tool or publication, imported by Plateau";
+const IMPORTED: &str = "Results of another tool or publication, imported by Plateau";
 
 /// The line on top of a report page.
 pub(crate) fn specification(document: &Document) -> &'static str {
@@ -272,7 +272,7 @@ fn software(document: &Document) -> Vec<Fact> {
             ("FORMAT", origin.format.clone()),
             ("FILE", shortened(&origin.file, 40)),
             ("IMPORTED BY", format!("Plateau {}", run.plateau_version)),
-            ("PROFILE", "none: not a run of the PTS".to_owned()),
+            ("PROFILE", "none: not a PTS run".to_owned()),
         ];
     }
     vec![
@@ -355,9 +355,7 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
 
 /// What stands below charts of so many host-limited cells.
 pub(crate) fn chart_remark(count: &str) -> String {
-    format!(
-        "HOST-LIMITED: {count} of this test; what a chart shows of them may be the host and not the drive."
-    )
+    format!("HOST-LIMITED: {count} of this test; in charts they may reflect the host rather than the drive.")
 }
 
 /// Of a page with a chart: how many cells of its test the host may have limited, if any.

@@ -186,10 +186,10 @@ fn engines(entries: &[Entry]) -> Vec<String> {
 
 impl Interruption {
     pub fn describe(&self) -> String {
-        let reason = self.reason.as_deref().unwrap_or("the run ended without a word");
+        let reason = self.reason.as_deref().unwrap_or("the run ended without a recorded reason");
         let end = match (self.gap_ns, &self.restarted) {
             (Some(gap), Some(test)) => {
-                format!("resumed after {}; the {test} test began again at its purge", span(gap))
+                format!("resumed after {}; the {test} test was restarted at its purge", span(gap))
             }
             (Some(gap), None) => format!("resumed after {}", span(gap)),
             (None, _) => "not resumed".to_owned(),
@@ -237,7 +237,7 @@ impl Document {
             let (how, typed) =
                 if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
             let text = format!(
-                "not measured by Plateau and not a run of the PTS: {how} of {}{typed} ({})",
+                "not measured by Plateau and not a PTS run: {how} of {}{typed} ({})",
                 origin.tool, origin.file
             );
             mark(MarkKind::Imported, "IMPORTED", vec![text]);
@@ -264,12 +264,12 @@ impl Document {
         let mut cut: Vec<String> = concerned
             .iter()
             .filter_map(|o| Some((o, o.stop.as_ref()?)))
-            .map(|(o, stop)| name(o, format!("{stop} after {} finished {}", o.rounds, rounds(o.rounds))))
+            .map(|(o, stop)| name(o, format!("{stop} after {} completed {}", o.rounds, rounds(o.rounds))))
             .collect();
         if outcome.is_none() {
-            cut.extend(self.not_begun.iter().map(|title| format!("{title}: not begun")));
+            cut.extend(self.not_begun.iter().map(|title| format!("{title}: not started")));
             if cut.is_empty() && !self.closed {
-                cut.push("the journal has no end yet".to_owned());
+                cut.push("the journal is still open".to_owned());
             }
         }
         if !cut.is_empty() {
@@ -342,8 +342,8 @@ impl Document {
         match (self.write_cache_on, self.profile.write_cache) {
             (Some(true), _) => "WCE",
             (Some(false), _) => "WCD",
-            (None, WriteCache::Enabled) => "WCE asked, not set",
-            (None, WriteCache::Disabled) => "WCD asked, not set",
+            (None, WriteCache::Enabled) => "WCE requested, not set",
+            (None, WriteCache::Disabled) => "WCD requested, not set",
         }
         .into()
     }
@@ -360,7 +360,7 @@ impl Document {
         match (self.interruptions.len(), resumed.as_slice()) {
             (1, []) => "once, not resumed".to_owned(),
             (1, [gap]) => format!("once, for {}", span(*gap)),
-            (times, gaps) => format!("{times} times, for {} together", span(gaps.iter().sum())),
+            (times, gaps) => format!("{times} times, for {} in total", span(gaps.iter().sum())),
         }
     }
 }
@@ -396,8 +396,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "11/21/2026 06:09 AM UTC: the run ended without a word; resumed after 1 min 30 s",
-                "11/21/2026 06:11 AM UTC: Ctrl-C; resumed after 5 s; the iops test began again at its purge",
+                "11/21/2026 06:09 AM UTC: the run ended without a recorded reason; resumed after 1 min 30 s",
+                "11/21/2026 06:11 AM UTC: Ctrl-C; resumed after 5 s; the iops test was restarted at its \
+                 purge",
                 "11/21/2026 06:14 AM UTC: the device is gone; not resumed",
             ]
         );

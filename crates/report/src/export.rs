@@ -63,7 +63,7 @@ pub const EXPORTS: &[Export] = &[
     },
     Export {
         name: "pdf",
-        about: "the same pages as a PDF: vectors, searchable text, bookmarks",
+        about: "the same pages as a PDF: vector graphics, searchable text, bookmarks",
         extensions: &["pdf"],
         make: Make::File(|source| crate::pdf(source.document)),
     },
@@ -82,8 +82,8 @@ pub(crate) fn measured_here(source: Source<'_>, name: &str) -> Result<(), String
     match &source.document.run.origin {
         None => Ok(()),
         Some(origin) => Err(format!(
-            "--{name} needs the I/Os of a run, and this one is imported ({} of {}); --csv, --json-file and --xlsx have \
-             its figures, and its own file is in its directory",
+            "--{name} requires a measured run, and this one is imported ({} of {}); use --csv, --json-file \
+             or --xlsx for its figures; its original file is in its directory",
             origin.file, origin.tool
         )),
     }

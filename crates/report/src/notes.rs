@@ -110,7 +110,7 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
         rows.push(NoteRow {
             item: "Journal".into(),
             notation: "NOTE".into(),
-            comments: vec![format!("an unfinished last record of {bytes} B was left out")],
+            comments: vec![format!("an incomplete last record of {bytes} B was ignored")],
         });
     }
     rows

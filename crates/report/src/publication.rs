@@ -32,11 +32,11 @@ impl Logo {
     /// When it is neither PNG nor JPEG, or larger than 1 MiB.
     pub fn of(bytes: Vec<u8>) -> Result<Self, String> {
         if bytes.len() > LOGO_LIMIT {
-            return Err(format!("the logo has {} bytes; at most {LOGO_LIMIT} are allowed", bytes.len()));
+            return Err(format!("the logo is {} bytes long; at most {LOGO_LIMIT} are allowed", bytes.len()));
         }
         let png = bytes.starts_with(b"\x89PNG\r\n\x1a\n");
         if !png && !bytes.starts_with(&[0xff, 0xd8, 0xff]) {
-            return Err("the logo is neither a PNG nor a JPEG picture".into());
+            return Err("the logo is neither a PNG nor a JPEG image".into());
         }
         Ok(Self { bytes, png })
     }

@@ -191,7 +191,7 @@ fn a_number_that_the_host_may_have_set_is_marked() {
     let text = report::text_table(&table);
     assert_eq!(text.matches('*').count(), 2, "{text}");
     assert!(text.contains("16,563.0*"), "{text}");
-    assert!(text.ends_with("may have set this number, not the drive\n"), "{text}");
+    assert!(text.ends_with("may reflect the host rather than the drive\n"), "{text}");
 }
 
 #[test]

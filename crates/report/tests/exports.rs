@@ -278,7 +278,7 @@ fn a_tkperf_file_has_whole_rounds_in_its_own_order() {
     assert_eq!(element("iops", "reachstdystate"), true);
     assert_eq!(element("lat", "roundmat")[0][0][0].as_array().unwrap().len(), 3);
     let nothing = of(&Plan { cut_after_cells: Some(3), ..Plan::default() }).export("tkperf-xml").unwrap_err();
-    assert!(nothing.contains("no finished round"), "{nothing}");
+    assert!(nothing.contains("no completed round"), "{nothing}");
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn every_page_says_what_is_wrong_with_the_run() {
     }
     let expected = |id: &str, mark: &str| assert!(named(id).html.contains(mark), "{id}: {mark}");
     expected("restless", "no steady state in 25 rounds");
-    expected("cut", "after 2 finished rounds");
+    expected("cut", "after 2 completed rounds");
     expected("modified", "resumed after 12 min 34 s");
     expected("native-4k", "n/a (4Kn)");
 }
@@ -296,11 +296,13 @@ fn health_is_drawn_on_the_axis_of_the_test_or_said_to_be_untold() {
         "Temperature (°C)",
         "Power (W) of package-0",
         "Throttled (% of the time)",
-        "Write amplification (bytes to flash / bytes from hosts)",
+        "Write amplification (bytes to flash / bytes from host)",
     ] {
         assert!(talkative.contains(&format!(">{title}</text>")), "{title}");
     }
-    assert!(talkative.contains("A dashed red line is an interruption") && !talkative.contains("Not told"));
+    assert!(
+        talkative.contains("A dashed red line marks an interruption") && !talkative.contains("Not reported")
+    );
     assert!(talkative.contains("Temperature (°C): 32.0 to 72.0."), "for those who cannot see it");
     let silent = annex("enterprise");
     assert!(silent.contains(">IOPS</text>") && !silent.contains(">Temperature (°C)</text>"));
@@ -369,7 +371,7 @@ fn a_run_without_any_test_begun_is_still_a_report() {
     loaded.entries.truncate(1);
     let html = report::html(&report::fold(&run.file, &loaded).unwrap());
     assert_eq!(html.matches("<section ").count(), 1);
-    assert!(html.contains("IOPS - not begun") && html.contains("<b>NOT COMPLETE</b> IOPS: not begun"));
+    assert!(html.contains("IOPS - not started") && html.contains("<b>NOT COMPLETE</b> IOPS: not started"));
     loaded.entries.clear();
     assert!(report::html(&report::fold(&run.file, &loaded).unwrap()).contains("n/a"));
 }

@@ -23,7 +23,8 @@ const PAIRS: usize = 5;
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "engine",
-    about: "what the load engine costs, beside fio [--t-io-uring PATH] [--folder PATH] [memory|loop|ring|zram|file|data]...",
+    about: "cost of the load engine, compared with fio [--t-io-uring PATH] [--folder PATH] \
+            [memory|loop|ring|zram|file|data]...",
     of_this_program: true,
     run,
 };
@@ -49,9 +50,9 @@ fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results>
     let asked = asked_for(arguments)?;
     let folder = asked.folder.as_deref().unwrap_or(folder);
     let rivals = Rivals::find(asked.t_io_uring)?;
-    let fio = rivals.fio_version.as_deref().unwrap_or("fio not installed; left out").to_owned();
+    let fio = rivals.fio_version.as_deref().unwrap_or("fio is not installed; skipped").to_owned();
     println!("{fio}");
-    println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; left out"));
+    println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; skipped"));
     let mut rows = Vec::new();
     for part in PARTS.iter().filter(|part| asked.parts.is_empty() || asked.parts.contains(&part.name)) {
         println!("measuring {}", part.name);
@@ -80,7 +81,7 @@ fn asked_for(arguments: &[String]) -> anyhow::Result<Asked> {
             name => match PARTS.iter().find(|part| part.name == name) {
                 Some(part) => asked.parts.push(part.name),
                 None => bail!(
-                    "no part '{name}'; there is {}, --t-io-uring PATH and --folder PATH",
+                    "no part '{name}'; available: {}, --t-io-uring PATH and --folder PATH",
                     PARTS.map(|part| part.name).join(", ")
                 ),
             },

@@ -22,7 +22,7 @@ use super::{Benchmark, Results, Row, median};
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "report",
-    about: "what reports of real-size runs cost",
+    about: "cost of reports of full-size runs",
     of_this_program: false,
     run: measure,
 };
@@ -191,7 +191,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         bench.journal.append(Event::TestStarted { test: (*name).to_owned() })?;
         let test = Test::named(name).map_err(anyhow::Error::msg)?;
         let outcome = (test.run)(&context, &mut bench);
-        ensure!(outcome.stop.is_none(), "{name} came to no end: {:?}", outcome.stop);
+        ensure!(outcome.stop.is_none(), "{name} did not complete: {:?}", outcome.stop);
         bench.journal.append(Event::TestEnded { test: (*name).to_owned(), converged: outcome.converged })?;
     }
     bench.journal.append(Event::Closed)?;

@@ -17,7 +17,7 @@ use super::{Benchmark, Results, Row};
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "sim",
-    about: "what the simulator costs, and how true it is [memory|speed|fidelity|campaigns]...",
+    about: "cost and fidelity of the simulator [memory|speed|fidelity|campaigns]...",
     of_this_program: true,
     run,
 };
@@ -38,14 +38,14 @@ const PARTS: [Part; 4] = [
 
 fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
     if let Some(unknown) = arguments.iter().find(|asked| PARTS.iter().all(|part| part.name != **asked)) {
-        bail!("no part '{unknown}'; there is {}", PARTS.map(|part| part.name).join(", "));
+        bail!("no part '{unknown}'; available: {}", PARTS.map(|part| part.name).join(", "));
     }
     let mut rows = Vec::new();
     for part in PARTS.iter().filter(|part| arguments.is_empty() || arguments.iter().any(|a| a == part.name)) {
         println!("measuring {}", part.name);
         rows.extend((part.rows)(folder)?);
     }
-    Ok(Results { rows, how: "processor time of one thread".into() })
+    Ok(Results { rows, how: "CPU time of one thread".into() })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct Seen {
 
 /// `workload` on `target`, by fio.
 pub fn run(target: &str, workload: &Workload) -> anyhow::Result<Seen> {
-    let Until::DurationNs(length_ns) = workload.until else { bail!("fio is asked for timed cells only") };
+    let Until::DurationNs(length_ns) = workload.until else { bail!("fio runs timed cells only") };
     let length_ms = length_ns * 1000 / SECOND_NS;
     let folder = tempfile::tempdir().context("no folder for fio's log")?;
     let log = folder.path().join("cell");
@@ -58,7 +58,7 @@ fn percentiles(log: &str, of_reads: bool, length_ms: u64) -> anyhow::Result<[f64
         let (Some(Ok(ended_ms)), Some(Ok(latency_ns)), Some(Ok(direction))) =
             (numbers.next(), numbers.next(), numbers.next())
         else {
-            bail!("fio's log has a line that is none of an I/O: {line}");
+            bail!("fio's log contains a line that does not describe an I/O: {line}");
         };
         if ended_ms < length_ms && (direction == 0) == of_reads {
             latencies.push(latency_ns);

@@ -115,7 +115,7 @@ impl fmt::Display for Tally {
         let loose = self.count(|finding| *finding == Finding::DoesNotRepeat);
         write!(
             f,
-            "  {limited} differ but left the processors no idle time; {loose} do not repeat and prove nothing"
+            "  {limited} differ but left the CPUs no idle time; {loose} do not repeat and prove nothing"
         )
     }
 }

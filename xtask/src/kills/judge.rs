@@ -131,7 +131,7 @@ pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: 
         return differing("the resumed run is not complete");
     }
     if has_gap != document["modified"].to_string().contains("interrupted") {
-        return differing("the gap is not stated as it is");
+        return differing("the gap is not stated correctly");
     }
     if simulated && !has_gap {
         for key in ["verdict", "tests", "modified"] {

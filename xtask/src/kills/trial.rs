@@ -94,7 +94,7 @@ impl<'a> Trials<'a> {
         trials.counts = traced.counts;
         trials.clear()?;
         println!(
-            "{}: a run takes {:.2} s and {} system calls, of which {} are telling",
+            "{}: a run takes {:.2} s and {} system calls, of which {} are relevant",
             kind.name(),
             trials.took.as_secs_f64(),
             trials.counts.all,

@@ -52,7 +52,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
         .map(|wanted| {
             Complaint::file(
                 &path,
-                format!("{name} must not know {wanted}; see the arrows in ARCHITECTURE.md"),
+                format!("{name} must not depend on {wanted}; see the arrows in ARCHITECTURE.md"),
             )
         })
         .collect()
@@ -92,7 +92,11 @@ mod tests {
             "[target.'cfg(unix)'.dependencies]\nd = { package = \"drive\", path = \"../drive\" }",
         ] {
             let found = texts("crates/pts/Cargo.toml", &format!("[package]\nname = \"pts\"\n{dependency}"));
-            assert_eq!(found, ["pts must not know drive; see the arrows in ARCHITECTURE.md"], "{dependency}");
+            assert_eq!(
+                found,
+                ["pts must not depend on drive; see the arrows in ARCHITECTURE.md"],
+                "{dependency}"
+            );
         }
     }
 

@@ -13,7 +13,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         let declared =
             above.iter().any(|(_, source)| source.modules().iter().any(|(module, _)| *module == name));
         if !declared {
-            complaints.push(Complaint::file(path, format!("nobody says `mod {name};`: use it or remove it")));
+            complaints
+                .push(Complaint::file(path, format!("nothing declares `mod {name};`: use it or remove it")));
         }
     }
     complaints

@@ -25,7 +25,7 @@ const MARK_END: &str = " -->";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let Some(document) = tree.text(DOCUMENT) else {
-        return vec![Complaint::file(DOCUMENT, "is missing; a format nobody can read is no format")];
+        return vec![Complaint::file(DOCUMENT, "is missing; the journal format must be documented")];
     };
     let Some((_, found, _)) = carried(document) else {
         return vec![Complaint::file(DOCUMENT, format!("has no line `{MARK}...{MARK_END}`"))];
@@ -33,8 +33,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     if found == hash(tree) {
         return Vec::new();
     }
-    let text = "the code of the format changed; say here what is different (and raise the version if old \
-                readers would misread it), then `cargo xtask tidy --bless`";
+    let text = "the code of the format changed; document the difference here (and raise the version if old \
+                readers would misread it), then run `cargo xtask tidy --bless`";
     vec![Complaint::file(DOCUMENT, text)]
 }
 

@@ -11,8 +11,8 @@ const FUNCTION_LINES: usize = 70;
 const SOURCE_LINES: usize = 500;
 const TEST_LINES: usize = 800;
 const RATCHET: &str = "xtask/ratchet.toml";
-const HEAD: &str = "# Files and functions that were too long when the rule came. An entry may shrink or go, never grow.\n\
-                    # `cargo xtask tidy --bless` takes over what became shorter.\n";
+const HEAD: &str = "# Files and functions that were too long when the rule was introduced. An entry may \
+                    shrink or go, never grow.\n# `cargo xtask tidy --bless` accepts what became shorter.\n";
 const BLESS: &str = "`cargo xtask tidy --bless`";
 
 /// A thing that is too long: file, and function in it if it is one.
@@ -32,7 +32,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         let text = match listed.get(key) {
             Some(&known) if lines == known => return None,
             Some(&known) if lines < known => {
-                format!("shrank from {known} to {lines} lines; take it over with {BLESS}")
+                format!("shrank from {known} to {lines} lines; accept it with {BLESS}")
             }
             Some(&known) => format!("grew from {known} to {lines} lines; {allowed} are allowed"),
             None => format!("has {lines} lines; {allowed} are allowed: split it"),
@@ -40,9 +40,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         Some(complaint(key, &text))
     });
     let gone = listed.keys().filter(|key| !found.contains_key(key));
-    too_long
-        .chain(gone.map(|key| complaint(key, &format!("is short now; take it over with {BLESS}"))))
-        .collect()
+    too_long.chain(gone.map(|key| complaint(key, &format!("is short now; accept it with {BLESS}")))).collect()
 }
 
 fn complaint((path, function): &Key, text: &str) -> Complaint {

@@ -14,7 +14,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     for (path, text) in tree.texts() {
         for (i, line) in text.lines().enumerate() {
             for needle in NEEDLES.iter().filter(|needle| begins_path(line, needle)) {
-                let text = format!("`{needle}`: a path of one machine; write one that every reader has");
+                let text = format!("`{needle}`: a path on one machine; use one that exists for every reader");
                 complaints.push(Complaint::line(path, i + 1, text));
             }
         }

@@ -14,14 +14,14 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         for (root, source) in roots.iter().filter_map(|root| Some((root, tree.source(root)?))) {
             if source.code_places("#![forbid(unsafe_code)]").is_empty() {
                 complaints
-                    .push(Complaint::file(root, "add `#![forbid(unsafe_code)]`; only drive may do without"));
+                    .push(Complaint::file(root, "add `#![forbid(unsafe_code)]`; only drive may omit it"));
             }
         }
     }
     let drive = format!("{UNSAFE_CRATE}/");
     for (path, source) in tree.sources().filter(|(path, _)| !path.starts_with(&drive)) {
         for place in source.code_places("unsafe") {
-            complaints.push(Complaint::line(path, source.line_of(place), "`unsafe` belongs into drive"));
+            complaints.push(Complaint::line(path, source.line_of(place), "`unsafe` belongs in drive"));
         }
     }
     complaints

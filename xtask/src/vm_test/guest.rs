@@ -51,7 +51,7 @@ impl Guest {
 
     fn answer(&mut self) -> anyhow::Result<String> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        ensure!(left > Duration::ZERO, "the time for all checks together is over");
+        ensure!(left > Duration::ZERO, "the time limit of all checks has passed");
         self.line.get_ref().set_read_timeout(Some(left.min(self.patience)))?;
         let mut line = String::new();
         ensure!(self.line.read_line(&mut line)? > 0, "the machine is off");
@@ -63,7 +63,7 @@ impl Guest {
         assert!(!command.contains('\n'), "one line is one command");
         self.line.get_mut().write_all(format!("{command}\n").as_bytes())?;
         let head = self.answer().with_context(|| format!("no answer to: {command}"))?;
-        let (code, out, err) = parse_head(&head).with_context(|| format!("the guest said {head}"))?;
+        let (code, out, err) = parse_head(&head).with_context(|| format!("the guest replied {head}"))?;
         let mut bytes = vec![0; out + err];
         self.line.read_exact(&mut bytes)?;
         let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
@@ -94,7 +94,7 @@ impl Guest {
         let ran = self.plateau(arguments)?;
         ensure!(
             ran.code == code,
-            "`plateau {arguments}` ended with {} and not with {code}: {}{}",
+            "`plateau {arguments}` ended with {} instead of {code}: {}{}",
             ran.code,
             ran.out,
             ran.err

@@ -70,19 +70,19 @@ impl Kit {
         }
         let missing = |package: &'static str| {
             move |error: anyhow::Error| {
-                Missing(format!("Debian's package {package} is needed and cannot be had: {error:#}"))
+                Missing(format!("Debian's package {package} is needed but not available: {error:#}"))
             }
         };
         let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
         if steady && !is_steady(&qemu_version) {
             return Err(Missing(format!(
-                "{qemu_version} now and then does not take up an NVMe command; {STEADY_QEMU} or newer is needed here \
-                 (PLATEAU_QEMU names another one)"
+                "{qemu_version} occasionally loses an NVMe command; {STEADY_QEMU} or newer is needed (set \
+                 PLATEAU_QEMU to use another one)"
             )));
         }
         if finished(Command::new("mkfs.ext4").arg("-V")).is_err() {
             return Err(Missing(
-                "mkfs.ext4 is needed for the disk that runs are kept on; install e2fsprogs".into(),
+                "mkfs.ext4 is needed for the disk that stores the runs; install e2fsprogs".into(),
             ));
         }
         let packages = folder.join("packages");
@@ -97,7 +97,7 @@ impl Kit {
         };
         let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
-        let broken = |what: &str| Missing(format!("{what} is not where it should be in its package"));
+        let broken = |what: &str| Missing(format!("{what} is not in the expected place in its package"));
         Ok(Self {
             accelerator: accelerator(&qemu, &kernel, folder),
             qemu,
@@ -231,9 +231,10 @@ pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
         }
         kernel_in(&unfinished).with_context(|| {
             format!(
-                "{names} cannot be booted; name the file of a Debian package linux-image-VERSION-amd64, as apt-get \
-                 download brings it (linux-image-amd64 is empty and depends on it). Where that one is empty, too, \
-                 name linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each with --kernel"
+                "{names} cannot be booted; specify the file of a Debian package linux-image-VERSION-amd64, \
+                 as downloaded by apt-get download (linux-image-amd64 is empty and depends on it). If that \
+                 one is empty, too, specify linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each \
+                 with --kernel"
             )
         })?;
         fs::rename(&unfinished, &root)?;
@@ -243,7 +244,7 @@ pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
 
 /// Name and version that a package's file says of itself.
 fn named(file: &Path) -> anyhow::Result<String> {
-    let wrong = || format!("{} is no Debian package for amd64", file.display());
+    let wrong = || format!("{} is not a Debian package for amd64", file.display());
     let show = ["--show", "--showformat", "${Package}_${Version}_${Architecture}"];
     let shown = finished(Command::new("dpkg-deb").args(show).arg(file)).with_context(wrong)?;
     let name = String::from_utf8_lossy(&shown.stdout).replace('/', "_");
@@ -261,7 +262,7 @@ fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
             .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let image = needed(&depends(package)?, &["linux-image-"]);
-    let image = image.first().with_context(|| format!("apt knows no {package}; apt-get update may help"))?;
+    let image = image.first().with_context(|| format!("apt has no {package}; apt-get update may help"))?;
     let parts = needed(&depends(image)?, &["linux-binary-", "linux-modules-"]);
     Ok(if parts.is_empty() { vec![image.clone()] } else { parts })
 }
@@ -392,7 +393,7 @@ mod tests {
             (binary, "no modules of Linux 7.3"),
             (boot, "no lib/modules"),
             (foreign, "arm64"),
-            (text, "no Debian package"),
+            (text, "not a Debian package"),
             (absent, "No such file"),
         ];
         for (file, why) in cases {

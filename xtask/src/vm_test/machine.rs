@@ -134,7 +134,7 @@ fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::
             return Ok((line, Qmp::connect(qmp)?));
         }
         if Instant::now() > deadline {
-            bail!("QEMU made no socket {} in {SOCKETS_WITHIN:?}", line.display());
+            bail!("QEMU created no socket {} within {SOCKETS_WITHIN:?}", line.display());
         }
         sleep(Duration::from_millis(20));
     }

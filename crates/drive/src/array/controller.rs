@@ -100,7 +100,7 @@ impl Ran {
     /// The last thing that it said.
     pub(crate) fn last_words(&self) -> &str {
         let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
-        text.trim().lines().last().unwrap_or("it said nothing")
+        text.trim().lines().last().unwrap_or("it printed nothing")
     }
 }
 

@@ -88,7 +88,7 @@ impl Hardware {
         let read = if self.read_ahead { "read ahead" } else { "no read ahead" };
         let io = if self.cached { "cached I/O" } else { "direct I/O" };
         let drives = match self.drive_cache {
-            DriveCache::Default => "drive caches as the controller sets them",
+            DriveCache::Default => "drive caches as set by the controller",
             DriveCache::On => "drive caches on",
             DriveCache::Off => "drive caches off",
         };
@@ -141,33 +141,33 @@ impl Text {
     fn judged(self) -> Result<Spec, String> {
         let (level, count) = (self.level, self.members.len());
         let Some((_, least)) = LEVELS.iter().find(|(known, _)| *known == level) else {
-            return Err(format!("there is no level {level}; there are 0, 1, 5, 6 and 10"));
+            return Err(format!("unsupported RAID level {level}; supported are 0, 1, 5, 6 and 10"));
         };
         if count < *least {
             return Err(format!(
-                "RAID {level} of a controller needs at least {least} members, and there are {count}"
+                "RAID {level} on a controller needs at least {least} members, but {count} are given"
             ));
         }
         if [1, 10].contains(&level) && count % 2 != 0 {
             return Err(format!(
-                "RAID {level} of a controller needs an even number of members, and there are {count}"
+                "RAID {level} on a controller needs an even number of members, but {count} are given"
             ));
         }
         let strip = self.strip_kib.unwrap_or(DEFAULT_STRIP_KIB);
         if !STRIPS_KIB.contains(&strip) {
-            return Err(format!("strip_kib {strip}: a power of two from 8 to 1024 is possible"));
+            return Err(format!("strip_kib {strip}: it must be a power of two from 8 to 1024"));
         }
         let mut members: Vec<String> = Vec::new();
         let mut serials: Vec<String> = Vec::new();
         for Member { slot, serial } in self.members {
             let address = address(self.adapter, &slot)
-                .ok_or_else(|| format!("slot '{slot}': it is written as enclosure:slot, as in \"252:0\""))?;
+                .ok_or_else(|| format!("slot '{slot}': write it as enclosure:slot, such as \"252:0\""))?;
             let serial = serial.trim().to_owned();
             if serial.is_empty() {
-                return Err(format!("slot {slot}: the serial number of its drive has to be there"));
+                return Err(format!("slot {slot}: the serial number of its drive is missing"));
             }
             if members.contains(&address) || serials.contains(&serial) {
-                return Err(format!("{serial} in slot {slot} is a member twice"));
+                return Err(format!("{serial} in slot {slot} is listed twice"));
             }
             members.push(address);
             serials.push(serial);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!((hardware.adapter, hardware.purge), (0, Purge::None));
         assert_eq!(
             hardware.words(),
-            "write through, no read ahead, direct I/O, drive caches as the controller sets them"
+            "write through, no read ahead, direct I/O, drive caches as set by the controller"
         );
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let one = "members = [{ slot = \"252:0\", serial = \"S1\" }]";
         for (text, part) in [
             (format!("controller = \"megacli\"\nlevel = 0\n{MEMBERS}"), "storcli"),
-            (format!("controller = \"storcli\"\nlevel = 4\n{MEMBERS}"), "there are 0, 1, 5, 6 and 10"),
+            (format!("controller = \"storcli\"\nlevel = 4\n{MEMBERS}"), "supported are 0, 1, 5, 6 and 10"),
             (format!("controller = \"storcli\"\nlevel = 5\n{MEMBERS}"), "at least 3"),
             (format!("controller = \"storcli\"\nlevel = 1\n{one}"), "at least 2"),
             (format!("controller = \"storcli\"\nlevel = 0\nstrip_kib = 4\n{MEMBERS}"), "from 8 to 1024"),
@@ -272,15 +272,15 @@ mod tests {
             ),
             (
                 one.replace("S1", " ").replace("members", "controller = \"storcli\"\nlevel = 0\nmembers"),
-                "has to be there",
+                "serial number of its drive is missing",
             ),
             (
                 format!("controller = \"storcli\"\nlevel = 0\n{}", MEMBERS.replace("252:1", "252:0")),
-                "S2 in slot 252:0 is a member twice",
+                "S2 in slot 252:0 is listed twice",
             ),
             (
                 format!("controller = \"storcli\"\nlevel = 0\n{}", MEMBERS.replace(" S2 ", "S1")),
-                "a member twice",
+                "is listed twice",
             ),
         ] {
             let problem = parse(&text).expect_err(&text);

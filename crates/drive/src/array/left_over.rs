@@ -19,20 +19,20 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     let Some(noted) = noted else {
         // Torn while it was written: what it speaks of was not created yet.
         note.done();
-        return Ok("a note of an array that was never created is gone".into());
+        return Ok("removed the record of an array that was never created".into());
     };
     confirm(&note, &noted, erase)?;
     let plan = plan_of(&noted);
     let mut controller = controller_of(plan.hardware.as_ref());
     take_apart(&mut *controller, &plan, &noted).map_err(|error| {
         DriveError::Unusable(format!(
-            "an array that an earlier run left cannot be dismantled: {error}; it is described in {}",
+            "an array left by an earlier run cannot be dismantled: {error}; it is described in {}",
             note.path().display()
         ))
     })?;
     note.done();
     let names: Vec<&str> = noted.members.iter().map(|member| member.identity.as_str()).collect();
-    Ok(format!("took apart the RAID {} of {} that an earlier run had left", noted.level, names.join(", ")))
+    Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
 /// A note alone destroys nothing: whoever wants the array gone names all its members.
@@ -43,8 +43,8 @@ fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveErro
     let all: Vec<String> =
         noted.members.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
     Err(DriveError::UnconfirmedMembers(format!(
-        "an earlier run left a RAID {} and the note {}; to dismantle it, resume that run, or run a test on the array \
-         with {}",
+        "an earlier run left a RAID {} and the record {}; to dismantle it, resume that run, or run a test on \
+         the array with {}",
         noted.level,
         note.path().display(),
         all.join(" ")
@@ -86,7 +86,7 @@ pub(super) fn take_apart(
         return Ok(());
     }
     Err(DriveError::Unusable(format!(
-        "{} cannot be found, so metadata of the RAID may be left on it; attach it and start plateau again",
+        "{} cannot be found and may still contain RAID metadata; attach it and start plateau again",
         lost.join(", ")
     )))
 }

@@ -30,7 +30,7 @@ impl<O: Outside> Mdadm<O> {
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
         self.outside.run(PROGRAM, &arguments).map_err(|error| {
             let next = match error.kind() {
-                std::io::ErrorKind::NotFound => "; install the package mdadm, which makes software RAID",
+                std::io::ErrorKind::NotFound => "; install the package mdadm, which manages software RAID",
                 _ => "",
             };
             DriveError::Unusable(format!("{PROGRAM} cannot be run: {}{next}", crate::error::reason(&error)))
@@ -43,7 +43,7 @@ impl<O: Outside> Mdadm<O> {
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
             return Ok(());
         }
-        self.persist(&["--zero-superblock", &node], &format!("taking the RAID superblock off {node}"))
+        self.persist(&["--zero-superblock", &node], &format!("removing the RAID superblock from {node}"))
     }
 
     /// The UUID that it finds on a device or of an array.
@@ -67,8 +67,8 @@ impl<O: Outside> Mdadm<O> {
             said = ran.last_words().to_owned();
         }
         Err(DriveError::device(format!(
-            "{what} failed: {said}; see who uses it with lsblk and fuser, then start plateau again, which tries \
-             once more"
+            "{what} failed: {said}; find out what uses it with lsblk and fuser, then start plateau again to \
+             retry"
         )))
     }
 }
@@ -125,7 +125,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
 
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
         let mut get = |name: &str| self.outside.attribute(&plan.name, name);
-        let state = get("md/array_state").unwrap_or_else(|| "not there any more".into());
+        let state = get("md/array_state").unwrap_or_else(|| "no longer present".into());
         if !["clean", "active", "active-idle", "write-pending", "read-auto"].contains(&state.as_str()) {
             return Ok(State::Broken(format!("it is {state}")));
         }
@@ -167,7 +167,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
             return Ok(());
         }
         Err(DriveError::device(format!(
-            "{} is made of {} and not of {}; see /proc/mdstat",
+            "{} consists of {} instead of {}; see /proc/mdstat",
             found.node,
             lower.join(", "),
             wanted.join(", ")

@@ -46,9 +46,7 @@ impl Members {
         for path in &spec.members {
             let member = crate::open(path, &OpenOptions::default())?;
             let block = block_of(&member).ok_or_else(|| {
-                DriveError::Unusable(format!(
-                    "{target}: {path} is no block device, and arrays are made of those"
-                ))
+                DriveError::Unusable(format!("{target}: {path} is not a block device; array members must be"))
             })?;
             if let Some(twin) =
                 members.iter().find(|other| block_of(other).is_some_and(|other| other.is_same_device(block)))
@@ -92,7 +90,7 @@ impl Ready {
             let facts = drive.facts();
             if (&facts.identity, facts.capacity_bytes) != (&member.identity, member.capacity_bytes) {
                 return Err(DriveError::Unusable(format!(
-                    "{} is no longer the member that was found: {} of {} B then, {} of {} B now",
+                    "{} is no longer the member that was found: it was {} of {} B, it is {} of {} B",
                     member.path, member.identity, member.capacity_bytes, facts.identity, facts.capacity_bytes
                 )));
             }
@@ -173,7 +171,7 @@ pub(super) fn look_behind<O: Outside>(
         let drive = controller.drive(address, serial)?;
         if !members.is_empty() && logical != drive.logical_block_bytes {
             return Err(DriveError::Invalid(format!(
-                "{target}: {address} has sectors of {} B and the drives before it of {logical} B; a volume needs \
+                "{target}: {address} has {} B sectors, the drives before it {logical} B; a volume needs \
                  drives of one kind",
                 drive.logical_block_bytes
             )));

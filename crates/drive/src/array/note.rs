@@ -87,7 +87,7 @@ impl Note {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |error: std::io::Error| {
             DriveError::Unusable(format!(
-                "{}: {}; without this note a crash would leave the array behind, so it is not created",
+                "{}: {}; without this record a crash would leave the array in place, so it is not created",
                 folder.join(&name).display(),
                 reason(&error)
             ))
@@ -189,6 +189,6 @@ mod tests {
         permit(folder.path(), 0o777);
         assert!(Note::left_over(folder.path()).is_empty(), "anybody may put one there");
         let error = Note::write(folder.path(), &Noted { uuid: "b".into(), ..noted }).expect_err("not there");
-        assert!(error.to_string().contains("can be written by others"), "{error}");
+        assert!(error.to_string().contains("is writable by others"), "{error}");
     }
 }

@@ -90,27 +90,27 @@ impl Spec {
 impl Text {
     fn judged(self) -> Result<Spec, String> {
         let Some((_, least)) = LEVELS.iter().find(|(level, _)| *level == self.level) else {
-            return Err(format!("there is no level {}; there are 0, 1, 5, 6 and 10", self.level));
+            return Err(format!("unsupported RAID level {}; supported are 0, 1, 5, 6 and 10", self.level));
         };
         if self.members.len() < *least {
             let (level, count) = (self.level, self.members.len());
-            return Err(format!("RAID {level} needs at least {least} members, and there are {count}"));
+            return Err(format!("RAID {level} needs at least {least} members, but {count} are given"));
         }
         let chunk_kib = match (self.level, self.chunk_kib) {
             (1, None) => None,
-            (1, Some(_)) => return Err("RAID 1 has no chunks; leave chunk_kib out".into()),
+            (1, Some(_)) => return Err("RAID 1 has no chunks; remove chunk_kib".into()),
             (_, chunk) => Some(chunk.unwrap_or(DEFAULT_CHUNK_KIB)),
         };
         if let Some(chunk) = chunk_kib.filter(|kib| !CHUNKS_KIB.contains(kib) || !kib.is_power_of_two()) {
-            return Err(format!("chunk_kib {chunk}: a power of two from 4 to 16384 is possible"));
+            return Err(format!("chunk_kib {chunk}: it must be a power of two from 4 to 16384"));
         }
         let bitmap = self.bitmap == Some(Bitmap::Internal);
         if bitmap && self.level == 0 {
-            return Err("RAID 0 has no bitmap; leave it out".into());
+            return Err("RAID 0 has no bitmap; remove it".into());
         }
         for (i, member) in self.members.iter().enumerate() {
             if self.members[..i].contains(member) {
-                return Err(format!("{member} is a member twice"));
+                return Err(format!("{member} is listed twice"));
             }
         }
         Ok(Spec { level: self.level, chunk_kib, bitmap, members: self.members, hardware: None })
@@ -141,15 +141,15 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_with_what_can() {
         for (text, part) in [
-            ("level = 4\nmembers = [\"/a\", \"/b\"]", "there are 0, 1, 5, 6 and 10"),
-            ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, and there are 2"),
+            ("level = 4\nmembers = [\"/a\", \"/b\"]", "supported are 0, 1, 5, 6 and 10"),
+            ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, but 2 are given"),
             ("level = 6\nmembers = [\"/a\", \"/b\", \"/c\"]", "at least 4"),
             ("level = 0\nmembers = [\"/a\"]", "at least 2"),
             ("level = 1\nchunk_kib = 64\nmembers = [\"/a\", \"/b\"]", "no chunks"),
             ("level = 0\nchunk_kib = 48\nmembers = [\"/a\", \"/b\"]", "a power of two"),
             ("level = 0\nchunk_kib = 2\nmembers = [\"/a\", \"/b\"]", "from 4 to"),
             ("level = 0\nbitmap = \"internal\"\nmembers = [\"/a\", \"/b\"]", "no bitmap"),
-            ("level = 0\nmembers = [\"/a\", \"/a\"]", "/a is a member twice"),
+            ("level = 0\nmembers = [\"/a\", \"/a\"]", "/a is listed twice"),
             ("level = 0\nmembers = [\"/a\", \"/b\"]\nspares = 1", "spares"),
             ("level = 0", "members"),
             ("[[", "array:a.toml: "),

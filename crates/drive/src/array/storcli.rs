@@ -65,14 +65,14 @@ impl<O: Outside> StorCli<O> {
             self.program = Some(program);
             return Answer::read(&ran.out).map_err(|problem| {
                 DriveError::Unusable(format!(
-                    "{program} {} gave an answer that cannot be read: {problem}; it said: {}; run it by hand as root",
+                    "{program} {} printed an unreadable response ({problem}): {}; run it manually as root",
                     all.join(" "),
                     ran.last_words()
                 ))
             });
         }
         Err(DriveError::Unusable(format!(
-            "none of {} can be found; install the program of the RAID controller's maker",
+            "none of {} found; install the RAID controller vendor's program",
             known.join(", ")
         )))
     }
@@ -94,25 +94,25 @@ impl<O: Outside> StorCli<O> {
     /// What the controller is.
     pub(crate) fn adapter(&mut self) -> Result<(Adapter, Answer), DriveError> {
         let path = self.controller();
-        let answer = self.demand(&[&path, "show"], &format!("asking for the controller {path}"))?;
+        let answer = self.demand(&[&path, "show"], &format!("querying the controller {path}"))?;
         Ok((answer.adapter(), answer))
     }
 
     /// The drive at an address that has to have this serial number.
     pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, DriveError> {
-        let answer = self.demand(&[address, "show", "all"], &format!("asking for the drive {address}"))?;
+        let answer = self.demand(&[address, "show", "all"], &format!("querying the drive {address}"))?;
         let Some(drive) = answer.drive(address) else {
             return Err(DriveError::Unusable(format!(
-                "{address}: the controller does not tell state, size and sectors of the drive there; see what \
-                 {} {address} show all prints",
+                "{address}: the controller does not report state, size and sectors of this drive; see the \
+                 output of {} {address} show all",
                 self.program.unwrap_or_default()
             )));
         };
         match &drive.serial {
             Some(found) if found == serial => Ok(drive),
             found => Err(DriveError::Unusable(format!(
-                "{address} holds the drive {} and not {serial}; nothing was touched: correct slot or serial number \
-                 in the description of the array",
+                "{address} contains the drive {} instead of {serial}; nothing was touched: correct the slot \
+                 or serial number in the array description",
                 found.as_deref().unwrap_or("without a serial number")
             ))),
         }
@@ -125,7 +125,7 @@ impl<O: Outside> StorCli<O> {
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
-        self.demand(&[&path, "show", "all"], "asking for the volumes of the controller")
+        self.demand(&[&path, "show", "all"], "querying the volumes of the controller")
             .map(|answer| answer.volumes(self.adapter))
     }
 
@@ -136,7 +136,7 @@ impl<O: Outside> StorCli<O> {
         match second {
             None => Ok(first),
             Some(_) => Err(DriveError::device(format!(
-                "there are two volumes {} on {}; look at them, and delete by hand what is not needed",
+                "there are two volumes {} on {}; inspect them, and delete manually what is not needed",
                 plan.name,
                 self.controller()
             ))),
@@ -147,14 +147,14 @@ impl<O: Outside> StorCli<O> {
     fn add(&mut self, plan: &Plan, hardware: &Hardware) -> Result<Volume, DriveError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {
-            return Err(DriveError::device(format!("there is a volume {} already", plan.name)));
+            return Err(DriveError::device(format!("a volume {} already exists", plan.name)));
         }
         let words = add_words(plan, hardware);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.demand(&words, "creating the volume")?;
         let volume = self.volume(plan)?.ok_or_else(|| {
             DriveError::device(format!(
-                "the controller said that {} was created, and it is not there",
+                "the controller reported that {} was created, but it does not exist",
                 plan.name
             ))
         })?;
@@ -180,8 +180,8 @@ impl<O: Outside> StorCli<O> {
     fn node(&mut self, volume: &Volume) -> Result<PathBuf, DriveError> {
         let Some(naa) = &volume.naa else {
             return Err(DriveError::device(format!(
-                "the controller does not tell the world-wide name of the volume {}, so its block device cannot be \
-                 recognised for certain",
+                "the controller does not report the world-wide name of the volume {}, so its block device \
+                 cannot be identified with certainty",
                 volume.name
             )));
         };
@@ -202,7 +202,7 @@ impl<O: Outside> StorCli<O> {
                 [name] => return Ok(Path::new("/dev").join(name)),
                 several => {
                     return Err(DriveError::device(format!(
-                        "{} say all that they are the volume {} ({wwid}): it has several paths; leave one",
+                        "{} all report to be the volume {} ({wwid}): it has several paths; keep only one",
                         several.join(" and "),
                         volume.name
                     )));
@@ -210,8 +210,8 @@ impl<O: Outside> StorCli<O> {
             }
         }
         Err(DriveError::device(format!(
-            "the volume {} (naa.{naa}) did not become a block device in 30 s; see the kernel log, and whether it is \
-             exposed to the operating system",
+            "the volume {} (naa.{naa}) did not appear as a block device within 30 s; check the kernel log, \
+             and whether it is exposed to the operating system",
             volume.name
         )))
     }
@@ -219,9 +219,11 @@ impl<O: Outside> StorCli<O> {
     /// How something that runs on by itself stands: `init`, `bgi`.
     fn operation(&mut self, volume: &Volume, what: &str) -> Result<Operation, DriveError> {
         let path = format!("/c{}/v{}", self.adapter, volume.number);
-        let answer = self.demand(&[&path, "show", what], &format!("asking for {what} of {path}"))?;
+        let answer = self.demand(&[&path, "show", what], &format!("querying {what} of {path}"))?;
         answer.operations().into_iter().next().ok_or_else(|| {
-            DriveError::device(format!("{path} show {what}: the controller does not say whether it goes on"))
+            DriveError::device(format!(
+                "{path} show {what}: the controller does not report whether it is in progress"
+            ))
         })
     }
 }
@@ -259,7 +261,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         let said = volume.and_then(|volume| volume.node);
         if said.as_ref().is_some_and(|node| *node != found.node) {
             return Err(DriveError::device(format!(
-                "{} has the name of the volume {}, and the controller's program says that it is {}; look at both",
+                "{} has the name of the volume {}, but the controller's program reports it as {}; inspect \
+                 both",
                 found.node,
                 plan.name,
                 said.unwrap_or_default()
@@ -269,7 +272,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
             return Ok(());
         }
         Err(DriveError::device(format!(
-            "{} is {} and not the volume {} ({}); nothing was written to it",
+            "{} is {} instead of the volume {} ({}); nothing was written to it",
             found.node,
             found.wwid.as_deref().unwrap_or("without a world-wide name"),
             plan.name,
@@ -290,11 +293,11 @@ impl<O: Outside> ArrayController for StorCli<O> {
 
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
         let Some(volume) = self.volume(plan)? else {
-            return Ok(State::Broken("the volume is not there any more".into()));
+            return Ok(State::Broken("the volume no longer exists".into()));
         };
         if volume.state != "Optl" {
             return Ok(State::Broken(format!(
-                "the controller says that it is {}",
+                "the controller reports it as {}",
                 explain::state(&volume.state)
             )));
         }
@@ -303,7 +306,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         }
         if volume.drives.len() != plan.members.len() {
             let (left, all) = (volume.drives.len(), plan.members.len());
-            return Ok(State::Broken(format!("it has {left} of its {all} drives")));
+            return Ok(State::Broken(format!("it has only {left} of its {all} drives")));
         }
         for (what, words) in [("init", "initialisation"), ("bgi", "background initialisation")] {
             match self.operation(&volume, what)? {
@@ -320,8 +323,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         let planned: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
         if let Some((slot, _)) = volume.drives.iter().find(|(slot, _)| !planned.contains(slot)) {
             return Err(DriveError::device(format!(
-                "the volume {} has the drive in slot {slot}, which was none of its members; it is left alone: look \
-                 at it, and delete it by hand if it is not needed",
+                "the volume {} contains the drive in slot {slot}, which was not one of its members, so it is \
+                 left alone; inspect it, and delete it manually if it is not needed",
                 plan.name
             )));
         }
@@ -334,7 +337,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         match self.volume(plan)? {
             None => Ok(()),
             Some(_) => Err(DriveError::device(format!(
-                "the controller said that the volume {} was deleted, and it is still there; delete it by hand",
+                "the controller reported that the volume {} was deleted, but it still exists; delete it \
+                 manually",
                 plan.name
             ))),
         }
@@ -359,7 +363,9 @@ impl<O: Outside> ArrayController for StorCli<O> {
 /// What forbids taking a drive; only what belongs to nobody is taken.
 pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     let why = match (drive.state.as_str(), drive.group.as_str()) {
-        ("UGood", "F") => "unconfigured, with the configuration of another controller on it (foreign)".into(),
+        ("UGood", "F") => {
+            "unconfigured, but contains the configuration of another controller (foreign)".into()
+        }
         ("UGood", _) if drive.locked => "locked by its encryption".into(),
         ("UGood", _) if drive.spare => "a spare".into(),
         ("UGood", "-" | "") => return None,
@@ -409,20 +415,20 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
     found.sort();
     if found != slots {
         return Err(format!(
-            "{} was made of {} and not of {}",
+            "{} was created from {} instead of {}",
             volume.name,
             found.join(", "),
             slots.join(", ")
         ));
     }
     if volume.level != format!("RAID{}", plan.level) {
-        return Err(format!("{} became {} and not RAID{}", volume.name, volume.level, plan.level));
+        return Err(format!("{} became {} instead of RAID{}", volume.name, volume.level, plan.level));
     }
     let write = if hardware.write == Write::Through { "WT" } else { "WB" };
     if !volume.cache.contains(write) {
         return Err(format!(
-            "{} has the cache policy {}, and {} was wanted; write-back needs a charged battery or capacitor, so ask \
-             for write = \"through\" or \"always-back\"",
+            "{} has the cache policy {} instead of {}; write-back needs a charged battery or capacitor, so \
+             use write = \"through\" or \"always-back\"",
             volume.name,
             volume.cache,
             hardware.words()
@@ -444,11 +450,11 @@ fn addresses(plan: &Plan) -> Vec<String> {
 }
 
 fn hardware_of(plan: &Plan) -> Result<&Hardware, DriveError> {
-    plan.hardware.as_ref().ok_or_else(|| DriveError::Invalid("no RAID controller is named".into()))
+    plan.hardware.as_ref().ok_or_else(|| DriveError::Invalid("no RAID controller is specified".into()))
 }
 
 fn gone(plan: &Plan) -> DriveError {
-    DriveError::device(format!("the volume {} is not there any more", plan.name))
+    DriveError::device(format!("the volume {} no longer exists", plan.name))
 }
 
 #[cfg(test)]

@@ -26,8 +26,8 @@ fn every_member_is_confirmed_by_its_own_identity() {
         (&[][..], "add --erase 'S1' --erase 'S2'"),
         (&["S1"], "add --erase 'S2'"),
         (&["S1", "S1"], "add --erase 'S2'"),
-        (&["S1+S2"], "'S1+S2' is none of its members"),
-        (&["S1", "S2", "S3"], "'S3' is none of its members; leave that out"),
+        (&["S1+S2"], "'S1+S2' does not match any of its members"),
+        (&["S1", "S2", "S3"], "'S3' does not match any of its members; omit that"),
         (&["s1", "S2"], "add --erase 'S1'"),
     ] {
         let error = typed(erase).expect_err(part);
@@ -71,7 +71,7 @@ fn members_that_are_no_block_devices_are_refused() {
         crate::open(&target, &OpenOptions::default()).expect_err("no array")
     };
     let error = open(format!("level = 1\nmembers = [\"{0}\", \"sim:sas-slc-2011\"]", member.display()));
-    assert!(error.to_string().contains("is no block device"), "{error}");
+    assert!(error.to_string().contains("is not a block device"), "{error}");
     let error = open("level = 1\nmembers = [\"/dev/nowhere\", \"/dev/nowhere2\"]".into());
     assert!(error.to_string().contains("no such device"), "{error}");
     fs::remove_file(&description).expect("gone");

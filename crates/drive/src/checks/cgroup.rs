@@ -76,16 +76,16 @@ fn judge(io: &[String], processor: &[f64], online: usize) -> Finding {
     if !io.is_empty() {
         findings.push(Finding::invalid(
             format!("I/O to the drive is limited: {}", io.join("; ")),
-            "start Plateau outside of this control group, or take the limit off (io.max, blkio.throttle)",
+            "start Plateau outside this control group, or remove the limit (io.max, blkio.throttle)",
         ));
     }
     if let Some(least) = least {
         findings.push(Finding::warn(
-            format!("processor time is limited to {least:.2} of {online} processors"),
-            "start Plateau outside of this control group, or take the limit off (cpu.max)",
+            format!("CPU time is limited to {least:.2} of {online} CPUs"),
+            "start Plateau outside this control group, or remove the limit (cpu.max)",
         ));
     }
-    Finding::worst_of(findings).unwrap_or_else(|| Finding::ok("none on I/O or processors"))
+    Finding::worst_of(findings).unwrap_or_else(|| Finding::ok("none on I/O or CPU time"))
 }
 
 #[cfg(test)]

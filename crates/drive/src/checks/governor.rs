@@ -31,13 +31,13 @@ fn look(scene: &Scene<'_>) -> Finding {
 
 fn judge(policies: &[Policy]) -> Finding {
     if policies.is_empty() {
-        return Finding::not_here("the kernel does not change the processors' frequency");
+        return Finding::not_here("the kernel does not control the CPU frequency");
     }
     let others: Vec<&Policy> = policies.iter().filter(|policy| policy.governor != WANTED).collect();
     let Some(first) = others.first() else {
-        return Finding::ok(format!("{WANTED} in all {} groups of processors", policies.len()));
+        return Finding::ok(format!("{WANTED} in all {} groups of CPUs", policies.len()));
     };
-    let found = format!("{} in {} of {} groups of processors", first.governor, others.len(), policies.len());
+    let found = format!("{} in {} of {} groups of CPUs", first.governor, others.len(), policies.len());
     let tunable = others.iter().filter(|policy| policy.offers_wanted).map(|policy| Tuning {
         setting: format!("governor of {}", policy.name),
         path: policy.path.clone(),
@@ -67,7 +67,7 @@ mod tests {
         let finding =
             judge(&[policy("performance", true), policy("powersave", true), policy("userspace", false)]);
         assert_eq!((finding.verdict, finding.tunings.len()), (HostVerdict::Warn, 1));
-        assert_eq!(finding.found, "powersave in 2 of 3 groups of processors");
+        assert_eq!(finding.found, "powersave in 2 of 3 groups of CPUs");
         assert!(finding.tunings[0].of_host);
     }
 }

@@ -28,15 +28,15 @@ fn look(scene: &Scene<'_>) -> Finding {
 /// Processors of each interrupt, the drive's NUMA node with its processors, and the processors that are online.
 fn judge(irqs: &[Vec<u32>], near: Option<&(u32, Vec<u32>)>, online: &[u32]) -> Finding {
     if irqs.is_empty() {
-        return Finding::not_here("the kernel does not tell where the drive's interrupts go");
+        return Finding::not_here("the kernel does not report which CPUs handle the drive's interrupts");
     }
     let mut reached: Vec<u32> = irqs.iter().flatten().copied().collect();
     reached.sort_unstable();
     reached.dedup();
     if irqs.len() > 2 && reached.len() == 1 && online.len() > 1 {
         return Finding::warn(
-            format!("all {} interrupts of the drive go to processor {}", irqs.len(), reached[0]),
-            "start irqbalance, or spread them by /proc/irq/NUMBER/smp_affinity_list",
+            format!("all {} interrupts of the drive are handled by CPU {}", irqs.len(), reached[0]),
+            "start irqbalance, or spread them with /proc/irq/NUMBER/smp_affinity_list",
         );
     }
     if let Some((node, cpus)) = near
@@ -44,17 +44,12 @@ fn judge(irqs: &[Vec<u32>], near: Option<&(u32, Vec<u32>)>, online: &[u32]) -> F
         && !reached.iter().any(|cpu| cpus.contains(cpu))
     {
         return Finding::warn(
-            format!("no interrupt of the drive goes to a processor of its NUMA node {node}"),
-            format!("steer them to node {node} by /proc/irq/NUMBER/smp_affinity_list"),
+            format!("no interrupt of the drive is handled by a CPU of its NUMA node {node}"),
+            format!("move them to node {node} with /proc/irq/NUMBER/smp_affinity_list"),
         );
     }
-    let node = near.map_or_else(String::new, |(node, _)| format!("; the drive is at NUMA node {node}"));
-    Finding::ok(format!(
-        "{} interrupts on {} of {} processors{node}",
-        irqs.len(),
-        reached.len(),
-        online.len()
-    ))
+    let node = near.map_or_else(String::new, |(node, _)| format!("; the drive is on NUMA node {node}"));
+    Finding::ok(format!("{} interrupts on {} of {} CPUs{node}", irqs.len(), reached.len(), online.len()))
 }
 
 #[cfg(test)]
@@ -77,6 +72,6 @@ mod tests {
         for (irqs, near, verdict) in cases {
             assert_eq!(judge(&irqs, near, &online).verdict, verdict, "{irqs:?}");
         }
-        assert_eq!(judge(&spread[..1], None, &[0]).found, "1 interrupts on 1 of 1 processors");
+        assert_eq!(judge(&spread[..1], None, &[0]).found, "1 interrupts on 1 of 1 CPUs");
     }
 }

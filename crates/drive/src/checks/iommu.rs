@@ -11,15 +11,14 @@ fn look(scene: &Scene<'_>) -> Finding {
 
 /// The kind of domain that the drive is in.
 fn judge(domain: Option<&str>) -> Finding {
-    let fix = "boot with iommu=pt, if the host's share of the results is large";
+    let fix = "boot with iommu=pt if the host's share of the results is large";
     match domain {
-        None => Finding::not_here("no IOMMU stands before the drive"),
-        Some("identity") => Finding::ok("addresses pass untranslated"),
-        Some("DMA-FQ") => Finding::ok("translates addresses, and drops them in batches (DMA-FQ)"),
-        Some(other) => Finding::warn(
-            format!("translates the addresses of each I/O and drops them at once ({other})"),
-            fix,
-        ),
+        None => Finding::not_here("no IOMMU translates for the drive"),
+        Some("identity") => Finding::ok("passthrough: addresses are not translated"),
+        Some("DMA-FQ") => Finding::ok("translates addresses and flushes in batches (DMA-FQ)"),
+        Some(other) => {
+            Finding::warn(format!("translates addresses and flushes after each I/O ({other})"), fix)
+        }
     }
 }
 

@@ -9,5 +9,5 @@ const IOSTATS: QueueSetting = QueueSetting {
     wanted: "0",
     meaning: str::to_owned,
     offered: |_| true,
-    harm: "the kernel takes the time of each I/O, which costs processor time near the host's limit",
+    harm: "the kernel timestamps each I/O, which costs CPU time near the host's limit",
 };

@@ -16,7 +16,7 @@ fn look(scene: &Scene<'_>) -> Finding {
 /// Names of vulnerabilities and what the kernel does about them.
 fn judge(told: &[(String, String)]) -> Finding {
     if told.is_empty() {
-        return Finding::not_here("the kernel does not tell of any");
+        return Finding::not_here("the kernel reports none");
     }
     let on: Vec<&str> = told
         .iter()
@@ -24,12 +24,12 @@ fn judge(told: &[(String, String)]) -> Finding {
         .map(|(name, _)| name.as_str())
         .collect();
     if on.is_empty() {
-        return Finding::ok("none on");
+        return Finding::ok("none active");
     }
     Finding::warn(
-        format!("{} on ({}); system calls take longer", on.len(), on.join(", ")),
-        "nothing, unless the report says that the host was the limit; then boot a host of no other use with \
-         mitigations=off",
+        format!("{} active ({}); system calls take longer", on.len(), on.join(", ")),
+        "nothing, unless the report says host-limited; in that case boot with mitigations=off, if the host \
+         is used for nothing else",
     )
 }
 
@@ -46,6 +46,6 @@ mod tests {
         assert_eq!(judge(&told("Vulnerable")).verdict, Ok);
         let finding = judge(&told("Mitigation: Retpolines"));
         assert_eq!(finding.verdict, Warn);
-        assert!(finding.found.contains("1 on (spectre_v2)"), "{}", finding.found);
+        assert!(finding.found.contains("1 active (spectre_v2)"), "{}", finding.found);
     }
 }

@@ -9,5 +9,5 @@ const NOMERGES: QueueSetting = QueueSetting {
     wanted: "2",
     meaning: str::to_owned,
     offered: |_| true,
-    harm: "the kernel may make one large I/O of neighbouring small ones in sequential tests",
+    harm: "the kernel may merge adjacent small I/Os into one in sequential tests",
 };

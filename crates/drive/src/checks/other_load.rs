@@ -48,18 +48,18 @@ fn ticks(text: &str) -> Option<(u64, u64)> {
 fn judge(before: Counters, after: Counters) -> Finding {
     let device = before.ios.zip(after.ios).map(|((before, _), (after, flying))| {
         match (after.saturating_sub(before), flying) {
-            (0, 0) => Finding::ok("nobody else uses the drive"),
+            (0, 0) => Finding::ok("no other I/O on the drive"),
             (done, flying) => Finding::invalid(
-                format!("somebody else uses the drive: {done} I/Os were done and {flying} are in flight"),
-                "find out who by lsof and iotop, and stop it",
+                format!("other I/O on the drive: {done} completed, {flying} in flight"),
+                "find the process with lsof or iotop, and stop it",
             ),
         }
     });
     let busy = before.ticks.zip(after.ticks).filter(|(before, after)| after.1 > before.1);
     let processors = busy.map(|(before, after)| {
         let share = after.0.saturating_sub(before.0) as f64 / (after.1 - before.1) as f64;
-        let found = format!("the processors are {:.0} % busy", share * 100.0);
-        let fix = "stop what else runs (see top), or wait until it is done";
+        let found = format!("the CPUs are {:.0} % busy", share * 100.0);
+        let fix = "stop other processes (see top), or wait until they finish";
         match share {
             share if share > BUSY_INVALID => Finding::invalid(found, fix),
             share if share > BUSY_WARN => Finding::warn(found, fix),
@@ -67,7 +67,7 @@ fn judge(before: Counters, after: Counters) -> Finding {
         }
     });
     Finding::worst_of([device, processors].into_iter().flatten().collect())
-        .unwrap_or_else(|| Finding::not_here("the kernel tells of no load"))
+        .unwrap_or_else(|| Finding::not_here("the kernel reports no load figures"))
 }
 
 #[cfg(test)]

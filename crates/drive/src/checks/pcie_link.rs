@@ -21,7 +21,7 @@ impl std::fmt::Display for Link {
 
 fn look(scene: &Scene<'_>) -> Finding {
     let Some(function) = scene.nearest_with("current_link_speed") else {
-        return Finding::not_here("the target hangs on no PCIe link");
+        return Finding::not_here("the target is not attached by PCIe");
     };
     let port = function.parent().and_then(|port| link(port, "max"));
     judge(link(&function, "current"), link(&function, "max"), port)
@@ -36,20 +36,21 @@ fn link(dir: &Path, which: &str) -> Option<Link> {
 
 fn judge(now: Option<Link>, drive: Option<Link>, port: Option<Link>) -> Finding {
     let (Some(now), Some(drive)) = (now, drive) else {
-        return Finding::not_here("the kernel does not know the speed of the link");
+        return Finding::not_here("the kernel does not report the link speed");
     };
     if now.speed >= drive.speed && now.width >= drive.width {
         return Finding::ok(now.to_string());
     }
-    let found = format!("{now}, but the drive can do {drive}");
+    let found = format!("{now}, but the drive supports {drive}");
     match port {
         Some(port) if port.speed < drive.speed || port.width < drive.width => Finding::warn(
-            format!("{found}; the slot can do {port} at most"),
-            "put the drive into a slot of its own speed and width, or say in the report that the slot is the limit",
+            format!("{found}; the slot supports {port} at most"),
+            "move the drive to a slot of its speed and width, or note in the report that the slot is the \
+             limit",
         ),
         _ => Finding::invalid(
             found,
-            "seat the drive and its cables anew, and look for bifurcation and link speed in the firmware's setup",
+            "reseat the drive and its cables, and check bifurcation and link speed in the firmware setup",
         ),
     }
 }

@@ -62,12 +62,12 @@ fn judge(told: &Told) -> Finding {
     });
     let runtime = told.runtime.filter(|may| *may).map(|_| {
         Finding::warn(
-            "the kernel may suspend the drive while it idles",
+            "the kernel may suspend the drive while it is idle",
             "echo on > /sys/block/DEVICE/device/power/control",
         )
     });
     Finding::worst_of([apst, alpm, aspm, runtime].into_iter().flatten().collect())
-        .unwrap_or_else(|| Finding::not_here("the kernel tells of none for this drive"))
+        .unwrap_or_else(|| Finding::not_here("the kernel reports none for this drive"))
 }
 
 #[cfg(test)]

@@ -9,5 +9,5 @@ const SCHEDULER: QueueSetting = QueueSetting {
     wanted: "none",
     meaning: |text| tuning::active(text).into(),
     offered: |text| text.split_whitespace().any(|word| word.trim_matches(['[', ']']) == "none"),
-    harm: "it holds I/Os back and sorts them before the drive sees them",
+    harm: "it delays and reorders I/Os before they reach the drive",
 };

@@ -17,10 +17,10 @@ fn judge(swaps: &str) -> Finding {
     let used_bytes = areas.iter().sum::<u64>() * KIB;
     match (areas.len(), used_bytes) {
         (0, _) => Finding::ok("none"),
-        (_, 0) => Finding::ok("there, and nothing is in it"),
+        (_, 0) => Finding::ok("configured but unused"),
         (_, bytes) => Finding::warn(
             format!("{} of memory is swapped out", amount_base2(bytes)),
-            "swapoff -a, or give the host more memory",
+            "swapoff -a, or add memory to the host",
         ),
     }
 }

@@ -59,19 +59,19 @@ fn judge(drive: Option<&Thermometer>, zones: &[Thermometer], throttled: Option<u
         let (name, now) = (&thermometer.name, degrees(thermometer.now));
         match thermometer.limit {
             Some(limit) if thermometer.now >= limit => findings.push(Finding::invalid(
-                format!("{name} is at {now:.0} degrees C, and slows down from {:.0} on", degrees(limit)),
-                "let it cool down, and see to the air that reaches it",
+                format!("{name} is at {now:.0} degrees C and throttles from {:.0}", degrees(limit)),
+                "let it cool down, and improve its airflow",
             )),
             _ => findings.push(Finding::ok(format!("{name} is at {now:.0} degrees C"))),
         }
     }
     if let Some(times) = throttled.filter(|times| *times > 0) {
         findings.push(Finding::warn(
-            format!("the processors have slowed down for heat {times} times since the start of the host"),
-            "see to the cooling of the host",
+            format!("the CPUs have throttled {times} times since boot"),
+            "improve the cooling of the host",
         ));
     }
-    Finding::worst_of(findings).unwrap_or_else(|| Finding::not_here("the host has no thermometers"))
+    Finding::worst_of(findings).unwrap_or_else(|| Finding::not_here("the host reports no temperatures"))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Tuning {
         if active(now.trim()) == value {
             return Ok(());
         }
-        Err(failed(format!("the kernel took it and shows {} all the same", now.trim())))
+        Err(failed(format!("the kernel accepted it but still shows {}", now.trim())))
     }
 }
 
@@ -124,7 +124,7 @@ impl KnownSettings {
     pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
         let refused = |why: String| {
             let (setting, path) = (&noted.setting, noted.path.display());
-            Err(DriveError::Unusable(format!("the {setting} ({path}) is not restored from a note: {why}")))
+            Err(DriveError::Unusable(format!("the {setting} ({path}) is not restored from a record: {why}")))
         };
         let path = match self.place_of(&noted.path) {
             Ok(path) => path,
@@ -136,7 +136,7 @@ impl KnownSettings {
             KNOWN.iter().find(|known| name == known.attribute && (known.is_place)(folder))
         });
         match known {
-            None => refused("Plateau changes no such setting".into()),
+            None => refused("it is not a setting that Plateau changes".into()),
             Some(known) if !(known.is_value)(&noted.was) || !(known.is_value)(&noted.to) => {
                 refused("it cannot have such a value".into())
             }

@@ -14,10 +14,10 @@ fn judge(no_turbo: Option<&str>, boost: Option<&str>) -> Finding {
     let (on, switch) = match (no_turbo, boost) {
         (Some(off), _) => (off == "0", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
         (None, Some(boost)) => (boost == "1", "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
-        (None, None) => return Finding::not_here("the kernel does not tell of turbo"),
+        (None, None) => return Finding::not_here("the kernel does not report turbo"),
     };
     if on {
-        Finding::warn("on; the processors' speed depends on their heat and on what else runs", switch)
+        Finding::warn("on; the CPUs' speed depends on their temperature and on other load", switch)
     } else {
         Finding::ok("off")
     }

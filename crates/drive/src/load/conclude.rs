@@ -32,7 +32,8 @@ pub(super) fn conclude(
     }
     if let Some(why) = disturbed {
         return Err(DriveError::Disturbed(format!(
-            "{}: {why} during {workload}, which must be measured again; keep the host awake and where it is",
+            "{}: {why} during {workload}, which must be repeated; prevent the host from suspending or \
+             migrating",
             device.name
         )));
     }
@@ -104,7 +105,7 @@ fn device_error(
     let repeats: u64 = workers.iter().map(|worker| u64::from(worker.repeats)).sum();
     let repeated = match repeats {
         0 => String::new(),
-        times => format!("; the kernel had I/Os repeated {times} times (EAGAIN, EINTR)"),
+        times => format!("; the kernel requested {times} retries (EAGAIN, EINTR)"),
     };
     let start_ns = start_ns + workload.regime.ramp_ns;
     let finished = first.at_ns.saturating_sub(start_ns) / device.interval_ns;

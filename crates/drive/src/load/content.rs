@@ -205,16 +205,17 @@ pub(crate) fn problem(workload: &Workload) -> Option<String> {
     let blocks = workload.range.segment_bytes / block_bytes.max(1);
     let in_flight = u64::from(workload.block_bytes) / block_bytes.max(1) * u64::from(workload.queue_depth);
     if workload.threads != 1 || workload.range.segments != 1 {
-        return Some("verify is for one thread in one range; let several do the rest side by side".into());
+        return Some("verify supports one thread per range; use separate loads for several ranges".into());
     }
     if block_bytes < 512 {
         return Some(format!(
-            "verify needs blocks of at least 512 B, and {block_bytes} B is what divides all sizes"
+            "verify needs blocks of at least 512 B, but the greatest common divisor of all sizes is \
+             {block_bytes} B"
         ));
     }
     if workload.writes() && blocks > MOST_BLOCKS {
         return Some(format!(
-            "verify remembers at most {MOST_BLOCKS} blocks, and the range has {blocks}; choose less"
+            "verify can track at most {MOST_BLOCKS} blocks, but the range has {blocks}; use a smaller range"
         ));
     }
     if workload.writes() && blocks < in_flight * ROOM {

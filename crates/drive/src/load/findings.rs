@@ -99,12 +99,12 @@ impl fmt::Display for WrongPlace {
         match self.wrong {
             Wrong::Corrupt => write!(f, "corrupt"),
             Wrong::Misdirected { of_bytes } => {
-                write!(f, "misdirected, it holds what was written to byte {of_bytes}")
+                write!(f, "misdirected: contains what was written to byte {of_bytes}")
             }
             Wrong::Lost { found: 0, written } => {
-                write!(f, "lost, it holds none of the {written} writes to it")
+                write!(f, "lost: contains none of the {written} writes to it")
             }
-            Wrong::Lost { found, written } => write!(f, "lost, it holds write {found} of {written}"),
+            Wrong::Lost { found, written } => write!(f, "lost: contains write {found} of {written}"),
             Wrong::Unstamped => write!(f, "no stamp"),
         }
     }

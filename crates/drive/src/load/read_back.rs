@@ -38,7 +38,7 @@ pub(super) fn read_back(
         let failed = |what: String| {
             let text =
                 format!("{}: a read of {length} B at byte {offset_bytes} failed with {what}", device.name);
-            DriveError::device(format!("{text} while what was written was read back"))
+            DriveError::device(format!("{text} while reading back what was written"))
         };
         match rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut buffer[..length], offset_bytes)) {
             Ok(read) if read == length => checks.check(offset_bytes, &buffer[..length]),

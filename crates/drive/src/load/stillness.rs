@@ -78,7 +78,7 @@ fn disturbance(sleep: Sleep) -> Option<String> {
         let reasons = "SIGSTOP, a debugger, a frozen cgroup or a paused guest";
         return Some(format!("the process was stopped for {} ({reasons})", text(stopped)));
     }
-    let starved = format!("the process got no processor for {}", text(late));
+    let starved = format!("the process got no CPU time for {}", text(late));
     (late > STARVED_GRACE).then_some(starved)
 }
 
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(of(1_100, None), None);
         assert!(of(601, Some(0)).is_some_and(|why| why.contains("was stopped for 501 ms")));
         assert!(of(3_100, Some(10)).is_some_and(|why| why.contains("was stopped for 3 s")));
-        assert!(of(1_101, Some(1_000)).is_some_and(|why| why.contains("got no processor for 1 s")));
-        assert!(of(1_101, None).is_some_and(|why| why.contains("got no processor")));
+        assert!(of(1_101, Some(1_000)).is_some_and(|why| why.contains("got no CPU time for 1 s")));
+        assert!(of(1_101, None).is_some_and(|why| why.contains("got no CPU time")));
     }
 
     #[test]

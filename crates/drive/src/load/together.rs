@@ -26,7 +26,9 @@ pub struct Answer {
 /// Whether a workload has no checks, for callers that would not look at them.
 pub(crate) fn unchecked(workload: &Workload) -> Result<(), DriveError> {
     if workload.regime.verify {
-        return Err(DriveError::Invalid(format!("workload {workload}: verify is for `plateau load`")));
+        return Err(DriveError::Invalid(format!(
+            "workload {workload}: verify works only with `plateau load`"
+        )));
     }
     Ok(())
 }
@@ -40,7 +42,8 @@ pub(crate) fn apart(workloads: &[Workload], facts: &TargetFacts) -> Result<(), D
             if index != other_index && overlap && (other.writes() || checked.writes() && other.regime.verify)
             {
                 return Err(DriveError::Invalid(format!(
-                    "{}: {other} writes where {checked} is checked; give each its own part, or one after the other",
+                    "{}: {other} writes to the range that {checked} verifies; give each its own range, or \
+                     run them one after another",
                     facts.path
                 )));
             }

@@ -50,20 +50,19 @@ fn security_offer(security: &Security, enhanced: bool) -> Offer {
     }
     if security.frozen {
         return Offer::No(
-            "the firmware of this computer has frozen the drive's security settings; suspend and resume the computer, \
-             or unplug the drive and plug it in again while it runs, then try again"
+            "this computer's firmware has frozen the drive's security settings; suspend and resume the \
+             computer, or hot-plug the drive, then try again"
                 .into(),
         );
     }
     if security.count_expired {
         return Offer::No(
-            "the drive has seen too many wrong passwords; cycle its power, then try again".into(),
+            "the drive has received too many wrong passwords; power-cycle it, then try again".into(),
         );
     }
     if security.enabled {
         return Offer::Unsure(
-            "a password is set on the drive; it works only if an interrupted purge of Plateau has set it"
-                .into(),
+            "a password is set on the drive; this works only if an interrupted Plateau purge set it".into(),
         );
     }
     Offer::Yes
@@ -104,25 +103,25 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
     // Another program may have changed it since the drive was looked at.
     let now = security_now(job)?;
     if let Offer::No(why) = security_offer(&now, enhanced) {
-        return Err(DriveError::device(format!("SECURITY ERASE UNIT cannot begin: {why}")));
+        return Err(DriveError::device(format!("SECURITY ERASE UNIT cannot start: {why}")));
     }
-    job.step("setting the password PLATEAU; the erase takes it off again");
+    job.step("setting the password PLATEAU; the erase removes it again");
     job.recheck()?;
     if now.locked {
         secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| {
-            fault.during("SECURITY UNLOCK", "the password is not Plateau's; whoever set it must take it off")
+            fault.during("SECURITY UNLOCK", "the password is not Plateau's; whoever set it must remove it")
         })?;
     } else if !now.enabled {
         secure(job, SECURITY_SET_PASSWORD, 0, ASKING)
             .map_err(|fault| fault.during("SECURITY SET PASSWORD", RESCUE))?;
         if !security_now(job)?.enabled {
             return Err(DriveError::device(
-                "the drive or its adapter took a password without setting it, so an erase would do nothing; name \
-                 another method with --method",
+                "the drive or its adapter accepted a password without setting it, so an erase would do \
+                 nothing; choose another method with --method",
             ));
         }
     }
-    job.step("erasing; do not cut the power, the drive would stay locked with the password PLATEAU");
+    job.step("erasing; do not cut the power, or the drive stays locked with the password PLATEAU");
     job.recheck()?;
     let prepare = Command { command: SECURITY_ERASE_PREPARE, ..Command::default() };
     let prepared = ata::send(job.admin, &prepare, Data::None, ASKING);
@@ -133,10 +132,10 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
     erased.map_err(|fault| fault.during("SECURITY ERASE UNIT", RESCUE))?;
     if security_now(job)?.enabled {
         return Err(DriveError::device(format!(
-            "the drive says success, but its password is still set, so nothing was erased; {RESCUE}"
+            "the drive reports success, but its password is still set, so nothing was erased; {RESCUE}"
         )));
     }
-    Ok(vec!["the drive took the password off, which it does only after an erase".into()])
+    Ok(vec!["the drive removed the password, which it does only after an erase".into()])
 }
 
 /// A SANITIZE command.
@@ -164,28 +163,28 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     let before = status(job.admin)?;
     if before.frozen {
         return Err(DriveError::device(
-            "the firmware of this computer has frozen SANITIZE; suspend and resume the computer, or unplug the drive \
-             and plug it in again while it runs, then try again",
+            "this computer's firmware has frozen SANITIZE; suspend and resume the computer, or hot-plug the \
+             drive, then try again",
         ));
     }
     if before.running {
         return Err(DriveError::device(
-            "a sanitize that somebody else started is running on this drive; wait for its end",
+            "a sanitize started by another program is running on this drive; wait until it completes",
         ));
     }
     job.recheck()?;
     let (features, lba, count) = action.registers();
     let command = Command { command: SANITIZE, features, count, lba, extended: true, data: Direction::None };
     ata::send(job.admin, &command, Data::None, ASKING)
-        .map_err(|fault| fault.during("SANITIZE DEVICE", "name another method with --method"))?;
+        .map_err(|fault| fault.during("SANITIZE DEVICE", "choose another method with --method"))?;
     job.poll("SANITIZE DEVICE", |admin| {
         let status = status(admin)?;
         match (status.running, status.done) {
             (true, _) => Ok(Polled::Running(Some(status.share_done))),
             (false, true) => Ok(Polled::Done),
             (false, false) => Err(DriveError::device(
-                "the drive ended SANITIZE without success; it takes nothing but another SANITIZE now: run plateau \
-                 purge again, and replace the drive if it fails again",
+                "SANITIZE failed, and the drive accepts only another SANITIZE now: run plateau purge again, \
+                 and replace the drive if it fails again",
             )),
         }
     })?;
@@ -198,7 +197,7 @@ fn status(admin: &mut dyn Admin) -> Result<SanitizeStatus, DriveError> {
     answered.map(|registers| SanitizeStatus::of(&registers)).map_err(|fault| {
         fault.during(
             "SANITIZE STATUS EXT",
-            "the sanitize failed or the drive is gone; run plateau purge again",
+            "the sanitize failed or the drive was removed; run plateau purge again",
         )
     })
 }

@@ -13,7 +13,9 @@ pub(super) const METHOD: Method = Method {
     hits_others: hits_no_others,
     run: |job| {
         job.recheck()?;
-        job.admin.discard().map_err(|fault| fault.during("discard", "name another method with --method"))?;
+        job.admin
+            .discard()
+            .map_err(|fault| fault.during("discard", "choose another method with --method"))?;
         Ok(Vec::new())
     },
 };

@@ -63,11 +63,13 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     let command = NvmeCommand { timeout: FORMATTING, ..NvmeCommand::of(FORMAT_NVM, number, settings, 0) };
     job.recheck()?;
     job.admin.nvme(&command, Data::None).map_err(|fault| {
-        fault
-            .during("Format NVM", "look at the drive with plateau info, or name another method with --method")
+        fault.during(
+            "Format NVM",
+            "look at the drive with plateau info, or choose another method with --method",
+        )
     })?;
     let after = nvme::namespace(job.admin, number)
-        .map_err(|fault| fault.during("Identify after the format", "cycle the drive's power"))?;
+        .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
     if (after.size_blocks, after.format) != (now.size_blocks, now.format) {
         return Err(DriveError::device(format!(
             "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; look at it with \
@@ -75,7 +77,7 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
             now.size_blocks, now.format, after.size_blocks, after.format
         )));
     }
-    Ok(vec![format!("Format NVM with SES {} of namespace {number} ended with success", erase as u32)])
+    Ok(vec![format!("Format NVM with SES {} of namespace {number} completed successfully", erase as u32)])
 }
 
 /// Sanitizes the subsystem and waits for its end.
@@ -85,19 +87,21 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     let cdw10 = action as u32 | passes;
     if log(job.admin)?.state == SanitizeState::Running {
         return Err(DriveError::device(
-            "a sanitize that somebody else started is running on this drive; wait for its end".to_owned(),
+            "a sanitize started by another program is running on this drive; wait until it completes"
+                .to_owned(),
         ));
     }
     job.recheck()?;
     job.admin.nvme(&NvmeCommand::of(SANITIZE, 0, cdw10, 0), Data::None).map_err(|fault| {
-        fault.during("Sanitize", "look at the drive with plateau info, or name another method with --method")
+        fault
+            .during("Sanitize", "look at the drive with plateau info, or choose another method with --method")
     })?;
     job.poll("Sanitize", ask)?;
     let after = log(job.admin)?;
     if after.command != cdw10 {
         return Err(DriveError::device(format!(
-            "the sanitize log tells of another sanitize ({:08x}h) than was asked for ({cdw10:08x}h): the drive did \
-             not do it; do not trust it, and name another method with --method",
+            "the sanitize log reports another sanitize ({:08x}h) than the one requested ({cdw10:08x}h): the \
+             drive did not do it; do not trust it, and choose another method with --method",
             after.command
         )));
     }
@@ -106,7 +110,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
 
 fn log(admin: &mut dyn Admin) -> Result<crate::wire::nvme::SanitizeLog, DriveError> {
     nvme::sanitize_log(admin)
-        .map_err(|fault| fault.during("reading the sanitize log", "cycle the drive's power"))
+        .map_err(|fault| fault.during("reading the sanitize log", "power-cycle the drive"))
 }
 
 fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
@@ -115,12 +119,12 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
         SanitizeState::Done => Ok(Polled::Done),
         SanitizeState::Running => Ok(Polled::Running(Some(log.share_done))),
         SanitizeState::Failed => Err(DriveError::device(
-            "the sanitize failed, says the drive's log; it takes nothing but another sanitize now: run plateau \
-             purge again, and replace the drive if it fails again",
+            "the sanitize failed, according to the drive's log; it accepts only another sanitize now: run \
+             plateau purge again, and replace the drive if it fails again",
         )),
         SanitizeState::Never | SanitizeState::Unknown(_) => Err(DriveError::device(format!(
-            "the drive took the sanitize, but its log knows of none ({:?}); do not trust it, and name another method \
-             with --method",
+            "the drive accepted the sanitize, but its log reports none ({:?}); do not trust it, and choose \
+             another method with --method",
             log.state
         ))),
     }

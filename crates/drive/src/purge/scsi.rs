@@ -12,7 +12,7 @@ const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
 /// Return at once, and go on alone.
 const IMMEDIATELY: u8 = 0x80;
-const ADVICE: &str = "look at the drive with plateau info, or name another method with --method";
+const ADVICE: &str = "look at the drive with plateau info, or choose another method with --method";
 
 /// Service actions of SANITIZE (SBC-3, table 113).
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,10 @@ pub(super) enum Action {
 
 pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer {
     match &can.protocol {
-        Protocol::Scsi(drive) => has(drive)
-            .map_or_else(|| Offer::Unsure("the drive does not say whether it can".into()), Offer::told),
+        Protocol::Scsi(drive) => has(drive).map_or_else(
+            || Offer::Unsure("the drive does not report whether it supports this".into()),
+            Offer::told,
+        ),
         Protocol::Unasked(why) => Offer::No(why.clone()),
         _ => Offer::other_interface(),
     }
@@ -38,7 +40,7 @@ pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> 
     scsi::send(job.admin, &command, Data::Out(&list), ASKING)
         .map_err(|fault| fault.during("FORMAT UNIT", ADVICE))?;
     job.poll("FORMAT UNIT", ask)?;
-    Ok(vec!["the drive became ready after FORMAT UNIT without a failure".into()])
+    Ok(vec!["the drive became ready after FORMAT UNIT without an error".into()])
 }
 
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
@@ -49,15 +51,15 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     job.recheck()?;
     scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during("SANITIZE", ADVICE))?;
     job.poll("SANITIZE", ask)?;
-    Ok(vec![format!("the drive became ready after SANITIZE, action {}, without a failure", action as u8)])
+    Ok(vec![format!("the drive became ready after SANITIZE, action {}, without an error", action as u8)])
 }
 
 /// TEST UNIT READY, which tells how far it is.
 fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
     let failed = |sense: Sense| {
         Err(DriveError::device(format!(
-            "{}; the drive may take nothing but the same command now: run plateau purge again, and replace the drive \
-             if it fails again",
+            "{}; the drive may accept only the same command now: run plateau purge again, and replace the \
+             drive if it fails again",
             sense.text()
         )))
     };

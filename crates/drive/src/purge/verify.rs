@@ -31,7 +31,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, DriveError> {
         job.admin.read(at, &mut back).map_err(|fault| failed(&fault, "reading back", at))?;
         if back != content {
             return Err(DriveError::device(format!(
-                "the sample at byte {at} read back otherwise than it was written: the drive does not keep data; \
+                "the sample at byte {at} did not read back as written: the drive does not retain data; \
                  replace it"
             )));
         }
@@ -51,8 +51,9 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Driv
             Err(_) => unreadable += 1,
             Ok(()) if survived(content, &now) => {
                 return Err(DriveError::device(format!(
-                    "the purge said success, but what was written at byte {at} before is still there: the drive was \
-                     not purged; do not trust this method on it, and name another one with --method"
+                    "the purge reported success, but what was written at byte {at} before is still there: \
+                     the drive was not purged; do not trust this method on it, and choose another with \
+                     --method"
                 )));
             }
             Ok(()) if now.iter().all(|&byte| byte == 0) => zero += 1,
@@ -60,7 +61,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Driv
         }
     }
     Ok(format!(
-        "verified: of {} samples {zero} read as zeroes, {other} as something else, {unreadable} not at all",
+        "verified: of {} samples {zero} read as zeroes, {other} as other data, {unreadable} were unreadable",
         samples.written.len()
     ))
 }

@@ -62,7 +62,7 @@ impl Together {
 }
 
 /// How the I/Os are done, for the record.
-pub(super) const REMARK: &str = "threads of the kernel do the I/Os of a target that may block";
+pub(super) const REMARK: &str = "kernel threads do the I/Os, because the target may block";
 
 #[cfg(test)]
 mod tests {

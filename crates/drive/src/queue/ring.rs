@@ -296,8 +296,8 @@ impl<S: Submission> Ring<S> {
             }
             Some(first) if first.counts == counts => {
                 return Err(io::Error::other(format!(
-                    "io_uring_enter was refused for {} s and no I/O came back; the kernel lacks memory or another \
-                     resource, so end other programs or choose another engine: {error}",
+                    "io_uring_enter failed for {} s and no I/O completed; the kernel lacks memory or another \
+                     resource, so stop other programs or use another engine: {error}",
                     LONGEST_REFUSAL.as_secs()
                 )));
             }

@@ -88,7 +88,7 @@ fn read_all(mut stdout: ChildStdout, deadline: Instant) -> io::Result<Vec<u8>> {
         match stdout.read(&mut chunk)? {
             0 => return Ok(all),
             length if all.len() + length > OUTPUT_LIMIT => {
-                return Err(io::Error::other(format!("it prints more than {OUTPUT_LIMIT} B")));
+                return Err(io::Error::other(format!("it printed more than {OUTPUT_LIMIT} B")));
             }
             length => all.extend(&chunk[..length]),
         }
@@ -189,6 +189,6 @@ mod tests {
             Opinion::Nothing
         );
         let Opinion::Undecided(why) = opinion_of("while :; do echo TYPE=x; done") else { panic!("an end") };
-        assert!(why.contains("prints more than"), "{why}");
+        assert!(why.contains("printed more than"), "{why}");
     }
 }

@@ -362,7 +362,7 @@ fn what_both_find_is_reported_once() {
     assert_eq!(second(Opinion::Nothing, &[]), None);
     assert_eq!(second(Opinion::None, &[]), None);
     assert_eq!(second(Opinion::Ambivalent, &found), None);
-    assert!(second(Opinion::Ambivalent, &[]).is_some_and(|text| text.contains("exclude each other")));
+    assert!(second(Opinion::Ambivalent, &[]).is_some_and(|text| text.contains("conflicting signatures")));
     let other = second(says(&["ext4", "newfs"]), &found).expect("a refusal");
     assert!(other.contains("blkid recognizes newfs on it") && other.contains("wipefs -a /dev/x"), "{other}");
     assert!(matches!(

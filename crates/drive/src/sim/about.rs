@@ -32,7 +32,7 @@ impl Simulated {
         facts.number("dies", f64::from(geometry.channels) * f64::from(geometry.dies_per_channel));
         facts.number("channels", f64::from(geometry.channels));
         let mapping = self.model.hybrid.as_ref().map_or("pages".to_owned(), |hybrid| {
-            format!("granules of {} behind a log of map units", block_size(hybrid.granule_bytes.into()))
+            format!("granules of {} with a log of map units", block_size(hybrid.granule_bytes.into()))
         });
         facts.add("mapping", mapping);
         facts.add("map_unit", block_size(geometry.map_unit_bytes.into()));

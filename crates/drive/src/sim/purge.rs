@@ -58,7 +58,7 @@ const SAS: &[Method] = &[
 
 impl Method {
     fn words(&self) -> (&'static str, bool) {
-        purge::words_of(self.name).expect("named as a method of real drives")
+        purge::words_of(self.name).expect("a method of real drives")
     }
 
     /// As a journal has it.
@@ -102,8 +102,8 @@ impl Simulated {
         let methods = methods_of(&self.model.interface);
         if options.verify {
             return Err(DriveError::Invalid(
-                "a simulated drive keeps no data that could be looked for behind a purge; leave --verify-purge out: \
-                 a purge that is named says what is left in its map"
+                "a simulated drive stores no data to look for after a purge; omit --verify-purge: a purge \
+                 named with --method reports what is left in the drive's map"
                     .into(),
             ));
         }
@@ -114,7 +114,7 @@ impl Simulated {
         methods.iter().find(|method| method.name == name).ok_or_else(|| {
             let names: Vec<_> = methods.iter().map(|method| method.name).collect();
             DriveError::NoPurge(format!(
-                "{name}: a simulated drive of this interface takes {}",
+                "{name}: a simulated drive with this interface supports {}",
                 names.join(", ")
             ))
         })
@@ -135,7 +135,7 @@ impl Simulated {
     pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         let known = methods_of(&self.model.interface).iter().find(|method| method.label() == purged.method);
         let method = known.ok_or_else(|| {
-            DriveError::NoPurge(format!("the simulated drive knows no purge '{}'", purged.method))
+            DriveError::NoPurge(format!("the simulated drive has no purge '{}'", purged.method))
         })?;
         Ok(self.purge_by(method, !purged.evidence.is_empty()))
     }
@@ -151,7 +151,8 @@ impl Simulated {
                 format!("map units in use: {mapped} before, {left} after; {erased} superblocks erased")
             }
             Effect::Forgotten => format!(
-                "map units in use: {mapped} before, {left} after; nothing erased, which is left to the collector"
+                "map units in use: {mapped} before, {left} after; nothing erased, which is left to garbage \
+                 collection"
             ),
         };
         Purged {

@@ -254,7 +254,7 @@ impl Simulated {
         let all: u32 = workloads.iter().map(Workload::outstanding).fold(0, u32::saturating_add);
         if all > MOST_IN_FLIGHT {
             return Err(DriveError::Invalid(format!(
-                "{all} outstanding I/Os on a simulated drive; at most {MOST_IN_FLIGHT} are possible"
+                "{all} outstanding I/Os on a simulated drive; at most {MOST_IN_FLIGHT} are supported"
             )));
         }
         let (start_ns, divisor) = (self.ssd.now_ns(), self.divisor);

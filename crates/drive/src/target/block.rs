@@ -209,8 +209,8 @@ impl Block {
             return Ok(());
         }
         Err(std::io::Error::other(format!(
-            "it is no longer the device that was found: {} then, {} now; it was exchanged, resized or attached \
-             anew",
+            "it is no longer the device that was found: it was {}, it is {}; it was replaced, resized or \
+             reattached",
             shown(&self.facts),
             shown(&now)
         )))
@@ -320,7 +320,7 @@ impl Block {
         } else {
             return Protocol::Plain;
         };
-        asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be asked: {fault}")))
+        asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be queried: {fault}")))
     }
 
     /// Everything that says that somebody uses it, or what it is built on; the device itself is not read.

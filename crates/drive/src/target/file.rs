@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::usage::descriptor::{self, Elsewhere};
 use crate::usage::{self, Thing};
 
-const EXCHANGED: &str = "it is no longer the file that was found; another one has taken its place";
+const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
 
 /// Enough for direct I/O on every device.
 const ALIGNMENT_BYTES: usize = 4096;
@@ -59,13 +59,13 @@ impl RegularFile {
         let path = Path::new(target);
         let missing = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
         if path.starts_with("/dev") && !path.starts_with("/dev/shm") {
-            return Err(missing("there is no such device; lsblk shows those that are there".into()));
+            return Err(missing("no such device; lsblk lists the devices".into()));
         }
         if fs::symlink_metadata(path).is_ok() {
-            return Err(missing("it is a symbolic link to nothing".into()));
+            return Err(missing("it is a dangling symbolic link".into()));
         }
         let Some(size) = options.size_bytes else {
-            return Err(missing("there is no such file; to have it made, say how large with --size".into()));
+            return Err(missing("no such file; to create it, give its size with --size".into()));
         };
         let parent = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -75,7 +75,7 @@ impl RegularFile {
             return Err(missing(format!("there is no directory {}", parent.display())));
         }
         let parent = fs::canonicalize(parent).map_err(|e| missing(reason(&e)))?;
-        let name = path.file_name().ok_or_else(|| missing("it is not the name of a file".into()))?;
+        let name = path.file_name().ok_or_else(|| missing("it is not a file name".into()))?;
         let path = parent.join(name);
         Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
     }
@@ -114,7 +114,7 @@ impl RegularFile {
                     amount_base2(SMALLEST_BYTES)
                 )));
             }
-            _ => check_capacity(target, capacity_bytes, "say how large it shall be with --size")?,
+            _ => check_capacity(target, capacity_bytes, "give its size with --size")?,
         }
         let identity = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let facts = TargetFacts {
@@ -283,14 +283,14 @@ impl RegularFile {
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
         if self.found.is_none() {
-            return Err(unusable("there is no such file, and reading makes none".into()));
+            return Err(unusable("no such file, and a read-only load does not create one".into()));
         }
         let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
         let held = open_direct(&self.path, OFlags::RDONLY).map_err(|e| failed(e.into()))?;
         let length = File::from(held.fd.try_clone().map_err(failed)?).metadata().map_err(failed)?.len();
         if length < self.facts.capacity_bytes {
             return Err(unusable(format!(
-                "it has {length} B and not {}; read less of it with --size",
+                "it has {length} B, not {}; choose a smaller --size",
                 self.facts.capacity_bytes
             )));
         }
@@ -304,11 +304,11 @@ impl RegularFile {
         rustix::fs::fallocate(held.fd.as_fd(), flags, 0, self.facts.capacity_bytes).map_err(|errno| {
             match errno {
                 Errno::OPNOTSUPP | Errno::NOSYS => DriveError::NoPurge(format!(
-                    "the file system of {} cannot make holes; run without a purge step",
+                    "the file system of {} does not support punching holes; run without a purge step",
                     self.facts.path
                 )),
                 other => DriveError::device(format!(
-                    "making a hole of {} failed: {}",
+                    "punching a hole of {} failed: {}",
                     self.facts.path,
                     reason(&other.into())
                 )),
@@ -379,7 +379,7 @@ fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
         // Without a lease, every loop device has to be known.
         Elsewhere::Unknown => unseen_loops.first().map(|name| Refusal::Unknown {
-            what: format!("the file below {name} cannot be determined; run as root or detach it"),
+            what: format!("cannot determine the backing file of {name}; run as root or detach it"),
         }),
     }
 }

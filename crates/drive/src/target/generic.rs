@@ -41,14 +41,14 @@ impl Generic {
     /// same namespace.
     pub(crate) fn of(block: &Block, held: &Held, sys: &SysDevice, writable: bool) -> io::Result<Self> {
         let other = io::Error::other;
-        let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is no namespace", sys.kname)))?;
+        let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is not a namespace", sys.kname)))?;
         let class = block.roots.sys.join("class/nvme-generic").join(&name);
         let told = fs::read_to_string(class.join("dev")).map_err(|e| {
-            other(format!("there is no {name}, which Linux has from 5.13 on: {}", reason(&e)))
+            other(format!("there is no {name}, which Linux provides since 5.13: {}", reason(&e)))
         })?;
         let parents = [class.join("device"), sys.position().join("device")].map(fs::canonicalize);
         let [Ok(parent), Ok(block_parent)] = parents else {
-            return Err(other(format!("/sys does not tell what {name} belongs to")));
+            return Err(other(format!("/sys does not report what {name} belongs to")));
         };
         if parent != block_parent {
             return Err(other(format!("{name} does not belong to the controller of {}", sys.kname)));
@@ -58,13 +58,13 @@ impl Generic {
         let node = File::from(fd.try_clone()?).metadata()?;
         let number = DeviceNumber::from_raw(node.rdev()).to_string();
         if !node.file_type().is_char_device() || number != told.trim() {
-            return Err(other(format!("/dev/{name} is {number} and not {}", told.trim())));
+            return Err(other(format!("/dev/{name} is {number} instead of {}", told.trim())));
         }
         let namespace = same_namespace(&fd, held, writable)?;
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd())?;
         let Namespace { number, block_shift, .. } = namespace.0;
         if namespace.1 << block_shift != capacity_bytes {
-            return Err(other(format!("namespace {number} of {name} has another capacity")));
+            return Err(other(format!("namespace {number} of {name} has a different capacity")));
         }
         Ok(Self { fd, block: held.fd.try_clone()?, namespace: namespace.0 })
     }
@@ -97,7 +97,7 @@ fn same_namespace(generic: &OwnedFd, held: &Held, writable: bool) -> io::Result<
         files.map(|fd| identify(fd, 0, OF_CONTROLLER).map(|page| nvme::Controller::decode(&page).serial));
     let [serial, block_serial] = serials;
     if number != block_number? || serial? != block_serial? {
-        return Err(io::Error::other("the character device is another namespace"));
+        return Err(io::Error::other("the character device belongs to another namespace"));
     }
     let [told, block_told] =
         files.map(|fd| identify(fd, number, OF_NAMESPACE).map(|page| nvme::Namespace::decode(&page)));
@@ -105,10 +105,10 @@ fn same_namespace(generic: &OwnedFd, held: &Held, writable: bool) -> io::Result<
     if (&told.nguid, &told.eui64, told.size_blocks)
         != (&block_told.nguid, &block_told.eui64, block_told.size_blocks)
     {
-        return Err(io::Error::other("the character device is another namespace"));
+        return Err(io::Error::other("the character device belongs to another namespace"));
     }
     let format = told.formats.iter().find(|format| format.index == told.format);
-    let format = format.ok_or_else(|| io::Error::other("the drive does not tell its block size"))?;
+    let format = format.ok_or_else(|| io::Error::other("the drive does not report its block size"))?;
     if format.metadata_bytes > 0 || told.protection > 0 {
         return Err(io::Error::other("its blocks carry metadata"));
     }

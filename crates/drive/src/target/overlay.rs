@@ -27,7 +27,7 @@ pub(super) fn below(file: impl AsFd) -> Result<Option<Below>, String> {
         return Ok(None);
     }
     let unseen = || {
-        "it is on overlayfs, whose layers cannot be seen from here; use a file on a volume or bind mount"
+        "it is on overlayfs, whose layers are not visible from here; use a file on a volume or bind mount"
             .to_owned()
     };
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd())).map_err(|_| unseen())?;

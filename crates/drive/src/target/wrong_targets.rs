@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a file of a run",
-        says: "a file of a run",
+        says: "it belongs to a Plateau run",
         make: || {
             in_folder("journal", |path| {
                 fs::write(path.with_file_name("run.json"), "{}").ok()?;
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "swap space in use",
-        says: "swap space in use",
+        says: "active swap space",
         make: || {
             let device = prepared("mkswap", device()?)?;
             command("swapon", &[&device.path]).ok()?;
@@ -220,7 +220,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a host that does not tell who uses what",
-        says: "cannot be found out",
+        says: "cannot determine whether it is in use",
         make: || {
             let host = Host::new()?;
             fs::remove_file(host.path("proc/self/mountinfo")).ok()?;
@@ -285,7 +285,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a symbolic link to nothing",
-        says: "symbolic link to nothing",
+        says: "dangling symbolic link",
         make: || in_folder("link", |path| symlink("nowhere", path).ok()),
     },
     Case {

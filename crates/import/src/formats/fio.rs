@@ -60,9 +60,9 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     // The normal output of fio may follow.
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<File>();
     let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
-    let jobs = file.jobs.ok_or("it has no list of jobs; output of fio's client and server is not read")?;
+    let jobs = file.jobs.ok_or("it has no list of jobs; fio's client/server output is not supported")?;
     if jobs.len() > MOST_JOBS {
-        return Err(format!("{} jobs; at most {MOST_JOBS} are read", jobs.len()));
+        return Err(format!("{} jobs; at most {MOST_JOBS} are supported", jobs.len()));
     }
     let mut remarks = Vec::new();
     let mut readings = Vec::new();
@@ -70,14 +70,15 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         let named = |problem: String| format!("job {} ('{}'): {problem}", index + 1, job.name());
         match job.reading(&file.global, &mut remarks).map_err(named)? {
             Some(reading) => readings.push(reading),
-            None => remarks.push(format!("job '{}' did no reads or writes and is left out", job.name())),
+            None => remarks.push(format!("job '{}' did no reads or writes and was omitted", job.name())),
         }
     }
     let target = jobs.iter().find_map(|job| job.option(&file.global, "filename"));
     if readings.iter().any(|reading| reading.times.is_some() || !reading.percentiles_ns.is_empty()) {
         remarks.push(
-            "percentiles and histograms are those that fio has: of completion times (clat) unless lat_percentiles was \
-             set; its histograms have steps of 1.6 %. Means and maxima are of total times (lat)"
+            "percentiles and histograms are as fio records them: completion latencies (clat) unless \
+             lat_percentiles was set, in histogram steps of 1.6 %. Means and maxima are total latencies \
+             (lat)"
                 .into(),
         );
     }
@@ -86,7 +87,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     } else {
         vec![ImportedTest {
             test: "jobs".into(),
-            outline: format!("{} of fio, as its job file had them", plural(readings.len())),
+            outline: format!("{} of fio, as in its job file", plural(readings.len())),
             readings,
             ..ImportedTest::default()
         }]

@@ -12,7 +12,7 @@ use crate::{Device, Imported};
 pub(super) const FORMAT: Format = Format {
     name: "published",
     title: "published figures (TOML)",
-    about: "figures typed off a publication, in a TOML file (docs/guide/import.md)",
+    about: "figures transcribed from a publication into a TOML file (docs/guide/import.md)",
     largest_bytes: 1 << 20,
     is: |bytes| String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).contains("[source]"),
     read,
@@ -177,7 +177,7 @@ fn block_bytes(kib: f64) -> Result<u32, String> {
     if bytes >= 512.0 && bytes <= f64::from(1 << 30) && bytes.fract() == 0.0 {
         Ok(bytes as u32)
     } else {
-        Err(format!("{kib} KiB is no block size"))
+        Err(format!("{kib} KiB is not a block size"))
     }
 }
 
@@ -208,7 +208,7 @@ fn test(told: Test) -> Result<ImportedTest, String> {
     };
     let demand = |value: Option<u64>, what: &str| value.map(|value| count(value, what)).transpose();
     Ok(ImportedTest {
-        outline: "not told; only the figures were published".into(),
+        outline: "not given; only the figures were published".into(),
         purge: told.purge.clone(),
         preconditioning: told.preconditioning.clone(),
         active_range: told.active_range.clone(),

@@ -15,7 +15,7 @@ use crate::number::{count, possible};
 pub(super) const FORMAT: Format = Format {
     name: "tkperf",
     title: "TKperf XML",
-    about: "result file of TKperf, 1.1 to its last version: SSD, RAID, HDD",
+    about: "TKperf result file, from 1.1 to its last version: SSD, RAID, HDD",
     largest_bytes: 8 << 20,
     is: |bytes| super::first_byte(bytes) == Some(b'<'),
     read,
@@ -192,7 +192,7 @@ fn shape(
 
 fn rounds(count: usize) -> Result<u32, String> {
     if count == 0 || count > MOST_ROUNDS {
-        return Err(format!("{count} rounds; 1 to {MOST_ROUNDS} are possible"));
+        return Err(format!("{count} rounds; 1 to {MOST_ROUNDS} are supported"));
     }
     Ok(count as u32)
 }
@@ -221,7 +221,8 @@ fn iops(
         }
     }
     if areas {
-        let outline = "each of 128 equal areas of the disk, from the outside, with 3 mixes and 3 block sizes";
+        let outline = "each of 128 equal areas of the disk, starting from the outside, with 3 mixes and 3 \
+                       block sizes";
         return Ok(plain(element, "areas-iops", outline, readings));
     }
     let width = width.unwrap_or(0);
@@ -255,8 +256,8 @@ fn latency(
         }
     }
     remarks.push(
-        "TKperf weighting: response times of the 65/35 mix are 0.65 x read + 0.35 x write, the largest too; Plateau counts \
-         I/Os instead"
+        "TKperf weighting: response times of the 65/35 mix, including the largest, are 0.65 x read + 0.35 x \
+         write; Plateau weights by I/O count"
             .into(),
     );
     let width = width.unwrap_or(0);
@@ -302,13 +303,16 @@ fn throughput(
             }
         }
     }
-    remarks
-        .push("throughput is KiB/s in the file and MiB/s in TKperf's reports; MB/s here are base 10".into());
+    remarks.push(
+        "throughput is in KiB/s in the file and in MiB/s in TKperf's reports; MB/s here are decimal".into(),
+    );
     if areas {
-        let outline = "each of 128 equal areas of the disk, from the outside, read and written in sequence";
+        let outline = "each of 128 equal areas of the disk, starting from the outside, read and written \
+                       sequentially";
         return Ok(plain(element, "areas-tp", outline, readings));
     }
-    let outline = "for each block size erase, then read and write in turn until 1024 KiB writes are steady; no preconditioning";
+    let outline = "for each block size: erase, then read and write in turn until 1024 KiB writes are steady; \
+                   no preconditioning";
     let test =
         ImportedTest { preconditioning: Some("None".into()), ..plain(element, "tp", outline, readings) };
     steady::judged(element.node, test, TP_BLOCKS[0], version, remarks, |reading| {
@@ -337,7 +341,8 @@ fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<Import
     }
     let seconds = element.runtime_s.filter(|seconds| *seconds > 0.0);
     if seconds.is_none() {
-        remarks.push("the file does not say how long a round of write saturation is; 60 s are taken".into());
+        remarks
+            .push("the file does not state the length of a write saturation round; 60 s are assumed".into());
     }
     let outline =
         "erase; 4 KiB random writes, round by round, until four capacities or 1440 rounds are written";
@@ -363,7 +368,8 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
 /// Each job writes the whole device, twice.
 fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<String>) -> ImportedTest {
     let jobs = element.jobs.unwrap_or(1);
-    let remark = "sequential jobs of TKperf all start at LBA 0 and overlap; its preconditioning writes the device twice per job";
+    let remark = "TKperf's sequential jobs all start at LBA 0 and overlap; its preconditioning writes the \
+                  device twice per job";
     if jobs > 1 && !remarks.iter().any(|known| known == remark) {
         remarks.push(remark.into());
     }

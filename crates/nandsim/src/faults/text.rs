@@ -11,11 +11,11 @@ use crate::Scale;
 
 /// What can be written, for help texts.
 pub const FAULT_GRAMMAR: &str = "\
-media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a part that cannot be read or written
-timeout:after=TIME[,commands=N][,wait=TIME]                       commands that are never answered
-throttle:after=TIME,for=TIME,rate=SIZE                            a time with so many bytes per second at most
-removal:after=TIME                                                the drive vanishes
-power:after=TIME                                                  the drive loses its power, and is back behind it
+media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a region that cannot be read or written
+timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
+throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
+removal:after=TIME                                                the drive disappears
+power:after=TIME                                                  the drive loses its power, and returns afterwards
 PLACE and SIZE are bytes or percent of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
 /// A fault that cannot be understood.
@@ -35,9 +35,9 @@ impl<'a> Keys<'a> {
     fn of(text: &'a str) -> Result<Self, String> {
         let mut keys = BTreeMap::new();
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no KEY=VALUE"))?;
+            let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
             if keys.insert(key.trim(), value.trim()).is_some() {
-                return Err(format!("{key} is there twice"));
+                return Err(format!("duplicate {key}"));
             }
         }
         Ok(Self(keys))
@@ -70,9 +70,9 @@ fn time_ns(text: &str) -> Result<u64, String> {
         "s" => SECOND_NS,
         "min" => 60 * SECOND_NS,
         "h" => 3600 * SECOND_NS,
-        _ => return Err("write a whole number with ms, s, min or h".into()),
+        _ => return Err("write an integer with ms, s, min or h".into()),
     };
-    let number: u64 = number.parse().map_err(|_| "write a whole number with ms, s, min or h".to_owned())?;
+    let number: u64 = number.parse().map_err(|_| "write an integer with ms, s, min or h".to_owned())?;
     number.checked_mul(unit_ns).ok_or_else(|| "too long".into())
 }
 
@@ -136,7 +136,7 @@ impl Faults {
             }
             "power" => self.power_lost_at_ns.push(after(&mut keys)?),
             "removal" => self.removed_at_ns = Some(after(&mut keys)?),
-            _ => return Err(format!("no such kind; what there is:\n{FAULT_GRAMMAR}")),
+            _ => return Err(format!("unknown kind; available:\n{FAULT_GRAMMAR}")),
         }
         keys.end()
     }
@@ -148,7 +148,7 @@ fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String>
     let length = keys.take("length", Some(1 << 20), place)?;
     let bytes: Range<u64> = start..start.saturating_add(length).min(capacity_bytes);
     if bytes.is_empty() {
-        return Err("at and length leave no byte".into());
+        return Err("at and length select no bytes".into());
     }
     let (reads, writes) = keys.take("on", Some((true, true)), |on| match on {
         "reads" => Ok((true, false)),
@@ -203,18 +203,18 @@ mod tests {
     #[test]
     fn errors_name_the_fault_and_the_key() {
         for (text, part) in [
-            ("fire:after=1s", "no such kind"),
+            ("fire:after=1s", "unknown kind"),
             ("removal", "after is missing"),
-            ("removal:after=1", "after = 1: write a whole number with ms, s, min or h"),
-            ("removal:after=1s,after=2s", "after is there twice"),
+            ("removal:after=1", "after = 1: write an integer with ms, s, min or h"),
+            ("removal:after=1s,after=2s", "duplicate after"),
             ("removal:at=1s", "after is missing"),
             ("timeout:after=1s,commands=x", "commands = x"),
             ("media:at=101%", "at = 101%: write 0% to 100%"),
             ("media:at=1TB", "at = 1TB: the drive has 100000000000 bytes"),
-            ("media:at=100%", "leave no byte"),
+            ("media:at=100%", "select no bytes"),
             ("media:at=1%,on=all", "on = all: write reads, writes or both"),
             ("media:at=1%,size=2", "unknown key size"),
-            ("media:1%", "'1%' is no KEY=VALUE"),
+            ("media:1%", "'1%' is not KEY=VALUE"),
         ] {
             let error = faults(&[text]).unwrap_err();
             assert!(error.contains(part) && error.contains(text), "{text}: {error}");

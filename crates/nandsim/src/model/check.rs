@@ -22,7 +22,7 @@ impl Model {
         self.cache.as_ref().map_or(Ok(()), |cache| cache.check(self.geometry.capacity_bytes))?;
         self.hybrid.as_ref().map_or(Ok(()), |hybrid| hybrid.check(&self.geometry))?;
         if self.hybrid.is_some() && self.cache.is_some() {
-            return Err(wrong("hybrid", "a table", "without [cache]: a drive has one of the two".to_owned()));
+            return Err(wrong("hybrid", "a table", "a model has either [cache] or [hybrid]".to_owned()));
         }
         self.thermal.check()
     }

@@ -30,19 +30,20 @@ pub fn refusal(targets: &[Target], purge: Option<&str>) -> Option<String> {
     pairs.filter(|(a, b)| a.file.is_some() && b.file.is_some()).find_map(|(a, b)| {
         let (one, other) = (&a.facts.path, &b.facts.path);
         if a.file == b.file || same_serial(a, b) {
-            return Some(format!("{one} and {other} are the same drive; name each once"));
+            return Some(format!("{one} and {other} are the same drive; specify each drive once"));
         }
         if a.attached.disk.is_some() && a.attached.disk == b.attached.disk {
             return Some(format!(
-                "{one} and {other} are parts of the same disk; test one behind the other"
+                "{one} and {other} are parts of the same disk; test them one after another"
             ));
         }
-        let controller = a.attached.controller.as_ref().filter(|_| a.attached.controller == b.attached.controller)?;
+        let controller =
+            a.attached.controller.as_ref().filter(|_| a.attached.controller == b.attached.controller)?;
         let alone = purge.is_some_and(|name| OF_ONE_NAMESPACE.contains(&name));
         (!alone).then(|| {
             format!(
-                "{one} and {other} are namespaces of {controller}, and a format or sanitize of one may erase the \
-                 other; choose --purge-method discard, or test one behind the other"
+                "{one} and {other} are namespaces of {controller}, and a format or sanitize of one may erase \
+                 the other; choose --purge-method discard, or test them one after another"
             )
         })
     })
@@ -66,8 +67,8 @@ pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<
             continue;
         }
         let megabytes = |rate: f64| format!("{} MB/s", grouped(rate / 1e6, 0));
-        let carries = possible
-            .map_or_else(|| "whose speed is not known".to_owned(), |p| format!("of {}", megabytes(p)));
+        let carries =
+            possible.map_or_else(|| "of unknown speed".to_owned(), |p| format!("of {}", megabytes(p)));
         let text = format!(
             "{} {carries} shared by {} drives under test at the same time, expected to move {}",
             link.name,
@@ -80,7 +81,7 @@ pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<
     let real = targets.iter().filter(|target| target.iops > 0.0).count();
     if real > 1 && needed > SATURATED * processors as f64 {
         let text = format!(
-            "{real} drives under test at the same time, expected to need {needed:.1} of {processors} processors"
+            "{real} drives under test at the same time, expected to need {needed:.1} of {processors} CPUs"
         );
         let concerned = targets.iter().zip(&mut all).filter(|(target, _)| target.iops > 0.0);
         concerned.for_each(|(_, flags)| flags.push(text.clone()));
@@ -187,7 +188,7 @@ mod tests {
         assert!(shared(&fast, 0.0, 8).iter().all(Vec::is_empty), "half of what it carries");
         let unknown = ("SATA ata3", None);
         let told = shared(&[target("a", &[unknown], 0.1), target("b", &[unknown], 0.1)], 0.0, 8);
-        assert!(told[0][0].contains("speed is not known"), "{told:?}");
+        assert!(told[0][0].contains("of unknown speed"), "{told:?}");
     }
 
     #[test]

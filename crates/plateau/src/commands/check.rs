@@ -12,7 +12,7 @@ use crate::{checks, places, printer, signals, undo};
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = drive::open(&options.target, &OpenOptions::default())?;
     if drive.facts().simulated.is_some() {
-        let text = format!("{}: nothing of the host changes what a simulated drive does", options.target);
+        let text = format!("{}: host settings do not affect a simulated drive", options.target);
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut looked = drive.host_look();
@@ -40,7 +40,8 @@ fn refuse_use(drive: &Drive) -> Done {
     if refusals.is_empty() {
         return Ok(());
     }
-    let text = format!("{}: its settings stay as they are: {}", drive.facts().path, refusals.join("; and "));
+    let text =
+        format!("{}: its settings are left unchanged: {}", drive.facts().path, refusals.join("; and "));
     Err(Failure::text(Exit::Refused, text))
 }
 
@@ -61,7 +62,7 @@ fn tell(cli: &Cli, drive: &Drive, found: &[HostCheck], changed: &[String]) -> Do
     });
     let unfit = worst == HostVerdict::WouldInvalidate;
     if !cli.json {
-        let tuned: String = changed.iter().map(|line| format!("tuned and put back     {line}\n")).collect();
+        let tuned: String = changed.iter().map(|line| format!("tuned and restored     {line}\n")).collect();
         let summary = checks::summary(found);
         printer::print(&format!("{}: {summary}\n{}{tuned}", drive.facts().path, checks::text(found)))?;
     } else if !unfit {
@@ -70,7 +71,6 @@ fn tell(cli: &Cli, drive: &Drive, found: &[HostCheck], changed: &[String]) -> Do
     if !unfit {
         return Ok(());
     }
-    let problem =
-        format!("{}: results would say something of the host rather than of the drive", drive.facts().path);
+    let problem = format!("{}: results would reflect the host rather than the drive", drive.facts().path);
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
 }

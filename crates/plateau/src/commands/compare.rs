@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     }
     let each: Vec<String> =
         held.iter().map(|h| format!("{} {:+.1} % ({})", h.key, h.percent, h.run)).collect();
-    let problem = format!("a condition of --fail-if holds: {}", each.join("; "));
+    let problem = format!("a condition of --fail-if is met: {}", each.join("; "));
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
 }
 
@@ -58,7 +58,7 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
     if !report::compare::RUNS.contains(&names.len()) {
-        let text = format!("{} to compare; name 2 to 8 runs, --against included", names.len());
+        let text = format!("{} to compare; specify 2 to 8 runs, including --against", names.len());
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut candidates = Vec::with_capacity(names.len());

@@ -24,7 +24,7 @@ fn list(cli: &Cli) -> Done {
     for example in EXAMPLES {
         out.push_str(&format!("{:<12}  {}\n", example.name, example.about));
     }
-    out.push_str("\n`plateau examples --install` puts them into the library as runs.");
+    out.push_str("\n`plateau examples --install` adds them to the library as runs.");
     printer::print(&out)
 }
 
@@ -51,11 +51,11 @@ fn install(cli: &Cli, names: &[String]) -> Done {
     }
     let mut out = String::new();
     for (id, is_new) in &runs {
-        out.push_str(&format!("{id}{}\n", if *is_new { "" } else { "  (was there)" }));
+        out.push_str(&format!("{id}{}\n", if *is_new { "" } else { "  (already there)" }));
     }
     if let [(first, _), (second, _), ..] = &runs[..] {
         out.push_str(&format!(
-            "\n`plateau compare {first} {second} --html compare.html` holds two against each other"
+            "\n`plateau compare {first} {second} --html compare.html` compares two of them"
         ));
     }
     printer::print(out.trim_end())

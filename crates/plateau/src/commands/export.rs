@@ -30,7 +30,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     }
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| output::is_stdout(path)) {
-        let text = format!("--{} of several runs writes several files; name a folder", format.name);
+        let text = format!("--{} of several runs writes several files; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut written = Vec::new();

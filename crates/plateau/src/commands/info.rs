@@ -63,7 +63,7 @@ fn text(drive: &Drive, about: &About) -> String {
     line("model", &known(&facts.model));
     let simulated = facts.simulated.as_ref();
     let serial = simulated.map_or_else(|| known(&facts.serial), |sim| format!("none (seed {})", sim.seed));
-    let version = simulated.map(|sim| format!("version {} of the model", sim.model_version));
+    let version = simulated.map(|sim| format!("model version {}", sim.model_version));
     line("serial", &serial);
     line("firmware", &version.unwrap_or_else(|| known(&facts.firmware)));
     line("interface", &known(&facts.interface));
@@ -80,7 +80,7 @@ fn text(drive: &Drive, about: &About) -> String {
         let options = summary::erase_options(facts);
         line("to test it", &format!("add {options}: everything on it will be lost"));
     } else if refusals.is_empty() {
-        line("to test it", "no confirmation is needed: there is nothing on it to lose");
+        line("to test it", "no confirmation is needed: it contains no data");
     }
     refusals.iter().for_each(|refusal| line("refused", &refusal.to_string()));
     about.facts.iter().for_each(|fact| out.push_str(&fact_text(fact)));
@@ -89,10 +89,10 @@ fn text(drive: &Drive, about: &About) -> String {
 
 fn purge_text(method: &PurgeMethod) -> String {
     let verdict = match (&method.why_not, method.is_chosen, method.available) {
-        (_, true, _) => "used unless another is named".to_owned(),
-        (Some(why), _, true) => format!("only by name: {why}"),
+        (_, true, _) => "used by default".to_owned(),
+        (Some(why), _, true) => format!("only if requested: {why}"),
         (Some(why), _, false) => format!("no: {why}"),
-        (None, ..) => "by name".to_owned(),
+        (None, ..) => "if requested".to_owned(),
     };
     format!("{:<27} {verdict}", method.name)
 }
@@ -139,6 +139,6 @@ mod tests {
         };
         assert!(purge_text(&method).ends_with("no: frozen"));
         method.available = true;
-        assert!(purge_text(&method).ends_with("only by name: frozen"));
+        assert!(purge_text(&method).ends_with("only if requested: frozen"));
     }
 }

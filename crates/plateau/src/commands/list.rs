@@ -14,7 +14,7 @@ pub fn run(cli: &Cli) -> Done {
         return printer::print_json(&devices.iter().map(document).collect());
     }
     if devices.is_empty() {
-        return printer::print("this host shows no block devices; try sim:MODEL (see `plateau sim list`)\n");
+        return printer::print("this host has no block devices; try sim:MODEL (see `plateau sim list`)\n");
     }
     printer::print(&devices.iter().map(text).collect::<String>())
 }
@@ -36,7 +36,7 @@ fn text(device: &Listed) -> String {
     let capacity = device.capacity_bytes.map_or_else(String::new, amount_base10);
     let verdict = match device.refusals.as_slice() {
         [] => format!(
-            "can be tested: all on it is lost with --erase '{}'",
+            "can be tested; everything on it is lost with --erase '{}'",
             device.identity.as_deref().unwrap_or_default()
         ),
         [first, rest @ ..] => {

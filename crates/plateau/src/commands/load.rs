@@ -140,7 +140,10 @@ fn run_stage(
         return Err(failure);
     }
     if results.values().flatten().any(|(outcome, _)| *outcome == Outcome::Stopped) {
-        return Err(Failure::text(Exit::Interrupted, "interrupted; nothing of an incomplete load is kept"));
+        return Err(Failure::text(
+            Exit::Interrupted,
+            "interrupted; results of an incomplete load are discarded",
+        ));
     }
     Ok(results)
 }
@@ -213,7 +216,7 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
     }
     let failure = Failure::text(
         Exit::Device,
-        format!("{wrong} blocks do not hold what was written to them; the places are in the result"),
+        format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
     );
     if as_json {
         printer::print_document(&document.failed(&failure))?

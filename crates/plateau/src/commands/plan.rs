@@ -87,7 +87,7 @@ impl Planned {
         if self.needs_erase {
             format!("everything on {}; confirmed with {}", target.path, summary::erase_options(target))
         } else {
-            "nothing: there is nothing on it to lose".into()
+            "nothing: it contains no data".into()
         }
     }
 }
@@ -103,14 +103,14 @@ fn text(planned: &Planned) -> String {
     let modified = planned.modified.join("; ");
     line("modified", if modified.is_empty() { "no" } else { &modified });
     assumptions(&planned.known.assumed).iter().for_each(|text| line("assumed", text));
-    line("", &format!("{}; the time of a purge is left out", planned.known.source));
+    line("", &format!("{}; purge times are not included", planned.known.source));
     let written = |of: fn(&Estimate) -> Cost| planned.total(of).written_bytes();
     if planned.file.target.simulated.is_none() {
         let (least, most) = (written(|estimate| estimate.shortest), written(|estimate| estimate.longest));
         line("endurance", &endurance::line(planned.endurance.as_ref(), least, most));
     }
     if planned.file.scale_divisor() > 1 {
-        line("note", "times are those of the drive's own scaled clock");
+        line("note", "times are in the drive's scaled virtual time");
     }
     out.push('\n');
     let width = planned.estimates.iter().map(|estimate| estimate.test.len()).max().unwrap_or(0).max(8);
@@ -150,7 +150,7 @@ fn assumptions(assumed: &Assumed) -> [String; 3] {
             grouped(figures.random_read_iops, 0)
         ),
         format!(
-            "one at a time: writes {:.3} ms, reads {:.3} ms",
+            "one outstanding I/O: writes {:.3} ms, reads {:.3} ms",
             assumed.alone.write_seconds * 1e3,
             assumed.alone.read_seconds * 1e3
         ),

@@ -67,7 +67,7 @@ fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
         1 => " of simulated time".to_owned(),
         n => format!(" of simulated time at scale 1/{n}"),
     };
-    let end = "  a rehearsal on a new drive, which is gone now; a run purges the one that it tests (plateau run \
+    let end = "  this was a rehearsal on a temporary drive; a run purges the drive it tests (plateau run \
                --purge-method)\n";
     (time, end)
 }

@@ -18,23 +18,23 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
     if stored.file.origin.is_some() {
-        let text = format!("run {id} is imported: there is nothing to go on with; import its file again");
+        let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
     let (mut journal, loaded) = stored.reopen()?;
     if conduct::is_complete(&loaded) {
         drop(journal);
-        crate::printer::tell_line(&format!("run {id} is complete: nothing is left to do"));
+        crate::printer::tell_line(&format!("run {id} is already complete"));
         return conduct::finish(cli, stored);
     }
     if let Some(torn) = loaded.torn {
         crate::printer::tell_line(&format!(
-            "the last record was cut off ({} bytes): the step it belonged to is done again",
+            "the last record is incomplete ({} bytes); its step will be repeated",
             torn.bytes
         ));
     }
     if options.handling.lba_format.is_some_and(|asked| stored.file.handling.lba_format != Some(asked)) {
-        let text = "a run goes on in the LBA format that it was begun in; leave --lba-format out";
+        let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
     let typed = members_confirmed(&stored, &options.erase)?;
@@ -96,7 +96,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         return Err(Failure::text(
             Exit::Unusable,
             format!(
-                "{}: the file that run {} was begun on is gone; begin a new run",
+                "{}: the file on which run {} started no longer exists; start a new run",
                 file.target.path, file.id
             ),
         ));
@@ -107,7 +107,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         && let Some(path) = renamed::path_now(was)
     {
         let text =
-            format!("the drive that was {} when the run began is {path} now ({})", was.path, was.identity);
+            format!("the drive that was {} when the run started is now {path} ({})", was.path, was.identity);
         crate::printer::tell_line(&text);
         opened = drive::open(&path, &open);
     }
@@ -123,7 +123,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     Err(Failure::text(
         Exit::Refused,
         format!(
-            "{} is not the device that run {} was begun on: it was {} ({} B, {} B sectors), it is {} ({} B, \
+            "{} is not the device on which run {} started: it was {} ({} B, {} B sectors), it is {} ({} B, \
              {} B sectors); nothing was written",
             was.path,
             file.id,
@@ -151,7 +151,8 @@ fn members_confirmed(run: &Run, erase: &[String]) -> Done<Vec<String>> {
         };
         let add: Vec<String> = identities.iter().map(|identity| format!("--erase '{identity}'")).collect();
         let text = format!(
-            "{why}, so what it says was confirmed need not have been; if {} is the right target, confirm with {}",
+            "{why}, so the confirmation recorded in it cannot be trusted; if {} is the right target, confirm \
+             with {}",
             target.path,
             add.join(" ")
         );
@@ -174,12 +175,12 @@ fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String
     let (certain, doubt) = match was.kind {
         TargetKind::Block => (
             was.serial.is_some() || attached,
-            "has no serial number and was attached anew since the run began, so it may be another device",
+            "has no serial number and was reattached after the run started, so it may be a different device",
         ),
         TargetKind::File => (
             attached,
-            "is not for certain the file that the run was begun on: it was made anew since, or copied, or its file \
-             system keeps no time of birth",
+            "may not be the file on which the run started: it was recreated or copied, or its file system \
+             records no creation time",
         ),
         TargetKind::Simulated | TargetKind::Imported => (true, ""),
     };

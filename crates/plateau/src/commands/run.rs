@@ -20,8 +20,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     let reports = report_file::named(&options.report)?;
     if wanted.len() > 1 {
         if !reports.is_empty() {
-            let text =
-                "--report is for one target; write the reports of several with `plateau report RUN FILE`";
+            let text = "--report works with one target only; for several, use `plateau report RUN FILE`";
             return Err(Failure::text(Exit::Usage, text));
         }
         return campaign::run(cli, wanted, options);

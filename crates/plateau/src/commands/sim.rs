@@ -60,8 +60,8 @@ fn show(cli: &Cli, name: &str, toml: bool) -> Done {
         return printer::print(&model.to_toml());
     }
     printer::print(&format!(
-        "{}, version {}: {}\n{}, {} NAND, {}, {}\n\n{}\nHow it was calibrated\n{}\nWhere it is known to differ from \
-         real drives\n{}",
+        "{}, version {}: {}\n{}, {} NAND, {}, {}\n\n{}\nHow it was calibrated\n{}\nWhere it is known to \
+         differ from real drives\n{}",
         model.name,
         model.version,
         model.description,
@@ -80,12 +80,12 @@ fn parts(model: &Model) -> String {
     let (geometry, firmware) = (&model.geometry, &model.firmware);
     let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
     let mapping = model.hybrid.as_ref().map_or("page-mapped".to_owned(), |hybrid| {
-        format!("granules of {} behind a log of map units", block_size(hybrid.granule_bytes.into()))
+        format!("granules of {} with a log of map units", block_size(hybrid.granule_bytes.into()))
     });
     let cache = model.cache.as_ref().map_or("none".to_owned(), |cache| amount_base10(cache.bytes));
     let throttle = match model.thermal.throttle_c {
-        c if c > 0.0 => format!("{} MB/s from {c} degrees C on", model.thermal.throttle_mb_per_s),
-        _ => "never for warmth".to_owned(),
+        c if c > 0.0 => format!("{} MB/s from {c} degrees C", model.thermal.throttle_mb_per_s),
+        _ => "never due to temperature".to_owned(),
     };
     let rows = [
         (
@@ -98,7 +98,7 @@ fn parts(model: &Model) -> String {
         ("mapping", format!("{mapping}, map unit {}", block_size(geometry.map_unit_bytes.into()))),
         ("collection", format!("{:?}", firmware.victim_policy).to_lowercase()),
         ("write buffer", amount_base10(firmware.write_buffer_bytes)),
-        ("cache", format!("{cache} of one bit per cell")),
+        ("cache", format!("{cache}, SLC")),
         ("throttle", throttle),
         ("wear", format!("a block is rated for {} erases", grouped(geometry.rated_erases.into(), 0))),
         (
@@ -127,7 +127,7 @@ fn calibration(known: &Calibration) -> String {
         if known.aim_percent > 0.0 {
             let met = verdict(score.median_percent <= known.aim_percent);
             out.push_str(&format!(
-                "  aim: median error of all cells at most {} %: {met} with {} %\n",
+                "  target: median error of all cells at most {} %: {met} with {} %\n",
                 known.aim_percent, score.median_percent
             ));
         }
@@ -154,7 +154,8 @@ fn calibration(known: &Calibration) -> String {
 
 fn held_out(score: &Score) -> String {
     format!(
-        "hold-out: the mixes that were not fitted are off {:.2} times as much as the fitted ones (at most {HELD_OUT_LIMIT}: {})",
+        "hold-out: the error of the held-out mixes is {:.2} times that of the fitted ones (at most \
+         {HELD_OUT_LIMIT}: {})",
         score.held_out_ratio(),
         verdict(score.held_out_ratio() <= HELD_OUT_LIMIT)
     )

@@ -37,12 +37,12 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     });
     if !cli.json {
         let mut out = format!("run       {}\n", run.file.id);
-        out.push_str(&format!("journal   {} records, unbroken, SHA-256 {digest}\n", loaded.entries.len()));
+        out.push_str(&format!("journal   {} records, intact, SHA-256 {digest}\n", loaded.entries.len()));
         if let Some(key) = &options.verify_key {
             out.push_str(&format!("signature of {}, valid\n", key.display()));
         }
         if let Some(torn) = loaded.torn {
-            out.push_str(&format!("note      the last record was cut off ({} bytes)\n", torn.bytes));
+            out.push_str(&format!("note      the last record is incomplete ({} bytes)\n", torn.bytes));
         }
         verified.iter().for_each(|test| out.push_str(&text(test)));
         printer::print(&out)?;
@@ -54,8 +54,8 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     let problem = format!(
-        "run {} was judged otherwise than this version ({}) judges it, in {places}: its report shows what \
-         this version says",
+        "run {} was judged differently than this version ({}) judges it, in {places}; its report shows this \
+         version's judgement",
         run.file.id,
         env!("CARGO_PKG_VERSION")
     );
@@ -68,11 +68,11 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize)
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
     let wrong = match kept {
         Ok(bytes) if Digest::of(&bytes).to_string() == origin.sha256 => None,
-        Ok(_) => Some("its SHA-256 is another one".to_owned()),
+        Ok(_) => Some("its SHA-256 differs".to_owned()),
         Err(error) => Some(error.to_string()),
     };
     if let Some(why) = wrong {
-        let text = format!("{} is missing or is not the file that was imported: {why}", path.display());
+        let text = format!("{} is missing or is not the imported file: {why}", path.display());
         return Err(Failure::text(Exit::Run, text).of_run(&run.file.id));
     }
     if cli.json {
@@ -82,19 +82,20 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize)
         }));
     }
     printer::print(&format!(
-        "run       {}\njournal   {records} records, unbroken, SHA-256 {digest}\nimported  {} of {}: its file is unchanged\n",
+        "run       {}\njournal   {records} records, intact, SHA-256 {digest}\nimported  {} of {}: its file \
+         is unchanged\n",
         run.file.id, origin.file, origin.tool
     ))
 }
 
 fn text(test: &Verified) -> String {
-    let ended = if test.ended { " and the verdict" } else { "; the test was cut" };
+    let ended = if test.ended { " and the verdict" } else { "; the test was interrupted" };
     let compared = match test.judgements {
         1 => format!("1 judgement{ended}"),
         count => format!("{count} judgements{ended}"),
     };
     if test.differences.is_empty() {
-        return format!("test      {}: {compared}: this version says the same\n", test.test);
+        return format!("test      {}: {compared}: this version agrees\n", test.test);
     }
     let mut out = format!("test      {}: {compared}: DIFFERENT\n", test.test);
     for difference in &test.differences {

@@ -39,13 +39,13 @@ pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String>
         };
         let job = match section {
             Some(Section::Global) => &mut defaults,
-            Some(Section::Job) => jobs.last_mut().expect("its section made it"),
-            None => return Err(at(format!("{key}: an option in front of the first [section]"))),
+            Some(Section::Job) => jobs.last_mut().expect("its section creates it"),
+            None => return Err(at(format!("{key}: an option before the first [section]"))),
         };
         set(job, key, value).map_err(at)?;
     }
     if jobs.is_empty() {
-        return Err(format!("{name}: no job in it; a job begins with [its name]"));
+        return Err(format!("{name}: contains no job; a job starts with [its name]"));
     }
     Ok(jobs)
 }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named_with_its_line() {
         for (text, wanted) in [
-            ("bs=4k\n", "x.fio:1: bs: an option in front of the first [section]"),
+            ("bs=4k\n", "x.fio:1: bs: an option before the first [section]"),
             ("[a\n", "x.fio:1: [a: a section is"),
             ("[]\n", "x.fio:1: []"),
             ("", "x.fio: no job"),
@@ -85,7 +85,7 @@ mod tests {
             ("[a]\n\nthinktime=5\n", "x.fio:3: thinktime is not offered"),
             ("[a]\nexec_prerun=rm -rf /\n", "x.fio:2: exec_prerun is not offered"),
             ("[a]\nrw=trim\n", "x.fio:2: rw=trim: read, write"),
-            ("[a]\nbs\n", "x.fio:2: bs: a value is missing"),
+            ("[a]\nbs\n", "x.fio:2: bs: missing value"),
             ("[a]\nbs=\n", "x.fio:2: bs="),
             ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: variables"),
             ("include other.fio\n", "x.fio:1: include other.fio"),

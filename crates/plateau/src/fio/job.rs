@@ -121,7 +121,7 @@ impl Job {
             notes.push("offsets are drawn independently, as fio does with norandommap".to_owned());
         }
         if let (Some(seed), false) = (self.seed, self.randrepeat) {
-            notes.push(format!("seed {seed}; randseed={seed} does the same again"));
+            notes.push(format!("seed {seed}; randseed={seed} repeats the same load"));
         }
         notes
     }

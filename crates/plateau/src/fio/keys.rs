@@ -80,78 +80,76 @@ pub const KEYS: &[Key] = &[
     key("iodepth", &[], N, "outstanding I/Os of each clone [1]", |job, text| {
         number(text, 1, 4096).map(|depth| job.iodepth = depth)
     }),
-    key("numjobs", &[], N, "clones of the job, a thread each [1]", |job, text| {
+    key("numjobs", &[], N, "clones of the job, one thread each [1]", |job, text| {
         number(text, 1, 1024).map(|clones| job.numjobs = clones)
     }),
     key(
         "size",
         &[],
         Form::Size,
-        "bytes or percentage of the target that each clone may touch, and moves [what is behind `offset`]",
+        "bytes or percentage of the target that each clone may touch, and transfers [everything after \
+         `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
     key(
         "io_size",
         &["io_limit"],
         Form::Size,
-        "bytes that each clone moves, where that is not `size`",
+        "bytes that each clone transfers, if different from `size`",
         |job, text| size(text).map(|size| job.io_size = Some(size)),
     ),
-    key("loops", &[], N, "times that the amount is moved [1]", |job, text| {
+    key("loops", &[], N, "number of times that the amount is transferred [1]", |job, text| {
         number(text, 1, 65_535).map(|loops| job.loops = loops)
     }),
     key(
         "offset",
         &["start_offset"],
         Form::Size,
-        "where on the target it begins, in bytes or percent [0]",
+        "start offset on the target, in bytes or percent [0]",
         |job, text| size(text).map(|size| job.offset = size),
     ),
     key(
         "offset_increment",
         &[],
         Form::Size,
-        "how far each clone begins behind the one before [0]",
+        "distance between the start offsets of successive clones [0]",
         |job, text| bytes(text).map(|bytes| job.offset_increment = bytes),
     ),
     key(
         "runtime",
         &[],
         Form::Time,
-        "the job ends after this time even if its amount is not done; seconds without a unit",
+        "the job ends after this time even if its amount is incomplete; in seconds if without unit",
         |job, text| time_ns(text).map(|ns| job.runtime_ns = Some(ns)),
     ),
     key(
         "time_based",
         &[],
         Form::Switch,
-        "the job goes on until `runtime` when its amount is done",
+        "the job continues until `runtime` even if its amount is complete",
         |job, text| switch(text).map(|on| job.time_based = on),
     ),
-    key(
-        "ramp_time",
-        &[],
-        Form::Time,
-        "time under load in front of `runtime`, of which nothing counts",
-        |job, text| time_ns(text).map(|ns| job.ramp_ns = ns),
-    ),
+    key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`", |job, text| {
+        time_ns(text).map(|ns| job.ramp_ns = ns)
+    }),
     key(
         "rate_iops",
         &[],
         N,
-        "I/Os per second of each clone, started whether or not earlier ones are back; `READ,WRITE` in a mix",
+        "I/Os per second of each clone, started whether or not earlier ones have completed; `READ,WRITE` in \
+         a mix",
         rate,
     ),
     key(
         "rate_process",
         &[],
         NAME,
-        "`linear`: equal distances, `poisson`: independent arrivals [linear]",
+        "`linear`: equal intervals, `poisson`: independent arrivals [linear]",
         |job, text| {
             job.process = match text {
                 "linear" => Process::Constant,
                 "poisson" => Process::Poisson,
-                _ => return Err("linear and poisson are possible".into()),
+                _ => return Err("only linear and poisson are supported".into()),
             };
             Ok(())
         },
@@ -167,10 +165,11 @@ pub const KEYS: &[Key] = &[
         "norandommap",
         &[],
         Form::Switch,
-        "offsets are drawn independently of each other; this is always so, and without the option a note says it",
+        "offsets are drawn independently of each other; always on, and a note says so if the option is \
+         absent",
         |job, text| {
             if !switch(text)? {
-                return Err("there is no map of blocks that were touched; only 1 is possible".into());
+                return Err("random maps are not supported; only 1 is possible".into());
             }
             job.norandommap = true;
             Ok(())
@@ -183,27 +182,27 @@ pub const KEYS: &[Key] = &[
         "randrepeat",
         &["allrandrepeat"],
         BIT,
-        "same seed, same offsets [1]; 0 draws a seed, and a note says which",
+        "same seed, same offsets [1]; 0 draws a seed, which a note reports",
         |job, text| switch(text).map(|on| job.randrepeat = on),
     ),
     key(
         "ioengine",
         &[],
         NAME,
-        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2` for plain system calls, or `io_uring_cmd` for NVMe \
-         commands [what is lightest]",
+        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2` for plain system calls, or \
+         `io_uring_cmd` for NVMe commands [the cheapest]",
         |job, text| engine(text).map(|engine| job.engine = engine),
     ),
     key("cmd_type", &[], NAME, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
         "nvme" => Ok(()),
-        _ => Err("only nvme is possible".into()),
+        _ => Err("only nvme is supported".into()),
     }),
     key(
         "cpus_allowed",
         &[],
         Form::Word("LIST"),
-        "processors for the threads, such as `0-3,8`; `all`: do not pin [a core \
-        each, near the device, while one is left]",
+        "CPUs for the threads, such as `0-3,8`; `all`: do not pin [one core each, close to the device, while \
+         available]",
         |job, text| {
             job.placement = Some(Placement::CpusAllowed(text.to_owned()));
             Ok(())
@@ -213,7 +212,7 @@ pub const KEYS: &[Key] = &[
         "numa_cpu_nodes",
         &[],
         Form::Word("LIST"),
-        "the same by NUMA nodes; of the two the last one holds",
+        "the same, as NUMA nodes; the last of the two applies",
         |job, text| {
             job.placement = Some(Placement::NumaCpuNodes(text.to_owned()));
             Ok(())
@@ -223,53 +222,47 @@ pub const KEYS: &[Key] = &[
         "cpus_allowed_policy",
         &[],
         NAME,
-        "`split`: a processor for each thread; this is always so while there are enough",
+        "`split`: one CPU for each thread; always on while there are enough",
         |_, text| match text {
             "split" => Ok(()),
-            _ => Err("only split is possible".into()),
+            _ => Err("only split is supported".into()),
         },
     ),
     key(
         "hipri",
         &[],
         Form::Switch,
-        "poll for completions; needs a block device with poll queues, and goes on without where there are none",
+        "poll for completions; needs a block device with poll queues, otherwise continues without polling",
         |job, text| polling(job, text, Polling::Completions),
     ),
     key(
         "sqthread_poll",
         &[],
         Form::Switch,
-        "have a thread of the kernel poll for submissions; it takes a processor; of the two the last one holds",
+        "let a kernel thread poll for submissions; it occupies one CPU; the last of the two applies",
         |job, text| polling(job, text, Polling::Submissions),
     ),
     key(
         "fixedbufs",
         &[],
         Form::Switch,
-        "buffers of io_uring are registered with the kernel; this is always so where it takes them",
+        "io_uring buffers are registered with the kernel; always on if the kernel supports it",
         only_on,
     ),
     key(
         "registerfiles",
         &[],
         Form::Switch,
-        "the file of io_uring is registered with the kernel; this is always so",
+        "the io_uring file is registered with the kernel; always on",
         only_on,
     ),
-    key(
-        "direct",
-        &[],
-        BIT,
-        "past the page cache; this is always so where the file system offers it",
-        only_on,
-    ),
-    key("buffered", &[], BIT, "through the page cache: never", |_, text| {
+    key("direct", &[], BIT, "bypass the page cache; always on if the file system supports it", only_on),
+    key("buffered", &[], BIT, "use the page cache: never", |_, text| {
         if switch(text)? { Err("only 0 is possible".into()) } else { Ok(()) }
     }),
-    key("thread", &[], Form::Switch, "clones are threads; this is always so", only_on),
+    key("thread", &[], Form::Switch, "clones are threads; always on", only_on),
     key("invalidate", &[], BIT, "without effect: nothing is cached", |_, text| switch(text).map(drop)),
-    key("refill_buffers", &[], Form::Switch, "new data for every write; this is always so", only_on),
+    key("refill_buffers", &[], Form::Switch, "new data for every write; always on", only_on),
     key("scramble_buffers", &[], BIT, "without effect: every write has new data", |_, text| {
         switch(text).map(drop)
     }),
@@ -277,30 +270,30 @@ pub const KEYS: &[Key] = &[
         "fallocate",
         &[],
         NAME,
-        "`none`: a file that is made or grows here gets its length and no blocks",
+        "`none`: a file that is created or extended gets its length but no blocks",
         |_, text| match text {
             "none" | "0" => Ok(()),
-            _ => Err("only none is possible".into()),
+            _ => Err("only none is supported".into()),
         },
     ),
-    key("gtod_reduce", &[], BIT, "`0`: every I/O is timed; this is always so", |_, text| {
+    key("gtod_reduce", &[], BIT, "`0`: every I/O is timed; always on", |_, text| {
         if switch(text)? { Err("every I/O is timed; only 0 is possible".into()) } else { Ok(()) }
     }),
-    key("zero_buffers", &[], Form::Switch, "zeros are written", |job, text| {
+    key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)
     }),
     key(
         "buffer_compress_percentage",
         &[],
         P,
-        "share of each block that can be compressed away [0]",
+        "percentage of each block that is compressible [0]",
         |job, text| percent_of(text).map(|percent| job.compress_percent = percent),
     ),
     key(
         "dedupe_percentage",
         &[],
         P,
-        "share of the blocks that are copies of earlier ones [0]",
+        "percentage of the blocks that are copies of earlier ones [0]",
         |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
     ),
     key(
@@ -312,22 +305,18 @@ pub const KEYS: &[Key] = &[
             job.verify = match text {
                 "crc32c" | "crc32c-intel" => true,
                 "0" | "none" => false,
-                _ => return Err("crc32c is possible".into()),
+                _ => return Err("only crc32c is supported".into()),
             };
             Ok(())
         },
     ),
-    key(
-        "do_verify",
-        &[],
-        BIT,
-        "whether what was written is read back at the end of the job [1]",
-        |job, text| switch(text).map(|on| job.do_verify = on),
-    ),
+    key("do_verify", &[], BIT, "whether written data is read back at the end of the job [1]", |job, text| {
+        switch(text).map(|on| job.do_verify = on)
+    }),
     key("group_reporting", &[], Form::Switch, "one result for the jobs of a group", |job, text| {
         switch(text).map(|on| job.group_reporting = on)
     }),
-    key("new_group", &[], Form::Switch, "a new group of results begins", |job, text| {
+    key("new_group", &[], Form::Switch, "start a new group of results", |job, text| {
         switch(text).map(|on| job.new_group = on)
     }),
     key(
@@ -346,16 +335,19 @@ pub const KEYS: &[Key] = &[
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
     let key = known.ok_or_else(|| {
-        format!("{name} is not offered; `plateau load --help` and docs/reference/load.md have the options that are")
+        format!(
+            "{name} is not supported; see `plateau load --help` and docs/reference/load.md for the options \
+             that are"
+        )
     })?;
     let alone = (key.form == Form::Switch).then_some("1");
-    let value = value.or(alone).ok_or_else(|| format!("{name}: a value is missing"))?;
+    let value = value.or(alone).ok_or_else(|| format!("{name}: missing value"))?;
     let problem = |text: String| format!("{name}={value}: {text}");
     if name == "name" && !value.is_empty() {
         value.clone_into(&mut job.name);
     }
     if value.contains('$') {
-        return Err(problem("variables are not replaced; write the value".into()));
+        return Err(problem("variables are not expanded; write the value".into()));
     }
     (key.set)(job, value).map_err(problem)
 }

@@ -31,29 +31,33 @@ impl Job {
     /// Whether its options go together.
     fn check(&self) -> Result<(), String> {
         if self.mix.is_some() && self.reads.is_some() {
-            return Err(format!("rwmixread and rwmixwrite are for mixes, and {} is none", self.pattern));
+            return Err(format!(
+                "rwmixread and rwmixwrite apply to mixes, and {} is not a mix",
+                self.pattern
+            ));
         }
         if self.time_based && self.runtime_ns.is_none() {
             return Err("time_based needs a runtime".into());
         }
         if self.runtime_ns == Some(0) {
-            return Err("a runtime of zero; leave it out for none".into());
+            return Err("a runtime of zero; omit it for none".into());
         }
         if !self.zones.is_empty() && self.access == Access::Sequential {
-            return Err(format!("random_distribution is for random I/O, and {} is none", self.pattern));
+            return Err(format!(
+                "random_distribution applies to random I/O, and {} is not random",
+                self.pattern
+            ));
         }
         if self.zero_buffers && (self.compress_percent > 0 || self.dedupe_percent > 0 || self.verify) {
-            return Err("zero_buffers goes with no other data option".into());
+            return Err("zero_buffers cannot be combined with other data options".into());
         }
         if self.verify && self.dedupe_percent > 0 {
-            return Err(
-                "verify stamps every block, so none can be a copy: leave out dedupe_percentage".into()
-            );
+            return Err("verify stamps every block, so none can be a copy: omit dedupe_percentage".into());
         }
         if self.verify && self.numjobs > 1 && self.offset_increment == 0 {
             return Err(
-                "verify with several clones in one place: each would overwrite what another checks; give \
-                        each its own part by offset_increment"
+                "verify with several clones on the same range: each would overwrite what another checks; \
+                 give each its own range with offset_increment"
                     .into(),
             );
         }
@@ -64,16 +68,16 @@ impl Job {
     fn joined(&self, first: Workload) -> Result<Workload, String> {
         let clones = u64::from(self.numjobs);
         let until = match first.until {
-            Until::AmountBytes(bytes) => {
-                Until::AmountBytes(bytes.checked_mul(clones).ok_or("all clones together move too much")?)
-            }
+            Until::AmountBytes(bytes) => Until::AmountBytes(
+                bytes.checked_mul(clones).ok_or("the total amount of all clones is too large")?,
+            ),
             duration @ Until::DurationNs(_) => duration,
         };
         let arrivals = first.regime.arrivals.map(|one| {
             let per_second = one.per_second.checked_mul(clones as u32);
             per_second
                 .map(|per_second| Arrivals { per_second, ..one })
-                .ok_or("all clones together are too fast")
+                .ok_or("the total rate of all clones is too high")
         });
         let regime = Regime { arrivals: arrivals.transpose()?, ..first.regime };
         Ok(Workload { threads: self.numjobs, until, regime, ..first })
@@ -95,11 +99,12 @@ impl Job {
         let size = self.size.map_or(capacity_bytes - start_bytes, |size| size.of(capacity_bytes));
         if start_bytes.checked_add(size).is_none_or(|end| end > capacity_bytes) {
             return Err(format!(
-                "{size} B from byte {start_bytes} reach beyond the end of the target, which has {capacity_bytes} B"
+                "{size} B from offset {start_bytes} extend beyond the end of the target, which has \
+                 {capacity_bytes} B"
             ));
         }
         let amount = self.io_size.map_or(size, |size| size.of(capacity_bytes));
-        let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too much")?;
+        let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
         let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
         let plain = Workload {
@@ -159,8 +164,8 @@ impl Job {
         let part = u32::from(row.share_percent) * share;
         if !part.is_multiple_of(ALL) {
             return Err(format!(
-                "{} % of {share} % of the I/Os is no whole percentage; choose other shares, or the same sizes for \
-                 reads and writes",
+                "{} % of {share} % of the I/Os is not an integer percentage; choose other shares, or the \
+                 same sizes for reads and writes",
                 row.share_percent
             ));
         }
@@ -182,12 +187,12 @@ impl Job {
             ));
         }
         if !part.is_multiple_of(all) {
-            return Err(format!("rate_iops {reads},{writes} is no whole percentage of reads"));
+            return Err(format!("rate_iops {reads},{writes} is not an integer percentage of reads"));
         }
         let percent = (part / all) as u8;
         match self.mix {
             Some(mix) if mix != percent => {
-                Err(format!("rate_iops {reads},{writes} means {percent} % reads, and not {mix} %"))
+                Err(format!("rate_iops {reads},{writes} means {percent} % reads, not {mix} %"))
             }
             _ => Ok(percent),
         }
@@ -201,7 +206,7 @@ impl Job {
             None => reads + writes,
         };
         if per_second == 0 {
-            return Err(format!("rate_iops says nothing for {}", self.pattern));
+            return Err(format!("rate_iops specifies no rate for {}", self.pattern));
         }
         Ok(Some(Arrivals { per_second, process: self.process }))
     }
@@ -283,19 +288,19 @@ mod tests {
     #[test]
     fn what_does_not_go_together_says_why() {
         for (options, wanted) in [
-            ("rw=read rwmixread=50", "for mixes"),
+            ("rw=read rwmixread=50", "apply to mixes"),
             ("time_based", "needs a runtime"),
             ("runtime=0", "runtime of zero"),
-            ("rw=read random_distribution=zoned:50/50:50/50", "for random I/O"),
+            ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
             ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),
             ("rw=randrw rwmixread=70 rate_iops=100", "700,300"),
             ("rw=randrw rwmixread=70 rate_iops=100,100", "700,300"),
-            ("rw=randrw rate_iops=1000,333", "no whole percentage"),
-            ("rw=randrw rwmixread=33 bssplit=4k/50:8k/50,4k", "no whole percentage"),
+            ("rw=randrw rate_iops=1000,333", "not an integer percentage"),
+            ("rw=randrw rwmixread=33 bssplit=4k/50:8k/50,4k", "not an integer percentage"),
             ("size=2g", "beyond the end of the target"),
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
-            ("rw=randwrite rate_iops=100,", "says nothing"),
+            ("rw=randwrite rate_iops=100,", "specifies no rate"),
         ] {
             let error = streams(options).expect_err(wanted);
             assert!(error.contains(wanted), "{options}: {error}");

@@ -15,10 +15,12 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
 pub fn filename(job: &mut Job, text: &str) -> Result<(), String> {
     let plain = text.replace("\\:", "\n");
     if text.is_empty() {
-        return Err("the name of a target is missing".into());
+        return Err("missing target name".into());
     }
     if !text.starts_with("sim:") && plain.contains(':') {
-        return Err("one target per job is possible; write several jobs (\\: is a colon in a name)".into());
+        return Err(
+            "only one target per job is supported; write several jobs (\\: is a colon in a name)".into()
+        );
     }
     job.filename = Some(plain.replace('\n', ":"));
     Ok(())
@@ -37,7 +39,7 @@ const PATTERNS: &[(&str, Access, Option<u8>)] = &[
 pub fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
     let known = PATTERNS.iter().find(|row| row.0 == text).ok_or_else(|| {
         let names: Vec<_> = PATTERNS.iter().map(|row| row.0).collect();
-        format!("{} are possible", names.join(", "))
+        format!("supported: {}", names.join(", "))
     })?;
     text.clone_into(&mut job.pattern);
     (job.access, job.reads) = (known.1, known.2);
@@ -51,19 +53,19 @@ fn two(text: &str) -> Result<[Option<&str>; 2], String> {
     match parts[..] {
         [both] => Ok([some(both); 2]),
         [read, write] | [read, write, _] => Ok([some(read), some(write)]),
-        _ => Err("at most three values are possible".into()),
+        _ => Err("at most three values are supported".into()),
     }
 }
 
 fn block_bytes(text: &str) -> Result<u32, String> {
-    let bytes = u32::try_from(bytes(text)?).map_err(|_| "it is below 4g".to_owned())?;
-    if bytes == 0 || bytes > 1 << 30 { Err("1 to 1g is possible".into()) } else { Ok(bytes) }
+    let bytes = u32::try_from(bytes(text)?).map_err(|_| "it must be below 4g".to_owned())?;
+    if bytes == 0 || bytes > 1 << 30 { Err("it must be from 1 to 1g".into()) } else { Ok(bytes) }
 }
 
 pub fn block_size(job: &mut Job, text: &str) -> Result<(), String> {
     let sizes = two(text)?;
     if sizes == [None; 2] {
-        return Err("a size is missing".into());
+        return Err("missing size".into());
     }
     for (blocks, size) in job.blocks.iter_mut().zip(sizes) {
         if let Some(size) = size {
@@ -76,7 +78,7 @@ pub fn block_size(job: &mut Job, text: &str) -> Result<(), String> {
 pub fn block_split(job: &mut Job, text: &str) -> Result<(), String> {
     let splits = two(text)?;
     if splits == [None; 2] {
-        return Err("sizes are missing".into());
+        return Err("missing sizes".into());
     }
     for (blocks, split) in job.blocks.iter_mut().zip(splits) {
         if let Some(split) = split {
@@ -89,7 +91,7 @@ pub fn block_split(job: &mut Job, text: &str) -> Result<(), String> {
 fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
     let entries: Vec<&str> = text.split(':').collect();
     if entries.len() > 100 {
-        return Err("at most 100 sizes are possible".into());
+        return Err("at most 100 sizes are supported".into());
     }
     let (mut sizes, mut given) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -120,9 +122,9 @@ pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
     }
     let zones = text
         .strip_prefix("zoned:")
-        .ok_or_else(|| "random and zoned:ACCESS/SIZE:.. are possible".to_owned())?;
+        .ok_or_else(|| "only random and zoned:ACCESS/SIZE:.. are supported".to_owned())?;
     if zones.contains(',') {
-        return Err("one set of zones for reads and writes is possible".into());
+        return Err("only one set of zones for both reads and writes is supported".into());
     }
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for zone in zones.split(':') {

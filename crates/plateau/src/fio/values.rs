@@ -38,13 +38,14 @@ const TIME_UNITS: &[(&str, u64)] = &[
 /// Bytes: `4096`, `4k`, `1m`, `0x1000`; powers of 1024, as fio has it (its `kb_base=1024`).
 pub fn bytes(text: &str) -> Result<u64, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        return u64::from_str_radix(digits, 16).map_err(|_| "it is no number".to_owned());
+        return u64::from_str_radix(digits, 16).map_err(|_| "not a number".to_owned());
     }
     let (number, unit) = split(text)?;
     let unit = unit.to_ascii_lowercase();
     if unit.len() > 1 && unit.contains('i') {
         return Err(format!(
-            "fio takes {text} for powers of 1000 or of 1024, by version and option; write k, m, g or t"
+            "depending on version and option, fio reads {text} as powers of 1000 or of 1024; write k, m, g \
+             or t"
         ));
     }
     let unit = if unit.len() == 2 { unit.strip_suffix('b').unwrap_or(&unit) } else { &unit };
@@ -73,13 +74,15 @@ pub fn size(text: &str) -> Result<Size, String> {
 /// A whole percentage, 0 to 100.
 pub fn percent_of(text: &str) -> Result<u8, String> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse::<u8>().ok();
-    percent.filter(|percent| *percent <= 100).ok_or_else(|| "0 to 100 is possible".to_owned())
+    percent.filter(|percent| *percent <= 100).ok_or_else(|| "it must be from 0 to 100".to_owned())
 }
 
 /// A whole number from `least` to `most`.
 pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, String> {
     let known = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-    known.and_then(|number| T::try_from(number).ok()).ok_or_else(|| format!("{least} to {most} is possible"))
+    known
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| format!("it must be from {least} to {most}"))
 }
 
 /// A switch; without a value it is on.
@@ -87,7 +90,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" | "yes" => Ok(true),
         "0" | "false" | "no" => Ok(false),
-        _ => Err("0 and 1 are possible".into()),
+        _ => Err("it must be 0 or 1".into()),
     }
 }
 
@@ -99,7 +102,7 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "libaio" => Engine::Libaio,
         "psync" | "sync" | "pvsync" | "pvsync2" => Engine::Threads,
         _ => {
-            return Err("io_uring, io_uring_cmd, libaio, psync, sync, pvsync and pvsync2 are possible".into());
+            return Err("supported: io_uring, io_uring_cmd, libaio, psync, sync, pvsync and pvsync2".into());
         }
     })
 }
@@ -109,27 +112,27 @@ pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     let sum: u32 = given.iter().flatten().map(|share| u32::from(*share)).sum();
     let blanks = given.iter().filter(|share| share.is_none()).count() as u32;
     if sum > 100 || (blanks == 0 && sum != 100) {
-        return Err(format!("the shares come to {sum} %, not 100"));
+        return Err(format!("the shares add up to {sum} % instead of 100"));
     }
     let rest = 100 - sum;
     if blanks > 0 && (!rest.is_multiple_of(blanks) || rest == 0) {
-        return Err(format!("{rest} % are left for {blanks} shares; write whole percentages"));
+        return Err(format!("{rest} % are left for {blanks} shares; write integer percentages"));
     }
     Ok(given.iter().map(|share| share.unwrap_or((rest / blanks.max(1)) as u8)).collect())
 }
 
 fn split(text: &str) -> Result<(u64, &str), String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number = text[..digits].parse::<u64>().map_err(|_| "it is no whole number".to_owned())?;
+    let number = text[..digits].parse::<u64>().map_err(|_| "not an integer".to_owned())?;
     if text[digits..].starts_with('.') {
-        return Err("fio drops what stands behind the point; write a whole number".into());
+        return Err("fio ignores decimal places here; write an integer".into());
     }
     Ok((number, &text[digits..]))
 }
 
 fn scaled(number: u64, unit: &str, units: &[(&str, u64)], possible: &str) -> Result<u64, String> {
     let known = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| possible.to_owned())?;
-    number.checked_mul(known.1).ok_or_else(|| "it is too large".to_owned())
+    number.checked_mul(known.1).ok_or_else(|| "too large".to_owned())
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub fn text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -
     }
     if counted.left_out > 0 {
         let share = percent(counted.left_out, direction.ios);
-        out.push_str(&format!("       {:<24} {share:>7} %\n", "the slowest, without time"));
+        out.push_str(&format!("       {:<24} {share:>7} %\n", "the slowest, without times"));
     }
     out
 }
@@ -163,7 +163,7 @@ mod tests {
         values.extend([40_000_000, 41_000_000, 7_000_000_000]);
         let slow = direction(values);
         let scaled = text("read", &slow, 1.0, false);
-        assert!(scaled.contains("max n/a") && scaled.contains("the slowest, without time"), "{scaled}");
+        assert!(scaled.contains("max n/a") && scaled.contains("the slowest, without times"), "{scaled}");
         assert!(scaled.contains("2,000 to 5,000 us") && !scaled.contains("20,000 to 50,000"), "{scaled}");
         let real = text("read", &slow, 1.0, true);
         assert!(real.contains("max 7,000,000.0") && real.contains("5,000,000 to 10,000,000 us"), "{real}");

@@ -91,7 +91,7 @@ impl Shared {
         let others = living(&self.folder);
         if others > 0 {
             printer::tell_line(&format!(
-                "settings of the host stay as they are: {others} other {} them",
+                "host settings are left unchanged: {others} other {} them",
                 if others == 1 { "run needs" } else { "runs need" }
             ));
             return Ok(Vec::new());
@@ -100,7 +100,7 @@ impl Shared {
         for tuning in &all {
             match tuning.undo() {
                 Ok(()) => restored.push(tuning.clone()),
-                Err(error) => printer::tell_line(&format!("{error}; the next run tries again")),
+                Err(error) => printer::tell_line(&format!("{error}; the next run will try again")),
             }
         }
         let rest: Vec<Tuning> = all.into_iter().filter(|tuning| !restored.contains(tuning)).collect();
@@ -118,7 +118,7 @@ fn restore_if_nobody_lives(folder: &OwnedFolder, known: &KnownSettings) -> Done 
     let rest: Vec<Tuning> = all.iter().filter(|tuning| !is_undone(tuning)).cloned().collect();
     write(folder, &rest)?;
     if rest.len() < all.len() {
-        printer::tell_line("restored settings of the host, which earlier runs had left changed");
+        printer::tell_line("restored host settings that earlier runs had left changed");
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     );
     let header = TestHeader { phases, ..header };
     Outcome {
-        purpose: "show IOPS and response times over demand intensity, and which demand serves a host best"
+        purpose: "show IOPS and response times over demand intensity, and the demand that serves a host best"
             .into(),
         outline: outline(seen),
         header: header.judged(converged, complete, seen.history.window().first()),
@@ -95,8 +95,9 @@ fn phases(seen: &Seen, preconditioned: String, varied: String) -> Phases {
 
 fn outline(seen: &Seen) -> String {
     format!(
-        "purge; write at TC 32 QD 32 until a minute of every {ROUND_MINUTES} is steady; {} over 7 x 7 TC and QD \
-         from high to low until TC 32 QD 32 is steady; histograms at the Max, Mid and Min IOPS points",
+        "purge; write at TC 32 QD 32 until one minute out of every {ROUND_MINUTES} is steady; {} over 7 x 7 \
+         TC and QD from high to low until TC 32 QD 32 is steady; histograms at the Max, Mid and Min IOPS \
+         points",
         seen.pattern.name(seen.pattern.read_percent)
     )
 }
@@ -118,12 +119,13 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     }
     if seen.chosen.is_some_and(|chosen| chosen.all_slow) {
         notes.push(format!(
-            "no point has an average response time below {RESPONSE_LIMIT_MS} ms: Max is the one with the lowest"
+            "no point has an average response time below {RESPONSE_LIMIT_MS} ms, so Max is the point with \
+             the lowest one"
         ));
     }
     if !complete {
         notes.push(format!(
-            "NOT COMPLETE: {} rounds of preconditioning, {} of demand variation, {} histograms are finished",
+            "NOT COMPLETE: completed {} rounds of preconditioning, {} of demand variation and {} histograms",
             seen.precondition.rounds.len(),
             seen.rounds.len(),
             seen.histograms.iter().filter(|drawn| drawn.segment.is_some()).count()
@@ -243,12 +245,14 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     };
     let measured = means.iter().any(|point| point.processor_percent.is_some());
     let remark = match (context.target.kind, measured) {
-        (TargetKind::Simulated, _) => "A simulated drive loads no host, so there is nothing to show.",
-        (_, true) => {
-            "Processor time of the threads of the load, inside and outside of the kernel, over the time of all \
-             processors; other work of the host is not in it."
+        (TargetKind::Simulated, _) => {
+            "A simulated drive puts no load on the host, so there is nothing to show."
         }
-        (_, false) => "No cell was measured, or its record has no processor time.",
+        (_, true) => {
+            "CPU time of the load threads, in user space and in the kernel, as a share of all CPUs; other \
+             activity of the host is not included."
+        }
+        (_, false) => "No cell was measured, or its record contains no CPU time.",
     };
     let mut page = Page::of("System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
     page.remarks.push(remark.into());

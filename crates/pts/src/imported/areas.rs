@@ -48,7 +48,7 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
     }
     for block_bytes in view.sizes() {
         let value = |read_percent| view.mean(Spot { block_bytes, read_percent }, measure);
-        let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || "not told".into()));
+        let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || "not given".into()));
         rows.push(Row { name: kib(u64::from(block_bytes)), cells: cells.collect() });
     }
     let table = Table {

@@ -14,7 +14,7 @@ use crate::response::{self, Percentile};
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
-    purpose: "loads of a load generator, each by itself",
+    purpose: "loads of a load generator, one by one",
     tracked: None,
     pages,
     figures: |view| {
@@ -75,7 +75,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         let part = if sheets > 1 { format!(" ({} of {sheets})", index + 1) } else { String::new() };
         pages.push(Page::of(&format!("Jobs - Tabular Data{part}"), Exhibit::Table(rates(some))));
         let mut page = Page::of(&format!("Jobs - Response Times{part}"), Exhibit::Table(times(some)));
-        page.remarks.push("n/a: not told, or fewer than ten I/Os lie beyond the percentile.".into());
+        page.remarks.push("n/a: not given, or fewer than ten I/Os lie beyond the percentile.".into());
         pages.push(page);
     }
     let histograms = readings.iter().filter_map(|reading| Some((reading, reading.times.as_ref()?)));
@@ -101,7 +101,7 @@ fn rates(readings: &[Reading]) -> Table {
     Table {
         heading: "IOPS and Throughput".into(),
         row_heading: "Job".into(),
-        column_heading: "Reads and writes together".into(),
+        column_heading: "Reads and writes combined".into(),
         columns: vec!["IOPS".into(), "MB/s".into()],
         rows: readings.iter().map(row).collect(),
         decimals: 1,

@@ -53,7 +53,7 @@ pub(super) const THROUGHPUT_128: Kind = Kind {
 pub(super) const LATENCY: Kind = Kind {
     name: "lat",
     title: "Latency",
-    purpose: "response times of one I/O at a time, as another tool measured them",
+    purpose: "response times at one outstanding I/O, as another tool measured them",
     tracked: Some(|view| tracked(view, FOUR_KIB, average)),
     pages: latency_pages,
     figures: |view| {
@@ -218,7 +218,7 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
     let mut tables = vec![Exhibit::Table(table(view, "Throughput (MB/s)", 1, megabytes, Over::Mean))];
     let mut remarks = vec![view.mean_remark()];
     if view.origin.tool.starts_with("TKperf") {
-        let heading = "Throughput (MiB/s; TKperf prints these and calls them MB/s)";
+        let heading = "Throughput (MiB/s; TKperf prints these as MB/s)";
         tables.push(Exhibit::Table(table(view, heading, 3, mebibytes, Over::Mean)));
         remarks.push("1 MiB/s = 1.048576 MB/s.".into());
     }
@@ -247,7 +247,7 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
             Exhibit::Table(table(view, "Average Response Time (ms)", 3, average, Over::Mean)),
             Exhibit::Table(table(view, "Maximum Response Time (ms)", 3, maximum, Over::Largest)),
         ],
-        remarks: vec![format!("{} Maxima are the largest of all.", view.mean_remark())],
+        remarks: vec![format!("{} Maxima are the largest over all of them.", view.mean_remark())],
     });
     pages.push(columns(view, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average, Over::Mean));
     pages.push(columns(
@@ -268,7 +268,7 @@ fn table(view: &View<'_>, heading: &str, decimals: usize, measure: Measure, over
             .iter()
             .map(|&read_percent| {
                 let value = over.of(view, Spot { block_bytes, read_percent }, measure);
-                Cell::of(value, false, || "not told".into())
+                Cell::of(value, false, || "not given".into())
             })
             .collect(),
     };

@@ -100,6 +100,6 @@ fn table(view: &View<'_>) -> Page {
         decimals: 2,
     };
     let mut page = Page::of("WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
-    page.remarks.push("Drive fills are worked out: amount written / user capacity.".into());
+    page.remarks.push("Drive fills are calculated: amount written / user capacity.".into());
     page
 }

@@ -69,7 +69,7 @@ fn notes(context: &Context<'_>, seen: &Seen<'_>, means: &[Mean], complete: bool)
     let mut notes = Vec::new();
     if !complete {
         notes.push(match seen.rounds.len() {
-            0 => "NOT COMPLETE: no round is finished, so there are no figures yet".into(),
+            0 => "NOT COMPLETE: no round is complete, so there are no figures yet".into(),
             _ => format!("NOT COMPLETE: figures are those of rounds {}", seen.result_names()),
         });
     } else if !seen.tracked.is_empty() && seen.steady.is_none() {
@@ -87,7 +87,7 @@ fn notes(context: &Context<'_>, seen: &Seen<'_>, means: &[Mean], complete: bool)
 
 fn header(context: &Context<'_>, seen: &Seen<'_>) -> TestHeader {
     let purge = match (seen.test.purge, &seen.purge) {
-        (false, _) => "none: it goes on with the drive as it is".to_owned(),
+        (false, _) => "none: it uses the drive as it is".to_owned(),
         (true, None) => "not yet".into(),
         (true, Some(purged)) => purged.method.clone(),
     };
@@ -115,7 +115,7 @@ fn header(context: &Context<'_>, seen: &Seen<'_>) -> TestHeader {
         requirement: REQUIREMENT,
         purge,
         workload_independent: written,
-        workload_dependent: "Own loop".into(),
+        workload_dependent: "Custom loop".into(),
         threads: largest.map_or(base.threads, |demand| demand.threads),
         queue_depth: largest.map_or(base.queue_depth, |demand| demand.queue_depth),
         phases,
@@ -160,7 +160,7 @@ fn outline(context: &Context<'_>, seen: &Seen<'_>) -> String {
     let time = cell.map_or_else(String::new, |cell| {
         let ramp = match cell.ramp_ns {
             0 => String::new(),
-            ns => format!(" behind {} that do not count", span(context.scaled_ns(ns))),
+            ns => format!(" after {} that do not count", span(context.scaled_ns(ns))),
         };
         format!("{}{ramp}", span(context.scaled_ns(cell.run_ns)))
     });
@@ -320,12 +320,13 @@ fn knee_page(means: &[Mean]) -> Page {
         items.push((format!("{name}, highest"), point(&knee.highest)));
     }
     let proposed =
-        proposal(&knees).map_or_else(|| "too little was measured".into(), |point| demand_name(point.demand));
+        proposal(&knees).map_or_else(|| "not enough measurements".into(), |point| demand_name(point.demand));
     items.push(("Proposed TC and QD".into(), proposed));
     let facts = Facts { heading: "Knee over demand".into(), items };
     let mut remarks = vec![
-        "Knee: the highest IOPS for each ms of average response time. In front of it twice the outstanding I/Os bring \
-         more than 1.41 times the IOPS, behind it less. Proposed is the knee of the load that needs most."
+        "Knee: the point with the most IOPS per ms of average response time. Below it, doubling the \
+         outstanding I/Os yields more than 1.41 times the IOPS, above it less. The proposal is the knee of \
+         the load that needs the most outstanding I/Os."
             .into(),
     ];
     let mut shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);

@@ -55,10 +55,10 @@ pub fn read_all(complaints: &mut Complaints<'_>, tests: &DeTable<'_>) -> Vec<Fou
 fn wrong_name(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > MOST_LETTERS || !name.chars().all(plain) {
-        return Some(format!("a name is of small letters, digits and -, {MOST_LETTERS} at most"));
+        return Some(format!("a name consists of lowercase letters, digits and -, {MOST_LETTERS} at most"));
     }
     let taken = TESTS.iter().any(|test| test.name == name || test.family == name);
-    taken.then(|| format!("'{name}' is a test of the PTS; give it another name"))
+    taken.then(|| format!("'{name}' is a PTS test; choose another name"))
 }
 
 fn read(
@@ -96,7 +96,7 @@ impl Draft {
         let rounds = self.rounds.unwrap_or(OwnRounds::Fixed(1));
         let average = self.average(rounds, &tracked)?;
         if self.finds_knee && cells.len() < 3 {
-            return Err(("find-knee", "a knee is looked for among at least three cells".into()));
+            return Err(("find-knee", "finding a knee takes at least three cells".into()));
         }
         Ok(OwnTest {
             name: name.into(),
@@ -120,10 +120,10 @@ impl Draft {
         }
         let mixed = self.rw.iter().any(|(_, read)| read.is_none());
         if mixed && self.mixes.is_empty() {
-            return Err(("rwmixread", "is missing: rw and randrw need shares of reads".into()));
+            return Err(("rwmixread", "is missing: rw and randrw need percentages of reads".into()));
         }
         if !mixed && !self.mixes.is_empty() {
-            return Err(("rwmixread", "is for rw and randrw; no such load is in rw".into()));
+            return Err(("rwmixread", "applies only to rw and randrw, and rw lists neither".into()));
         }
         let of = |(access, read): &(Access, Option<u8>)| -> Vec<(Access, u8)> {
             read.map_or_else(|| self.mixes.clone(), |read| vec![read])
@@ -137,7 +137,7 @@ impl Draft {
     fn loops(&self) -> Result<Vec<Loop>, Contradiction> {
         let apart = !self.tc.is_empty() || !self.qd.is_empty();
         if apart && !self.demands.is_empty() {
-            return Err(("demand", "stands in place of tc and qd; leave them out".into()));
+            return Err(("demand", "replaces tc and qd; remove them".into()));
         }
         let standard = match self.demands.is_empty() {
             true => vec![Loop::Rw, Loop::Bs, Loop::Tc, Loop::Qd],
@@ -149,7 +149,7 @@ impl Draft {
         let word =
             |wanted: &Loop| ORDER.iter().find(|(_, known)| known == wanted).map_or("", |(word, _)| word);
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
-            return Err(("order", format!("\"{}\" is no loop of this test", word(strange))));
+            return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
         // A loop that is not named has one value or is the innermost.
         let rest = standard.into_iter().filter(|one| !self.order.contains(one));
@@ -173,12 +173,12 @@ impl Draft {
         for one in self.loops()? {
             cells = cells.iter().flat_map(|cell| self.varied(*cell, one, &loads)).collect();
             if cells.len() > MOST_CELLS {
-                return Err(("rw", format!("its loops make more than {MOST_CELLS} cells a round")));
+                return Err(("rw", format!("its loops make more than {MOST_CELLS} cells per round")));
             }
         }
         let total_ns: u128 = cells.iter().map(|cell| u128::from(cell.run_ns + cell.ramp_ns)).sum();
         if total_ns > u128::from(SECOND_NS) * 86_400 * 30 {
-            return Err(("runtime", "a round of more than 30 days".into()));
+            return Err(("runtime", "a round would take more than 30 days".into()));
         }
         Ok(cells)
     }
@@ -210,11 +210,11 @@ impl Draft {
             let fits = |cell: &&OwnCell| wanted.is(cell);
             match cells.iter().filter(fits).count() {
                 1 => all.extend(cells.iter().position(|cell| wanted.is(cell)).map(|place| place as u32)),
-                0 => return Err(("track", "there is no such cell in the loops".into())),
+                0 => return Err(("track", "no cell of the loops matches".into())),
                 many => {
                     return Err((
                         "track",
-                        format!("{many} cells are like that; say rw, rwmixread, bs, tc or qd, too"),
+                        format!("{many} cells match; also specify rw, rwmixread, bs, tc or qd"),
                     ));
                 }
             }
@@ -223,8 +223,8 @@ impl Draft {
             (Some(OwnRounds::UntilSteady), 1) => Ok(vec![0]),
             (Some(OwnRounds::UntilSteady), _) if all.is_empty() => Err((
                 "track",
-                "is missing: of several cells, say which decides steady state, such as \
-                 track = { rw = \"randwrite\", bs = \"4KiB\" }"
+                "is missing: specify which of the cells decides steady state, such as track = { rw = \
+                 \"randwrite\", bs = \"4KiB\" }"
                     .into(),
             )),
             _ => Ok(all),
@@ -238,13 +238,10 @@ impl Draft {
         };
         let rounds = self.average.unwrap_or(most);
         if rounds > most {
-            return Err((
-                "average",
-                format!("{rounds} of {most} rounds; {most} is the nearest possible number"),
-            ));
+            return Err(("average", format!("{rounds} of {most} rounds; at most {most} is possible")));
         }
         if self.from_steady && (tracked.is_empty() || most < WINDOW_ROUNDS as u32) {
-            let text = "\"steady\" needs track, and at least five rounds";
+            let text = "\"steady\" requires track and at least five rounds";
             return Err(("average-from", text.into()));
         }
         Ok(OwnAverage { rounds, from_steady: self.from_steady })

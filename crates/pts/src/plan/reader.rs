@@ -55,17 +55,17 @@ struct Draft {
 const PLAN: &[Key<Draft>] = &[
     Key {
         name: "title",
-        about: "name of the plan as printed",
+        about: "name of the plan, as printed",
         set: |draft, value| value.text().map(|text| draft.title = Some(text)),
     },
     Key {
         name: "about",
-        about: "what it is for, in a line",
+        about: "what it is for, in one line",
         set: |draft, value| value.text().map(|text| draft.about = Some(text)),
     },
     Key {
         name: "not-pts",
-        about: "why nothing in it is a result of the PTS, also of its PTS tests; printed on each page",
+        about: "why none of its results, including those of PTS tests, is a PTS result; printed on each page",
         set: |draft, value| value.text().map(|text| draft.not_pts = Some(text)),
     },
     Key {
@@ -80,7 +80,7 @@ const PLAN: &[Key<Draft>] = &[
     },
     Key {
         name: "tests",
-        about: "tests in their order: PTS tests and own ones; without it all own tests in the order of the file",
+        about: "tests to run, in order: PTS tests and custom ones; default: all custom tests in file order",
         set: |draft, value| {
             for item in value.list()? {
                 draft.tests.push((item.text()?, item.at()));
@@ -103,12 +103,12 @@ const PUBLISHER: &[Key<Publisher>] = &[
     },
     Key {
         name: "notes",
-        about: "special notes for the first page: a text or a list of them",
+        about: "special notes for the first page: a string or an array of strings",
         set: |publisher, value| value.each(Value::text).map(|notes| publisher.notes = notes),
     },
     Key {
         name: "logo",
-        about: "PNG or JPEG file of at most 1 MiB, by its path from the folder of the plan",
+        about: "PNG or JPEG file of up to 1 MiB; path relative to the plan's directory",
         set: |publisher, value| value.text().map(|text| publisher.logo = Some(text)),
     },
 ];
@@ -126,32 +126,32 @@ const SETTINGS: &[Key<PlanSettings>] = &[
     },
     Key {
         name: "cell-seconds",
-        about: "seconds per cell; all other times of a run shrink and grow with it",
+        about: "seconds per cell; all other durations of a run scale with it",
         set: |settings, value| value.number(&limits::CELL_SECONDS).map(|s| settings.cell_seconds = Some(s)),
     },
     Key {
         name: "max-rounds",
-        about: "rounds after which a test without steady state ends, 5 to 25",
+        about: "rounds after which a test ends without steady state, 5 to 25",
         set: |settings, value| value.whole(&limits::ROUNDS).map(|n| settings.max_rounds = Some(n)),
     },
     Key {
         name: "keep-going",
-        about: "true: go on behind 25 rounds until steady state, for at most 100",
+        about: "true: continue after 25 rounds until steady state, for at most 100",
         set: |settings, value| value.flag().map(|flag| settings.keep_going = flag),
     },
     Key {
         name: "precondition",
-        about: "preconditioning of PTS tests in multiples of the capacity, 1 to 10",
+        about: "preconditioning of PTS tests, in multiples of the capacity, 1 to 10",
         set: |settings, value| value.whole(&limits::CAPACITIES).map(|n| settings.precondition = Some(n)),
     },
     Key {
         name: "pc-ar",
-        about: "share of the LBA space that preconditioning touches, in percent (PC AR)",
+        about: "percentage of the LBA space that preconditioning touches (PC AR)",
         set: |settings, value| value.whole(&limits::PC_AR).map(|percent| settings.pc_ar = Some(percent)),
     },
     Key {
         name: "test-ar",
-        about: "share of the LBA space that the test touches, in percent (Test AR)",
+        about: "percentage of the LBA space that the test touches (Test AR)",
         set: |settings, value| value.whole(&limits::TEST_AR).map(|percent| settings.test_ar = Some(percent)),
     },
     Key {
@@ -170,20 +170,21 @@ const SETTINGS: &[Key<PlanSettings>] = &[
     },
     Key {
         name: "ar-segments",
-        about: "pieces that the AR amount is split into (AR Segments)",
+        about: "number of segments of the AR amount (AR Segments)",
         set: |settings, value| {
-            let limit = limits::Limit { range: 1..=u32::MAX, why: "an amount has a segment" };
+            let limit = limits::Limit { range: 1..=u32::MAX, why: "an AR amount needs a segment" };
             value.whole(&limit).map(|n| settings.ar_segments = Some(n))
         },
     },
     Key {
         name: "composite-fits-sectors",
-        about: "true: ECW and CBW on devices with large sectors use the smallest possible I/Os in place of smaller ones",
+        about: "true: on devices with large sectors, ECW and CBW use the smallest possible I/Os instead of \
+                smaller ones",
         set: |settings, value| value.flag().map(|flag| settings.composite_fits_sectors = flag),
     },
     Key {
         name: "seed",
-        about: "seed of every offset, mix and buffer, and of a simulated drive",
+        about: "seed of all offsets, mixes and buffers, and of a simulated drive",
         set: |settings, value| value.seed().map(|seed| settings.seed = Some(seed)),
     },
     Key {
@@ -198,17 +199,17 @@ const SETTINGS: &[Key<PlanSettings>] = &[
     },
     Key {
         name: "sim-fault",
-        about: "simulated drives: a fault to inject, or a list of them",
+        about: "simulated drives: a fault to inject, or an array of faults",
         set: |settings, value| value.each(Value::text).map(|faults| settings.sim_faults = faults),
     },
     Key {
         name: "purge-method",
-        about: "purge by this method, as `plateau info` names it",
+        about: "purge method, as listed by `plateau info`",
         set: |settings, value| value.text().map(|text| settings.purge_method = Some(text)),
     },
     Key {
         name: "verify-purge",
-        about: "true: write samples before each purge and look for them after",
+        about: "true: write samples before each purge and look for them afterwards",
         set: |settings, value| value.flag().map(|flag| settings.verify_purge = flag),
     },
     Key {
@@ -221,32 +222,33 @@ const SETTINGS: &[Key<PlanSettings>] = &[
     },
     Key {
         name: "tune",
-        about: "true: set scheduler, merging, statistics, throttling and governor for the run, and put them back after",
+        about: "true: set scheduler, merging, statistics, throttling and governor for the run, and restore \
+                them afterwards",
         set: |settings, value| value.flag().map(|flag| settings.tune = flag),
     },
     Key {
         name: "lba-format",
-        about: "NVMe: number of the LBA format during the run, as `plateau info` has it",
+        about: "NVMe: number of the LBA format during the run, as listed by `plateau info`",
         set: |settings, value| {
             value.whole(&limits::LBA_FORMAT).map(|number| settings.lba_format = Some(number))
         },
     },
     Key {
         name: "cpus_allowed",
-        about: "processors for the threads of the load, such as \"0-3,8\"; \"all\": do not pin",
+        about: "CPUs for the load threads, such as \"0-3,8\"; \"all\": do not pin",
         set: |settings, value| value.text().map(|text| settings.cpus_allowed = Some(text)),
     },
     Key {
         name: "numa_cpu_nodes",
-        about: "the same by NUMA nodes",
+        about: "the same, as NUMA nodes",
         set: |settings, value| value.text().map(|text| settings.numa_cpu_nodes = Some(text)),
     },
 ];
 
 /// What belongs to a command line and never to a plan, and why.
 const NEVER: &[(&str, &str)] = &[
-    ("erase", "a plan cannot confirm that data is lost: type --erase with each run"),
-    ("target", "a plan is for any drive: name the target on the command line"),
+    ("erase", "a plan cannot confirm the loss of data; type --erase for each run"),
+    ("target", "a plan names no target; name it on the command line"),
 ];
 
 /// Everything that is wrong with a text.
@@ -297,8 +299,8 @@ impl Complaints<'_> {
     ) {
         let told = NEVER.iter().find(|(word, _)| word == name.get_ref()).map(|(_, why)| (*why).to_owned());
         let text = told.unwrap_or_else(|| match nearest(name.get_ref(), known.clone()) {
-            Some(meant) => format!("there is no such key; did you mean '{meant}'?"),
-            None => format!("there is no such key; there are {}", known.collect::<Vec<_>>().join(", ")),
+            Some(meant) => format!("unknown key; did you mean '{meant}'?"),
+            None => format!("unknown key; available keys: {}", known.collect::<Vec<_>>().join(", ")),
         });
         self.add(name.span().start, key, text);
     }
@@ -396,7 +398,11 @@ fn contradictions(complaints: &mut Complaints<'_>, table: &DeTable<'_>, settings
 fn order(complaints: &mut Complaints<'_>, draft: &Draft, own: &[own::Found]) -> Vec<String> {
     if draft.tests.is_empty() {
         if own.is_empty() && complaints.all.is_empty() {
-            complaints.add(0, "tests", "names no test, and there is no own one; such as tests = [\"iops\"]");
+            complaints.add(
+                0,
+                "tests",
+                "no tests listed and no custom test defined; add some, such as tests = [\"iops\"]",
+            );
         }
         return own.iter().map(|(name, _, _)| name.clone()).collect();
     }
@@ -410,11 +416,11 @@ fn order(complaints: &mut Complaints<'_>, draft: &Draft, own: &[own::Found]) -> 
             let known: Vec<&str> = known.chain(own.iter().map(|(name, _, _)| name.as_str())).collect();
             let text = match nearest(name, known.iter().copied()) {
                 Some(meant) => format!("no test '{name}'; did you mean '{meant}'?"),
-                None => format!("no test '{name}'; there are {}", known.join(", ")),
+                None => format!("no test '{name}'; available tests: {}", known.join(", ")),
             };
             complaints.add(at.start, "tests", text);
         } else if tests.contains(name) {
-            complaints.add(at.start, "tests", format!("'{name}' is there twice"));
+            complaints.add(at.start, "tests", format!("duplicate test '{name}'"));
         }
         tests.push(name.clone());
     }
@@ -422,7 +428,7 @@ fn order(complaints: &mut Complaints<'_>, draft: &Draft, own: &[own::Found]) -> 
         complaints.add(
             at.start,
             &joined("test", name),
-            "is not among the tests; add it there, or leave it out",
+            "is not listed in `tests`; add it there, or remove it",
         );
     }
     tests

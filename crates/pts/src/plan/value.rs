@@ -30,23 +30,23 @@ impl<'a> Value<'a> {
 
     fn wanted<T>(self, what: &str) -> Result<T, Problem> {
         let found = match self.0.get_ref() {
-            DeValue::String(_) => "a text",
-            DeValue::Integer(_) => "a whole number",
-            DeValue::Float(_) => "a number with a fraction",
+            DeValue::String(_) => "a string",
+            DeValue::Integer(_) => "an integer",
+            DeValue::Float(_) => "a fractional number",
             DeValue::Boolean(_) => "true or false",
             DeValue::Datetime(_) => "a date",
-            DeValue::Array(_) => "a list",
+            DeValue::Array(_) => "an array",
             DeValue::Table(_) => "a table",
         };
-        self.problem(format!("wants {what}, not {found}"))
+        self.problem(format!("expected {what}, found {found}"))
     }
 
     /// A text that says something.
     pub fn text(self) -> Result<String, Problem> {
         match self.0.get_ref() {
-            DeValue::String(text) if text.trim().is_empty() => self.problem("is empty; leave the key out"),
+            DeValue::String(text) if text.trim().is_empty() => self.problem("is empty; remove the key"),
             DeValue::String(text) => Ok(text.to_string()),
-            _ => self.wanted("a text in quotes"),
+            _ => self.wanted("a quoted string"),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Value<'a> {
             Some((_, meant)) => Ok(*meant),
             None => {
                 let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-                self.problem(format!("\"{text}\" is none of {}", known.join(", ")))
+                self.problem(format!("unknown value \"{text}\"; expected one of {}", known.join(", ")))
             }
         }
     }
@@ -82,7 +82,7 @@ impl<'a> Value<'a> {
                 let nearest = if number < 0 { low } else { high };
                 let why = limit.why;
                 self.problem(format!(
-                    "{number}: {why}; {low} to {high} is possible, the nearest is {nearest}"
+                    "{number} is out of range: {why}; use {low} to {high} (nearest: {nearest})"
                 ))
             }
         }
@@ -91,21 +91,21 @@ impl<'a> Value<'a> {
     fn integer(self) -> Result<i128, Problem> {
         match self.0.get_ref() {
             DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .or_else(|_| self.problem("is too large a number")),
-            _ => self.wanted("a whole number"),
+                .or_else(|_| self.problem("is too large")),
+            _ => self.wanted("an integer"),
         }
     }
 
     /// A seed.
     pub fn seed(self) -> Result<u64, Problem> {
-        u64::try_from(self.integer()?).or_else(|_| self.problem("a seed is 0 or more, below 2^64"))
+        u64::try_from(self.integer()?).or_else(|_| self.problem("a seed must be from 0 to 2^64 - 1"))
     }
 
     /// A number within `limit`.
     pub fn number(self, limit: &Limit<f64>) -> Result<f64, Problem> {
         let number = match self.0.get_ref() {
             DeValue::Integer(_) => self.integer()? as f64,
-            DeValue::Float(number) => number.as_str().parse().or_else(|_| self.problem("is no number"))?,
+            DeValue::Float(number) => number.as_str().parse().or_else(|_| self.problem("is not a number"))?,
             _ => return self.wanted("a number"),
         };
         limit.check(number).or_else(|text| self.problem(text))
@@ -126,7 +126,7 @@ impl<'a> Value<'a> {
         }
         let nearest = bytes.clamp(512, MOST).next_multiple_of(512);
         self.problem(format!(
-            "{text}: an I/O is whole sectors, 512 B to 16 MiB; {nearest} B is the nearest possible one"
+            "{text}: an I/O must be a multiple of 512 B, up to 16 MiB; the nearest is {nearest} B"
         ))
     }
 
@@ -140,7 +140,7 @@ impl<'a> Value<'a> {
     /// What is in a list; a value that is no list stands for itself.
     pub fn list(self) -> Result<Vec<Self>, Problem> {
         match self.0.get_ref() {
-            DeValue::Array(items) if items.is_empty() => self.problem("is empty; leave the key out"),
+            DeValue::Array(items) if items.is_empty() => self.problem("is empty; remove the key"),
             DeValue::Array(items) => Ok(items.iter().map(Value).collect()),
             _ => Ok(vec![self]),
         }
@@ -152,7 +152,7 @@ impl<'a> Value<'a> {
         for value in self.list()? {
             let item = of(value)?;
             if all.contains(&item) {
-                return value.problem("is in the list twice");
+                return value.problem("is listed twice");
             }
             all.push(item);
         }

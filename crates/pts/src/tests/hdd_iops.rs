@@ -25,9 +25,9 @@ const SWEEP: Sweep = Sweep {
     figure: Figure::Iops,
     passes: &[&CELLS],
     recommended: None,
-    outline: "neither purge nor preconditioning; 128 equal zones from the first to the last, in each RND reads, half \
-              reads and writes of 64, 16 and 4 KiB, a cell each",
-    purpose: "show how random I/O of a disk depends on the place",
+    outline: "no purge or preconditioning; 128 equal zones from first to last; in each, RND reads, 50/50 \
+              mixes and writes of 64, 16 and 4 KiB, one cell each",
+    purpose: "show how a disk's random I/O performance depends on the position",
 };
 
 /// The test.

@@ -16,9 +16,9 @@ const SWEEP: Sweep = Sweep {
     passes: &[&LARGE, &SMALL],
     // Several sequential streams would be seeks to a disk.
     recommended: Some(Demand { threads: 1, queue_depth: 32 }),
-    outline: "neither purge nor preconditioning; 128 equal zones from the first to the last, in each SEQ reads and \
-              writes of 1024 KiB, a cell each, then the same with 4 KiB",
-    purpose: "show how sequential throughput of a disk depends on the place",
+    outline: "no purge or preconditioning; 128 equal zones from first to last; in each, SEQ reads and writes \
+              of 1024 KiB, one cell each; then the same with 4 KiB",
+    purpose: "show how a disk's sequential throughput depends on the position",
 };
 
 /// The test.

@@ -29,7 +29,7 @@ pub const TEST: Test = Test {
     name: "hir",
     family: "hir",
     title: "Host Idle Recovery",
-    about: "what idle times of 5 to 50 s between bursts of random writes give back",
+    about: "how much performance idle times of 5 to 50 s between bursts of random writes restore",
     run,
     cells_per_round: ROUND_MINUTES,
     timeline: true,

@@ -11,17 +11,17 @@ use crate::{Context, KeyFigure, Outcome, Stop};
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let sweep = seen.sweep;
     let mut begun = Outcome::begun(sweep.test, context, None, context.whole_test_range(), stop);
-    begun.modified.push("no purge, no preconditioning and no steady state: a test of hard disks".into());
+    begun.modified.push("no purge, preconditioning or steady state: a test for hard disks".into());
     if context.target.rotational != Some(true) {
         begun.modified.push(format!(
-            "{} is a test of hard disks, and the target is not known to rotate",
+            "{} is a test for hard disks, and the target is not known to be one",
             sweep.test.title
         ));
     }
     seen.incidents.tell(&mut begun.modified);
     if begun.stop.is_some() {
         let (done, all) = (seen.finished, sweep.rounds());
-        begun.notes.push(format!("NOT COMPLETE: {done} of {all} zones are finished"));
+        begun.notes.push(format!("NOT COMPLETE: {done} of {all} zones are complete"));
     }
     let demand = sweep.demand(context);
     Outcome {
@@ -133,7 +133,7 @@ fn over_place(
 
 fn places(context: &Context<'_>) -> String {
     format!(
-        "{ZONES} zones of {} from the beginning of the Test AR, which is the outer edge of most disks.",
+        "{ZONES} zones of {} from the start of the Test AR, which is the outer edge of most disks.",
         amount_base2(zone_bytes(context))
     )
 }

@@ -54,12 +54,13 @@ pub(crate) fn table(cells: &[Cell], scaled: bool) -> Option<CellTable> {
         return None;
     }
     let driven = cells.iter().any(|cell| cell.host_share.is_some());
-    let mut caption = "n/a where fewer than ten I/Os lie beyond".to_owned();
+    let mut caption = "n/a: fewer than ten I/Os lie beyond".to_owned();
     if scaled {
-        caption += "; maxima of a scaled drive are not the drive's";
+        caption += "; maxima of a scaled drive are not those of the full-size drive";
     }
     if driven {
-        caption += "; host: the largest share of what this host can do, above 70 % it limited the result";
+        caption += "; host: largest share of the host's ceiling or CPU time; above 70 % the result is \
+                    host-limited";
     }
     let mut heads = vec!["Workload".to_owned(), "I/Os".into()];
     heads.extend(PERCENTILES.iter().map(|(name, _)| (*name).to_owned()));

@@ -89,7 +89,7 @@ fn throttled(moments: &Moments<'_>) -> Option<Panel> {
         for pair in thinned(&told.collect::<Vec<_>>()).windows(2) {
             states.add(pair[0].0, pair[1].0, pair[1].1);
         }
-        strip("Throttled when asked (1: yes)", Scale::Integer, &[0.0, 1.0], vec![states.strand()])
+        strip("Throttled when sampled (1: yes)", Scale::Integer, &[0.0, 1.0], vec![states.strand()])
     })
 }
 
@@ -112,7 +112,7 @@ fn amplification(moments: &Moments<'_>) -> Option<Panel> {
             from = (minute, (host, flash));
         }
     }
-    let title = "Write amplification (bytes to flash / bytes from hosts)";
+    let title = "Write amplification (bytes to flash / bytes from host)";
     strip(title, Scale::LinearFromZero, &[1.0], vec![steps.strand()])
 }
 
@@ -189,7 +189,7 @@ mod tests {
     fn a_drive_without_a_counter_is_throttled_when_it_says_so() {
         let slow = |now| Health { throttling: Some(now), ..Health::default() };
         let (told, _) = of(vec![slow(false), slow(true), slow(false)]);
-        assert_eq!(titles(&told), ["Throttled when asked (1: yes)"]);
+        assert_eq!(titles(&told), ["Throttled when sampled (1: yes)"]);
         assert_eq!(points(&told[0]), [(0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (2.0, 0.0)]);
     }
 
@@ -201,7 +201,7 @@ mod tests {
             ..Health::default()
         };
         let (told, _) = of(vec![wrote(500, 900), wrote(600, 1000), wrote(610, 1040), wrote(700, 1300)]);
-        assert_eq!(titles(&told), ["Write amplification (bytes to flash / bytes from hosts)"]);
+        assert_eq!(titles(&told), ["Write amplification (bytes to flash / bytes from host)"]);
         assert_eq!(points(&told[0]), [(0.0, 1.0), (1.0, 1.0), (1.0, 3.0), (3.0, 3.0)]);
         assert!(of(vec![wrote(500, 900), wrote(510, 990)]).0.is_empty(), "too little was written");
         assert!(of(vec![wrote(500, 900), wrote(0, 0)]).0.is_empty(), "counters that fall tell nothing");

@@ -208,7 +208,7 @@ fn draw_remark(canvas: &mut Canvas, plot: &Plot, nothing: bool, homeless: usize)
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if homeless > 0 {
-        let text = format!("{homeless} values of zero have no place on a logarithmic axis");
+        let text = format!("{homeless} zero values cannot be shown on a logarithmic axis");
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
         canvas.text((plot.right - 6.0, plot.top + 12.0), &text, lettering);
     }

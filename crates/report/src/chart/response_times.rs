@@ -89,7 +89,7 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if outside > 0 {
-        let text = format!("{} I/Os took longer and lie outside", grouped(outside as f64, 0));
+        let text = format!("{} slower I/Os are outside the chart", grouped(outside as f64, 0));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
         canvas.text((plot.right, plot.bottom + 38.0), &text, lettering);
     }

@@ -42,7 +42,7 @@ fn signed(percent: f64) -> String {
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     for (index, run) in comparison.runs.iter().enumerate() {
-        let role = if index == 0 { "  (the others are held against it)" } else { "" };
+        let role = if index == 0 { "  (baseline)" } else { "" };
         out.push_str(&format!("{:<2} {}  {}{role}\n", letter(index), run.name, run.document.run.id));
     }
     out.push('\n');
@@ -54,7 +54,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     let head: Vec<String> = ["figure".to_owned(), "unit".into()]
         .into_iter()
         .chain((0..comparison.runs.len()).map(letter))
-        .chain((1..comparison.runs.len()).map(|i| format!("{} against A", letter(i))))
+        .chain((1..comparison.runs.len()).map(|i| format!("{} vs. A", letter(i))))
         .collect();
     let widths: Vec<usize> = (0..head.len())
         .map(|i| rows.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0))
@@ -73,7 +73,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     }
     out.push_str(&line(&head));
     rows.iter().for_each(|row| out.push_str(&line(row)));
-    out.push_str("\nIn brackets: 95 % confidence interval from the rounds of the measurement windows.\n");
+    out.push_str("\nIn parentheses: 95 % confidence interval from the rounds of the measurement windows.\n");
     out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
     out
 }

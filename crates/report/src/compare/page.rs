@@ -67,7 +67,7 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
     let runs = comparison.runs.len();
     let head: String = (0..runs)
         .map(|i| format!("<th class=\"n\">{}</th>", letter(i)))
-        .chain((1..runs).map(|i| format!("<th>{} against A</th>", letter(i))))
+        .chain((1..runs).map(|i| format!("<th>{} vs. A</th>", letter(i))))
         .collect();
     let lines = || comparison.lines.iter().filter(|line| shown(line));
     let body: String = lines().map(figure_row).collect();
@@ -75,10 +75,11 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
         return "<p>None.</p>\n".into();
     }
     format!(
-        "<table class=\"cards\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n\
-         <p class=\"remark\">Mean over the rounds of the measurement window, with the standard deviation over them. \
-         Differences are against A; in brackets the 95 % confidence interval. Where it holds zero, the difference is \
-         within noise.</p>\n{}",
+        "<table \
+         class=\"cards\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n<p \
+         class=\"remark\">Mean over the rounds of the measurement window, with the standard deviation over \
+         them. Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
+         interval contains zero, the difference is within noise.</p>\n{}",
         marks(lines())
             .into_iter()
             .chain(content::labels(&comparison.runs))
@@ -97,7 +98,7 @@ fn figure_row(line: &Line) -> String {
         cell(&letter(i), "n", &text.unwrap_or_else(|| "n/a".into()))
     };
     let against = |(i, found): (usize, &Option<Difference>)| {
-        let of = format!("{} against A", letter(i));
+        let of = format!("{} vs. A", letter(i));
         match found {
             None => cell(&of, "", "n/a"),
             Some(found) => cell(&of, &crate::export::slug(found.finding.word()), &difference(found)),

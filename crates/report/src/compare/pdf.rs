@@ -78,13 +78,14 @@ fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> Vec<Block>
     let head = ["Figure".to_owned(), "Unit".into()]
         .into_iter()
         .chain((0..runs).map(letter))
-        .chain((1..runs).map(|i| format!("{} against A", letter(i))));
+        .chain((1..runs).map(|i| format!("{} vs. A", letter(i))));
     let shares = [3.2, 0.8].into_iter().chain((0..runs).map(|_| 1.6)).chain((1..runs).map(|_| 2.6));
     let mut blocks = vec![
         Block::Table { caption: String::new(), shares: shares.collect(), head: head.collect(), rows },
         Block::Text(
-            "Mean over the rounds of the measurement window, with the standard deviation over them. Differences are against A; in \
-             brackets the 95 % confidence interval. Where it holds zero, the difference is within noise."
+            "Mean over the rounds of the measurement window, with the standard deviation over them. \
+             Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
+             interval contains zero, the difference is within noise."
                 .into(),
         ),
     ];

@@ -25,7 +25,11 @@ impl std::str::FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is not of the form `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`");
+        let wrong = || {
+            format!(
+                "'{text}' is not a condition; write one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`"
+            )
+        };
         let (at, below) = match (text.find('<'), text.find('>')) {
             (Some(at), None) => (at, true),
             (None, Some(at)) => (at, false),
@@ -54,7 +58,11 @@ impl Threshold {
         let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());
         if !known {
             let keys: Vec<&str> = comparison.lines.iter().map(|line| line.key.as_str()).collect();
-            return Err(format!("no figure '{}' to compare; there are {}", self.key, keys.join(", ")));
+            return Err(format!(
+                "no figure '{}' to compare; available figures: {}",
+                self.key,
+                keys.join(", ")
+            ));
         }
         let mut held = Vec::new();
         for line in lines {

@@ -16,7 +16,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "profile", of: profile },
     Property { name: "kind of target", of: |c| kind(&c.document.run) },
     Property { name: "TC and QD", of: depths },
-    Property { name: "length of a cell", of: |c| stdx::units::span(c.document.run.settings.cell_ns) },
+    Property { name: "cell time", of: |c| stdx::units::span(c.document.run.settings.cell_ns) },
     Property { name: "preconditioning", of: preconditioning },
     Property { name: "active range", of: active_range },
     Property { name: "purge", of: purge },
@@ -27,7 +27,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "board", of: |c| known(c.document.run.host.board.as_ref()) },
     Property { name: "kernel", of: |c| known(c.document.run.host.kernel.as_ref()) },
     Property { name: "I/O scheduler", of: |c| known(c.document.run.host.scheduler.as_ref()) },
-    Property { name: "way of driving the load", of: engines },
+    Property { name: "load engine", of: engines },
     Property { name: "software", of: |c| crate::content::tool(&c.document) },
 ];
 
@@ -55,7 +55,7 @@ fn states(run: &Candidate) -> Vec<String> {
         };
         let first = mark.details.first().map(|text| format!(": {text}{more}"));
         let state = match mark.kind {
-            MarkKind::NotAchieved => "did not become steady".to_owned(),
+            MarkKind::NotAchieved => "did not reach steady state".to_owned(),
             _ => format!("is {}", mark.title.to_lowercase()),
         };
         format!("{} {state}{}", run.name, first.unwrap_or_default())
@@ -84,7 +84,8 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
         _ => format!("{}: {}", run.name, names.join(", ")),
     };
     let told: Vec<String> = runs.iter().zip(&each).map(told).collect();
-    let text = "figures marked * are host-limited, so the host may have set them and their differences, not the drive";
+    let text = "figures marked * are host-limited: they and their differences may reflect the host rather \
+                than the drive";
     each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", told.join("; ")))
 }
 

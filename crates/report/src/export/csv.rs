@@ -10,8 +10,8 @@ use crate::answers::{Answer, answers, percentile_ns};
 /// The format.
 pub(super) const EXPORT: Export = Export {
     name: "csv",
-    about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, tables.csv, \
-            figures.csv, response_times.csv; readings.csv for an imported run",
+    about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, \
+            tables.csv, figures.csv, response_times.csv; readings.csv for imported runs",
     extensions: &[],
     make: Make::Folder(folder),
 };

@@ -83,8 +83,8 @@ fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
     Some(Family {
         name: "plateau_host_limited",
         unit: "",
-        help: "1 when more than 70 % of what the host can do was used, so that it may have set the figure and not the \
-               drive; 0 when not.",
+        help: "1 if more than 70 % of the host's ceiling or CPU time was used, so that the figure may \
+               reflect the host rather than the drive; otherwise 0.",
         samples: samples.collect(),
     })
 }
@@ -99,10 +99,11 @@ fn steady(source: Source<'_>) -> Vec<Family<'_>> {
         Family {
             name: "plateau_steady_state",
             unit: "",
-            help: "1 when the test reached steady state, 0 when not; absent where it has none or is not complete.",
+            help: "1 if the test reached steady state, otherwise 0; absent if it has none or is not \
+                   complete.",
             samples: steady,
         },
-        Family { name: "plateau_rounds", unit: "", help: "Finished rounds.", samples: rounds },
+        Family { name: "plateau_rounds", unit: "", help: "Completed rounds.", samples: rounds },
     ]
 }
 
@@ -128,7 +129,7 @@ fn totals(source: Source<'_>) -> Vec<Family<'_>> {
         Family {
             name: "plateau_io_errors",
             unit: "",
-            help: "I/Os that the device refused.",
+            help: "I/Os that the device failed.",
             samples: sum(record::Segment::error_count),
         },
     ]

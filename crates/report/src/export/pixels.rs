@@ -9,12 +9,8 @@ use resvg::usvg::{Options, Tree};
 use super::{Export, Files, Make, Source, svg};
 
 /// The format.
-pub(super) const EXPORT: Export = Export {
-    name: "png",
-    about: "every chart as a PNG picture",
-    extensions: &[],
-    make: Make::Folder(folder),
-};
+pub(super) const EXPORT: Export =
+    Export { name: "png", about: "every chart as a PNG image", extensions: &[], make: Make::Folder(folder) };
 
 /// Pixels per unit of a chart: sharp on paper at its usual size.
 const SCALE: f32 = 2.0;
@@ -41,7 +37,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 /// A chart as the library has it that draws it.
 pub(crate) fn tree(svg: &str) -> Result<Tree, String> {
     let options = Options { fontdb: FONTS.clone(), font_family: SANS.into(), ..Options::default() };
-    Tree::from_str(svg, &options).map_err(|error| format!("a chart is no sound SVG: {error}"))
+    Tree::from_str(svg, &options).map_err(|error| format!("a chart is not valid SVG: {error}"))
 }
 
 /// `svg` as a PNG, `scale` pixels per unit.

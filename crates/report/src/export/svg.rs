@@ -7,7 +7,7 @@ use crate::markup::escape;
 /// The format.
 pub(super) const EXPORT: Export = Export {
     name: "svg",
-    about: "every chart as an SVG picture, to publish alone",
+    about: "every chart as a standalone SVG image",
     extensions: &[],
     make: Make::Folder(folder),
 };

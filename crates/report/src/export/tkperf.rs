@@ -13,7 +13,7 @@ use crate::markup::escape;
 /// The format.
 pub(super) const EXPORT: Export = Export {
     name: "tkperf-xml",
-    about: "IOPS, latency and WSAT as a result file of TKperf",
+    about: "IOPS, latency and WSAT as a TKperf result file",
     extensions: &["xml"],
     make: Make::File(document),
 };
@@ -30,8 +30,11 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     let tests: String =
         ["iops", "lat", "wsat"].iter().filter_map(|test| element(source, &all, test)).collect();
     if tests.is_empty() {
-        return Err("a TKperf file can hold IOPS, latency and WSAT results, and this run has no finished round of them"
-            .into());
+        return Err(
+            "a TKperf file can contain IOPS, latency and WSAT results, and this run has no completed round \
+             of any of them"
+                .into(),
+        );
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());

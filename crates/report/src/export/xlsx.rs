@@ -13,7 +13,7 @@ use crate::text::has_host_limited;
 /// The format.
 pub(super) const EXPORT: Export = Export {
     name: "xlsx",
-    about: "a spreadsheet: tables as numbers, charts as pictures, every cell of every round",
+    about: "a spreadsheet: tables as numbers, charts as images, every cell of every round",
     extensions: &["xlsx"],
     make: Make::File(|source| book(source).map_err(|error| error.to_string())),
 };

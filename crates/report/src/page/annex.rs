@@ -11,8 +11,8 @@ use crate::markup::escape;
 use crate::notes::notes_of_run;
 
 /// What a reader must know of every statement.
-pub(crate) const STATEMENT_REMARK: &str = "Plateau follows published reports and implementations of the specification, \
-                                           whose text it could not see in full.";
+pub(crate) const STATEMENT_REMARK: &str = "Plateau follows published reports and implementations of the \
+                                           specification, whose full text is not public.";
 
 /// Everything behind the last page.
 pub(super) fn annex(document: &Document) -> String {
@@ -38,10 +38,11 @@ fn statement_and_beyond(document: &Document) -> String {
     let beyond: String = document.beyond.iter().map(|test| beyond(document, test)).collect();
     let care: String = document.care.iter().map(text_table).collect();
     format!(
-        "<article class=\"sheet annex\" id=\"page-a\">\n{marks}<h2>Annex A: conformance statement</h2>\n\
-         <p>What {} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}</p>\n{statement}</article>\n\
-         <article class=\"sheet annex\" id=\"page-b\">\n{marks}<h2>Annex B: beyond the standard</h2>\n\
-         <p>Nothing here is asked for by {}, and nothing here decides a verdict.</p>\n{beyond}{care}</article>\n",
+        "<article class=\"sheet annex\" id=\"page-a\">\n{marks}<h2>Annex A: conformance \
+         statement</h2>\n<p>What {} requires, what was done, and the journal records that show it. \
+         {STATEMENT_REMARK}</p>\n{statement}</article>\n<article class=\"sheet annex\" \
+         id=\"page-b\">\n{marks}<h2>Annex B: beyond the standard</h2>\n<p>Nothing here is required by {}, \
+         and nothing here affects a verdict.</p>\n{beyond}{care}</article>\n",
         document.profile.revision, document.profile.revision
     )
 }

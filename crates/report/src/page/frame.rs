@@ -75,11 +75,11 @@ pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun:
     let mut rows: String = outcomes.iter().map(|outcome| row(content::set_up_row(outcome))).collect();
     for title in not_begun {
         let mut cells = [(); 12].map(|()| "-".to_owned());
-        cells[1] = format!("{title} - not begun");
+        cells[1] = format!("{title} - not started");
         rows.push_str(&row(cells));
     }
     if rows.is_empty() {
-        rows.push_str("<tr><td colspan=\"12\">No test was begun.</td></tr>\n");
+        rows.push_str("<tr><td colspan=\"12\">No test was started.</td></tr>\n");
     }
     let series = content::series(document);
     let above: String = SET_UP_HEADINGS

@@ -26,5 +26,5 @@ pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, place
 }
 
 fn go_on(continued: bool) -> &'static str {
-    if continued { "<p class=\"remark\">Continued behind the report pages, in Annex N.</p>\n" } else { "" }
+    if continued { "<p class=\"remark\">Continued after the report pages, in Annex N.</p>\n" } else { "" }
 }

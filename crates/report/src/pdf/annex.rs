@@ -63,13 +63,14 @@ fn statement_and_beyond(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title("Annex A: conformance statement".into()),
         Block::Text(format!(
-            "What {revision} wants, what was done, and the records of the journal that show it. {STATEMENT_REMARK}"
+            "What {revision} requires, what was done, and the journal records that show it. \
+             {STATEMENT_REMARK}"
         )),
     ];
     blocks.extend(document.conformance.iter().flat_map(of_test));
     blocks.push(Block::Title("Annex B: beyond the standard".into()));
     blocks.push(Block::Text(format!(
-        "Nothing here is asked for by {revision}, and nothing here decides a verdict."
+        "Nothing here is required by {revision}, and nothing here affects a verdict."
     )));
     blocks.extend(document.beyond.iter().flat_map(|test| beyond(document, test)));
     blocks.extend(document.care.iter().flat_map(text_table));

@@ -47,7 +47,7 @@ pub(super) struct Letters {
 impl Letters {
     pub fn load() -> Result<Self, String> {
         let face = |bytes: &'static [u8]| {
-            let font = Font::new(bytes.to_vec().into(), 0).ok_or("the letters cannot be read")?;
+            let font = Font::new(bytes.to_vec().into(), 0).ok_or("an embedded font cannot be read")?;
             let metrics = ttf_parser::Face::parse(bytes, 0).map_err(|error| error.to_string())?;
             Ok::<_, String>(Face { font, metrics })
         };

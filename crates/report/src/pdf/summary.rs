@@ -123,7 +123,7 @@ pub(super) fn first(
 
 fn go_on(sheet: &mut Sheet<'_, '_>, y: f64, continued: bool) {
     if continued {
-        let text = "Continued behind the report pages, in Annex N.";
+        let text = "Continued after the report pages, in Annex N.";
         sheet.text((SIDE, y + 11.0), ROOM, text, soft(11.0), Align::Middle);
     }
 }
@@ -179,7 +179,7 @@ fn set_up(
     rows.extend(outcomes.iter().map(|outcome| row(content::set_up_row(outcome))));
     for title in not_begun {
         let mut cells = [(); 12].map(|()| "-".to_owned());
-        cells[1] = format!("{title} - not begun");
+        cells[1] = format!("{title} - not started");
         rows.push(row(cells));
     }
     table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW))

@@ -79,16 +79,18 @@ impl Pattern {
         let percent = |shares: &mut dyn Iterator<Item = u8>| shares.map(u32::from).sum::<u32>();
         let sum = percent(&mut self.kinds.iter().map(|kind| kind.share_percent));
         if sum != 100 || self.kinds.iter().any(|kind| kind.share_percent == 0 || kind.block_bytes == 0) {
-            return Some(format!("the shares of its kinds of I/O come to {sum} %, not 100, or one is zero"));
+            return Some(format!(
+                "the shares of its I/O kinds add up to {sum} % instead of 100, or one of them is zero"
+            ));
         }
         if let Some(kind) = self.kinds.iter().find(|kind| kind.read_percent > 100) {
-            return Some(format!("a read share of {} %; 0 to 100 is possible", kind.read_percent));
+            return Some(format!("a read share of {} % is out of range; use 0 to 100", kind.read_percent));
         }
         let accesses = percent(&mut self.zones.iter().map(|zone| zone.access_percent));
         let spans = percent(&mut self.zones.iter().map(|zone| zone.span_percent));
         if !self.zones.is_empty() && (accesses, spans) != (100, 100) {
             return Some(format!(
-                "its zones have {accesses} % of the I/Os and {spans} % of the range; both must come to 100"
+                "its zones have {accesses} % of the I/Os and {spans} % of the range; both must add up to 100"
             ));
         }
         for kind in &self.kinds {
@@ -180,7 +182,7 @@ mod tests {
         let half = Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes: 4096 };
         let of = |kinds: &[Kind]| Pattern { span, kinds: kinds.to_vec(), zones: Vec::new() };
         let cases = [
-            (of(&[half]), "come to 50 %"),
+            (of(&[half]), "add up to 50 %"),
             (of(&[half, Kind { share_percent: 0, ..half }, half]), "zero"),
             (of(&[half, Kind { read_percent: 101, ..half }]), "read share of 101"),
             (of(&[half, Kind { block_bytes: 4096 * 60, ..half }]), "2 threads need"),

@@ -34,7 +34,7 @@ pub enum WriteError {
         kind: FileKind,
     },
     /// The path ends in no name.
-    #[error("{} does not end in the name of a file", path.display())]
+    #[error("{} does not end in a file name", path.display())]
     NoName {
         /// The path.
         path: PathBuf,

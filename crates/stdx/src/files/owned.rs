@@ -45,7 +45,7 @@ pub enum Unowned {
     },
     /// Others could change it.
     #[error(
-        "{} can be written by others (mode {mode:04o}); `chmod go-w {}` takes that away",
+        "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes that",
         path.display(), path.display()
     )]
     Writable {

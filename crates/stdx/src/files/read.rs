@@ -34,7 +34,7 @@ pub enum ReadError {
         limit_bytes: u64,
     },
     /// Not UTF-8.
-    #[error("it is not text in UTF-8")]
+    #[error("it is not UTF-8 text")]
     NotText,
 }
 

@@ -89,7 +89,7 @@ impl Columns {
     /// Says what is wrong when these are no columns.
     pub fn from_parts(length: u64, columns: &[Vec<(usize, u64)>]) -> Result<Self, &'static str> {
         if !length.is_power_of_two() {
-            return Err("the length of a column is no power of two");
+            return Err("the length of a column is not a power of two");
         }
         let mut built = Self { length, ..Self::default() };
         let mut total = 0u64;
@@ -387,8 +387,8 @@ mod tests {
     fn parts_that_are_no_columns_are_refused() {
         let of =
             |length, column: &[(usize, u64)]| Columns::from_parts(length, &[column.to_vec()]).unwrap_err();
-        assert_eq!(of(3, &[]), "the length of a column is no power of two");
-        assert_eq!(of(0, &[]), "the length of a column is no power of two");
+        assert_eq!(of(3, &[]), "the length of a column is not a power of two");
+        assert_eq!(of(0, &[]), "the length of a column is not a power of two");
         assert_eq!(of(1, &[(4, 1), (4, 1)]), "rows of a column do not rise");
         assert_eq!(of(1, &[(ROWS, 1)]), "row out of range or empty");
         assert_eq!(of(1, &[(1, 0)]), "row out of range or empty");

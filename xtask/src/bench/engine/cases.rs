@@ -31,7 +31,7 @@ pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
             rows.push(one_at_a_time("zram", &mut zram)?);
             rows.push(contents::checked_reads(&mut zram)?);
         }
-        Err(reason) => println!("zram left out: {reason:#}"),
+        Err(reason) => println!("zram skipped: {reason:#}"),
     }
     Ok(rows)
 }

@@ -42,11 +42,11 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
     let seconds = done.segment.seconds();
     anyhow::ensure!(done.segment.series.read_ios.len() as u64 == DAY_SECONDS, "not a day's intervals");
     let at_the_end = resident_mib()?;
-    let looks = looks.into_inner().map_err(|_| anyhow::anyhow!("the looks were lost"))?;
+    let looks = looks.into_inner().map_err(|_| anyhow::anyhow!("the samples were lost"))?;
     let most = looks.iter().map(|look| look.1).fold(at_the_end, f64::max);
     let while_running: Vec<f64> =
         looks.iter().filter(|look| (0.1..0.9).contains(&(look.0 / seconds))).map(|look| look.1).collect();
-    let first = *while_running.first().context("the run was over before anyone looked")?;
+    let first = *while_running.first().context("the run ended before its memory was sampled")?;
     let growth = while_running.iter().copied().fold(first, f64::max) - first;
     let row = |what: &str, limit: f64, value: f64| Row {
         what: format!("24 h of {THREADS} threads: {what}"),

@@ -93,7 +93,7 @@ impl Rivals {
         child.wait()?;
         let ([(_, begin, all_begin), more @ ..], Some((_, end, all_end))) = (&points[..], points.last())
         else {
-            bail!("t/io_uring said nothing that can be read");
+            bail!("t/io_uring printed nothing readable");
         };
         let ios: f64 = more.iter().map(|(iops, ..)| iops).sum();
         let user_ns = (end.0 - begin.0) / ios;
@@ -154,13 +154,13 @@ fn submitter_of(line: &str) -> Option<u32> {
 /// User and system time of all threads of a process in ns, the kernel's helpers included.
 pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat is not what it was")
+    times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")
 }
 
 /// User and system time of a thread in ns. That of the whole process would count the kernel's helpers.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
-    times_of(&text).context("/proc/PID/task/TID/stat is not what it was")
+    times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")
 }
 
 /// Fields 14 and 15 of proc_pid_stat(5); the second field, a name in brackets, may contain blanks.

@@ -39,7 +39,7 @@ impl Target {
     /// A new file in `folder`.
     pub fn file(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(format!("engine-{}.data", std::process::id()));
-        let text = path.to_str().context("a path that is no text")?.to_owned();
+        let text = path.to_str().context("a path that is not text")?.to_owned();
         let options = OpenOptions { size_bytes: Some(BYTES), ..placed() };
         Self { path: text, armed: None, made: Made::File(path) }.filled(&options)
     }

@@ -161,7 +161,8 @@ impl Trials {
         };
         ensure!(
             matches!(found, Err((Fault::Lost, _))),
-            "all writes of a run were dropped, and nothing that it displayed was found to be lost: {found:?}; {err}"
+            "all writes of a run were dropped, yet nothing that it displayed was found lost: {found:?}; \
+             {err}"
         );
         self.clear()
     }
@@ -215,7 +216,7 @@ impl Trials {
         found.extend(judge::displayed(&err, &entries).err());
         let is_over = entries.iter().any(|entry| matches!(entry.event, Event::TestEnded { .. }));
         if !out.is_empty() && !is_over {
-            found.push((Fault::Lost, "the result was displayed, and the test is not over".into()));
+            found.push((Fault::Lost, "the result was displayed, but the test is not over".into()));
         }
         if !self.plain(&["list".into()])?.success() {
             found.push((Fault::Torn, format!("list: {}", text(ERR)?)));

@@ -14,19 +14,19 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q array:"),
     checks: &[
         Check {
-            name: "RAID 0: a campaign, the members purged, the array new for each test",
+            name: "RAID 0: a campaign, the members purged, the array recreated for each test",
             ci: false,
             run: level_0,
         },
-        Check { name: "RAID 5: the same, behind its first resync", ci: false, run: level_5 },
+        Check { name: "RAID 5: the same, after its first resync", ci: false, run: level_5 },
         Check { name: "RAID 10: the same", ci: false, run: level_10 },
         Check { name: "a degraded array is refused", ci: true, run: degraded },
         Check {
-            name: "an array that loses a member ends the run and is taken apart",
+            name: "an array that loses a member ends the run and is dismantled",
             ci: false,
             run: loses_a_member,
         },
-        Check { name: "the next start takes apart what a killed run left", ci: false, run: killed },
+        Check { name: "the next start dismantles what a killed run left", ci: false, run: killed },
         Check {
             name: "a member that is not named or in use is refused, with every byte as it was",
             ci: true,
@@ -120,7 +120,7 @@ fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Valu
         let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
         ensure!(purges == "2", "{member:?} was purged {purges} times");
     }
-    let created = guest.sh(&format!("grep -c 'created anew as md' {path}/journal"))?;
+    let created = guest.sh(&format!("grep -c 'created as md' {path}/journal"))?;
     ensure!(created == "2", "created {created} times");
     let run = document["run"].as_str().context("no run")?;
     ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
@@ -198,15 +198,15 @@ fn killed(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     guest.sh("kill -9 $(pidof plateau)")?;
     guest.wait_for_end()?;
-    guest.sh("grep -q ^md /proc/mdstat").context("a kill takes no array apart")?;
+    guest.sh("grep -q ^md /proc/mdstat").context("a kill dismantles no array")?;
     all_have_metadata(lab, THREE)?;
     let guest = lab.guest()?;
     let id = guest.sh("cd /runs/library && ls -d */ | tr -d /")?;
     let resumed = guest.plateau(&format!("resume {id}"))?;
     ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);
-    ensure!(resumed.err.contains("took apart the RAID 5"), "{}", resumed.err);
+    ensure!(resumed.err.contains("dismantled the RAID 5"), "{}", resumed.err);
     let restarts = guest.sh("grep -c '\"restarted\"' /runs/library/*/journal")?;
-    ensure!(restarts == "1", "the test began again {restarts} times");
+    ensure!(restarts == "1", "the test was restarted {restarts} times");
     nothing_is_left(lab, THREE)
 }
 
@@ -222,11 +222,12 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(THREE.iter().all(|member| none.contains(member.serial) || *member == SCSI_512), "{none}");
     let some = guest.fails(3, &format!("{run} --erase '{}' --erase '{}'", SATA.serial, VIRTIO.serial))?;
     ensure!(
-        some.contains("to go on add --erase") && !some.contains(&format!("add --erase '{}'", SATA.serial)),
+        some.contains("to continue, add --erase")
+            && !some.contains(&format!("add --erase '{}'", SATA.serial)),
         "{some}"
     );
     let wrong = guest.fails(3, &format!("{run}{erase} --erase 'PLATNVME1'"))?;
-    ensure!(wrong.contains("'PLATNVME1' is none of its members"), "{wrong}");
+    ensure!(wrong.contains("'PLATNVME1' does not match any of its members"), "{wrong}");
     let swap = guest.device(VIRTIO)?;
     guest.sh(&format!("mkswap {swap} && swapon {swap}"))?;
     let used = guest.fails(3, &format!("{run}{erase}"));
@@ -235,7 +236,7 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(used.contains("swap space"), "{used}");
     ensure!(lab.content(SATA)? == before, "a member was written");
     let runs = lab.guest()?.sh("ls -A /runs/library | wc -l")?;
-    ensure!(runs == "0", "{runs} runs or notes were begun");
+    ensure!(runs == "0", "{runs} runs or records were created");
     lab.wipe(VIRTIO)?;
     lab.wipe(SATA)
 }

@@ -16,12 +16,12 @@ pub const GROUP: Group = Group {
     checks: &[
         Check { name: "the IOPS test on NVMe with 512-byte sectors", ci: false, run: iops_512 },
         Check {
-            name: "the IOPS test on NVMe with 4096-byte sectors leaves its 512-byte cells out",
+            name: "the IOPS test on NVMe with 4096-byte sectors omits its 512-byte cells",
             ci: false,
             run: iops_4096,
         },
         Check { name: "throughput on NVMe with metadata, SCSI, SATA and virtio", ci: false, run: others },
-        Check { name: "a test of one disk leaves every other disk as it was", ci: true, run: bystanders },
+        Check { name: "a test of one disk leaves every other disk unchanged", ci: true, run: bystanders },
     ],
 };
 
@@ -36,7 +36,7 @@ fn complete(lab: &mut Lab, tests: &str, target: Target) -> anyhow::Result<Value>
         .json(&format!("run {tests} {device} --erase '{identity}' {SHORT} --cell-seconds {cell_seconds}"))?;
     ensure!(document["state"] == "complete", "{target:?}: {}", document["state"]);
     let report = document["report"].as_str().context("no report")?;
-    ensure!(guest.sh(&format!("grep -c '</html>' {report}"))? == "1", "the report is cut off");
+    ensure!(guest.sh(&format!("grep -c '</html>' {report}"))? == "1", "the report is truncated");
     let run = document["run"].as_str().context("no run")?;
     ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
     Ok(document)

@@ -13,18 +13,14 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check { name: "a sector that cannot be read is named, and ends a load", ci: true, run: flawed },
-        Check {
-            name: "it ends a run, of which every finished step is kept",
-            ci: false,
-            run: flawed_in_a_run,
-        },
+        Check { name: "it ends a run, and every completed step is kept", ci: false, run: flawed_in_a_run },
         Check {
             name: "scsi_debug: unmap empties it, a Format Unit that it does not have is an error",
             ci: true,
             run: purged,
         },
         Check { name: "scsi_debug: a medium error is named", ci: true, run: medium_error },
-        Check { name: "scsi_debug: a disk that is taken away under load ends it", ci: true, run: taken_away },
+        Check { name: "scsi_debug: a disk that is removed under load ends it", ci: true, run: taken_away },
     ],
 };
 

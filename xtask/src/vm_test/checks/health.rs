@@ -13,13 +13,13 @@ pub const GROUP: Group = Group {
     name: "health",
     needs: Some("plateau help list"),
     checks: &[
-        Check { name: "the list has every disk, and says of one in use that it is", ci: true, run: list },
+        Check { name: "the list contains every disk, and marks those in use", ci: true, run: list },
         Check {
             name: "namespaces of one controller are not confirmed by one name",
             ci: false,
             run: namespaces,
         },
-        Check { name: "NVMe tells its temperature, and that it wrote what was written", ci: true, run: nvme },
+        Check { name: "NVMe reports its temperature and counts what was written", ci: true, run: nvme },
         Check { name: "a critical warning is passed on", ci: false, run: warning },
     ],
 };

@@ -10,8 +10,8 @@ pub const GROUP: Group = Group {
     name: "host-checks",
     needs: Some("plateau help check"),
     checks: &[
-        Check { name: "every kind of disk is looked at", ci: false, run: looked_at },
-        Check { name: "tuning sets the scheduler and puts it back", ci: true, run: tuned },
+        Check { name: "every kind of disk is checked", ci: false, run: looked_at },
+        Check { name: "tuning sets the scheduler and restores it", ci: true, run: tuned },
     ],
 };
 

@@ -18,7 +18,7 @@ pub const GROUP: Group = Group {
             ci: true,
             run: facts,
         },
-        Check { name: "an unknown device is named and nothing is begun", ci: false, run: unknown },
+        Check { name: "an unknown device is reported and nothing is started", ci: false, run: unknown },
     ],
 };
 

@@ -13,9 +13,9 @@ pub const GROUP: Group = Group {
     name: "known",
     needs: None,
     checks: &[
-        Check { name: "a drive of so many IOPS is measured as such, within 3 %", ci: false, run: iops },
+        Check { name: "a drive of known IOPS is measured as such, within 3 %", ci: false, run: iops },
         Check {
-            name: "a drive of one response time: mean and 99th percentile, within 5 %",
+            name: "a drive with one response time: mean and 99th percentile, within 5 %",
             ci: false,
             run: response_time,
         },

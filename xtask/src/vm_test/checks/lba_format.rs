@@ -12,12 +12,12 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q lba-format"),
     checks: &[
         Check {
-            name: "a run has the format that it asked for, and the old one is back behind it",
+            name: "a run uses the requested format, and the old one is restored afterwards",
             ci: false,
             run: during,
         },
         Check {
-            name: "a killed run goes on in its format, and the old one is back behind it",
+            name: "a killed run continues in its format, and the old one is restored afterwards",
             ci: false,
             run: killed,
         },
@@ -58,7 +58,7 @@ fn during(lab: &mut Lab) -> anyhow::Result<()> {
     assert_sectors(lab, "4096", "during the run")?;
     let ended = lab.guest()?.wait_for_end()?;
     ensure!(ended.code == 0, "ended with {}: {}", ended.code, ended.err);
-    assert_sectors(lab, "512", "behind the run")?;
+    assert_sectors(lab, "512", "after the run")?;
     let events = lab.guest()?.sh("grep -c lba_format /runs/library/*/journal")?;
     ensure!(events.trim() == "2", "{events} records of the format in the journal");
     Ok(())
@@ -72,7 +72,7 @@ fn killed(lab: &mut Lab) -> anyhow::Result<()> {
     let id = lab.guest()?.sh("cd /runs/library && ls -d */ | tr -d /")?;
     let resumed = lab.guest()?.plateau(&format!("resume {id}"))?;
     ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);
-    assert_sectors(lab, "512", "behind the resumed run")
+    assert_sectors(lab, "512", "after the resumed run")
 }
 
 fn impossible(lab: &mut Lab) -> anyhow::Result<()> {

@@ -13,13 +13,13 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check {
-            name: "every disk is written and read in whole, and the kernel counted the same",
+            name: "every disk is written and read completely, and the kernel's counters agree",
             ci: false,
             run: counted,
         },
-        Check { name: "reads need no name and change nothing", ci: false, run: reads },
+        Check { name: "reads need no confirmation and change nothing", ci: false, run: reads },
         Check {
-            name: "completions are polled for where the drive has queues for it, and only there",
+            name: "completions are polled if the drive has queues for it, and only then",
             ci: false,
             run: polled,
         },

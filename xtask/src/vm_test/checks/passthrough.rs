@@ -17,25 +17,25 @@ pub const GROUP: Group = Group {
             run: written,
         },
         Check { name: "what the block device wrote is what commands read", ci: false, run: read },
-        Check { name: "commands go past the block layer, which counts nothing", ci: false, run: counted },
-        Check { name: "completions of commands are polled for", ci: false, run: polled },
+        Check { name: "commands bypass the block layer, which counts nothing", ci: false, run: counted },
+        Check { name: "completions of commands are polled", ci: false, run: polled },
         Check {
-            name: "blocks with metadata are driven by io_uring, and the segment says why",
+            name: "blocks with metadata fall back to io_uring, and the segment says why",
             ci: false,
             run: fallback,
         },
         Check {
-            name: "an older kernel is driven by io_uring, and the segment says why",
+            name: "an older kernel falls back to io_uring, and the segment says why",
             ci: false,
             run: older_kernel,
         },
         Check { name: "a disk without NVMe and a generic device are refused", ci: true, run: refused },
         Check {
-            name: "a namespace that is driven is nobody else's, and nobody else's is not driven",
+            name: "a namespace under load is exclusive, and one that is in use is refused",
             ci: false,
             run: exclusive,
         },
-        Check { name: "a whole test by commands, and the report says so", ci: false, run: whole_test },
+        Check { name: "a whole test with NVMe commands, and the report says so", ci: false, run: whole_test },
     ],
 };
 
@@ -167,7 +167,7 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let sata = guest.device(SATA)?;
     let said = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
-    ensure!(said.contains("no NVMe namespace"), "{said}");
+    ensure!(said.contains("requires an NVMe namespace"), "{said}");
     let generic = guest.device(NVME_512)?.replace("/dev/nvme", "/dev/ng");
     let said = guest.fails(4, &format!("load {generic} --rw randread {COMMANDS}"))?;
     ensure!(said.contains("name its block device, /dev/nvme"), "{said}");

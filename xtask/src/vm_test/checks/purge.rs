@@ -117,7 +117,7 @@ fn empties(lab: &mut Lab, targets: &[Target]) -> anyhow::Result<()> {
                 continue;
             }
             ensure!(ran.code == 0, "{target:?} {name} ended with {}: {}", ran.code, ran.err);
-            ensure!(is_empty(&lab.content(target)?), "{target:?} holds something after {name}: {}", ran.out);
+            ensure!(is_empty(&lab.content(target)?), "{target:?} contains data after {name}: {}", ran.out);
         }
     }
     Ok(())
@@ -154,7 +154,7 @@ fn others(lab: &mut Lab) -> anyhow::Result<()> {
     let device = lab.guest()?.device(NVME_4096)?;
     let identity = lab.guest()?.identity(&device)?;
     lab.guest()?.json(&format!("purge {device} --method nvme-format-user --erase '{identity}'"))?;
-    ensure!(is_empty(&lab.content(NVME_4096)?), "the formatted namespace holds something");
+    ensure!(is_empty(&lab.content(NVME_4096)?), "the formatted namespace contains data");
     ensure!(lab.content(NVME_512)? == before && lab.content(NVME_METADATA)? == beside, "another one changed");
     Ok(())
 }
@@ -173,7 +173,7 @@ fn used(lab: &mut Lab) -> anyhow::Result<()> {
     }
     lab.guest()?.sh("umount /mnt")?;
     lab.guest()?.fails(3, &format!("purge {device} --erase '{identity}'")).context("a file system")?;
-    lab.guest()?.fails(3, &format!("purge {device}")).context("no name typed")?;
+    lab.guest()?.fails(3, &format!("purge {device}")).context("no identity typed")?;
     ensure!(said.iter().all(|text| text.contains("mounted at /mnt")), "{said:?}");
     ensure!(lab.content(NVME_SLOT)? == before, "its content changed");
     lab.wipe(NVME_SLOT)

@@ -11,12 +11,12 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check {
-            name: "virtio: a disk that is used or holds something keeps every byte",
+            name: "virtio: a disk that is in use or contains data keeps every byte",
             ci: true,
             run: used_virtio,
         },
         Check { name: "SCSI: the same", ci: false, run: used_scsi },
-        Check { name: "without the right name typed nothing is written", ci: true, run: unconfirmed },
+        Check { name: "without the right identity nothing is written", ci: true, run: unconfirmed },
         Check { name: "the disk under the runs is refused", ci: true, run: library },
         Check { name: "a write-protected disk cannot be used", ci: false, run: read_only },
     ],
@@ -134,7 +134,7 @@ fn refuse(lab: &mut Lab, target: Target, case: &Case) -> anyhow::Result<()> {
     }
     let info = guest.json(&format!("info {device}{}", case.suffix))?;
     ensure!(info["refusals"].to_string().contains(case.named), "info says {}", info["refusals"]);
-    ensure!(guest.sh("ls /runs/library 2>/dev/null | wc -l")? == runs, "a run was begun");
+    ensure!(guest.sh("ls /runs/library 2>/dev/null | wc -l")? == runs, "a run was started");
     ensure!(lab.content(target)? == before, "its content changed");
     Ok(())
 }

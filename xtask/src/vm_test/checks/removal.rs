@@ -13,12 +13,12 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check {
-            name: "a pulled drive is named, nothing finished is lost, and the run goes on with it",
+            name: "a pulled drive is named, nothing completed is lost, and the run continues on it",
             ci: false,
             run,
         },
         Check {
-            name: "of the cell it was pulled out in every finished second is kept; another drive is refused",
+            name: "every completed second of the interrupted cell is kept; another drive is refused",
             ci: true,
             run: another_drive,
         },
@@ -46,7 +46,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     );
     let id = guest.sh("ls /runs/library")?;
     let now: usize = guest.sh("grep -c '\"measured\"' /runs/library/*/journal")?.parse()?;
-    ensure!(now >= kept, "{kept} cells were finished and {now} are kept");
+    ensure!(now >= kept, "{kept} cells were completed and {now} are kept");
     guest.sh("tail -n 3 /runs/library/*/journal | grep -q '\"interrupted\"'")?;
     ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
 
@@ -89,7 +89,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
 
     lab.put_in("PLATOTHER")?;
     let other = Target { serial: "PLATOTHER", ..NVME_SLOT };
-    ensure!(lab.guest()?.device(other)? == device, "the other drive is not in the place of the first one");
+    ensure!(lab.guest()?.device(other)? == device, "the other drive did not take the place of the first one");
     lab.fill(other)?;
     let before = lab.content(other)?;
     let id = lab.guest()?.sh("ls /runs/library")?;
@@ -97,7 +97,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(said.contains(&identity) && said.contains("PLATOTHER"), "says which is which: {said}");
     let said = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
     ensure!(said.contains("is not the device"), "typing its name does not help: {said}");
-    ensure!(lab.content(other)? == before, "the other drive was written");
+    ensure!(lab.content(other)? == before, "the other drive was written to");
     lab.pull()?;
     lab.put_back()?;
     lab.wipe(NVME_SLOT)

@@ -13,7 +13,7 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q write-cache"),
     checks: &[
         Check {
-            name: "it is off during a run that wants it off, and on again behind it",
+            name: "it is off during a run that requests so, and on again afterwards",
             ci: false,
             run: during,
         },
@@ -26,7 +26,7 @@ fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
     let answer = lab.ask_qemu("query-block", json!({}))?;
     let blocks = answer.as_array().context("no block devices")?;
     let block = blocks.iter().find(|block| block["inserted"]["node-name"] == target.node);
-    let block = block.with_context(|| format!("{target:?} is not among them"))?;
+    let block = block.with_context(|| format!("{target:?} is not listed"))?;
     block["inserted"]["cache"]["writeback"].as_bool().context("no write cache")
 }
 
@@ -44,7 +44,7 @@ fn start(lab: &mut Lab, target: Target) -> anyhow::Result<()> {
 
 fn during(lab: &mut Lab) -> anyhow::Result<()> {
     for target in [NVME_SLOT, SCSI_512, SATA] {
-        ensure!(is_on(lab, target)?, "{target:?} begins with its cache on");
+        ensure!(is_on(lab, target)?, "{target:?} starts with its cache on");
         start(lab, target)?;
         ensure!(!is_on(lab, target)?, "{target:?}: on during the run");
         let ended = lab.guest()?.wait_for_end()?;

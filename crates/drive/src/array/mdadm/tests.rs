@@ -134,7 +134,7 @@ fn its_state_is_that_of_the_kernel() {
     broken(&[clean, ("degraded", "1")], "degraded: 1");
     broken(&[("array_state", "broken")], "broken");
     broken(&[("array_state", "inactive")], "inactive");
-    broken(&[], "not there");
+    broken(&[], "no longer present");
 }
 
 #[test]

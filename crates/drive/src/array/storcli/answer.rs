@@ -104,12 +104,12 @@ impl Answer {
     /// Reads an answer; the text says what is wrong with it.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
-            return Err(format!("it is longer than {LONGEST_BYTES} bytes"));
+            return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
         // Some versions say before it that it may take a while.
-        let begin = text.find('{').ok_or("it is no JSON")?;
+        let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
-            serde_json::from_str(&text[begin..]).map_err(|error| format!("it is no JSON: {error}"))?;
+            serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;
         let answer = &whole["Controllers"][0];
         let status = answer["Command Status"].as_object().ok_or("it has no Command Status")?;
         let word = text_of(status.get("Status")).ok_or("its Command Status has no Status")?;

@@ -28,8 +28,8 @@ pub(super) fn all<O: Outside>(
 ) -> Result<Vec<Purged>, DriveError> {
     if options.method.is_some() || options.verify {
         return Err(DriveError::Invalid(
-            "drives behind a RAID controller are purged as the description of the array says, and cannot be read to \
-             see the effect; leave --purge-method and --verify-purge out"
+            "drives on a RAID controller are purged as the array description says, and cannot be read to \
+             verify it; omit --purge-method and --verify-purge"
                 .into(),
         ));
     }
@@ -37,14 +37,14 @@ pub(super) fn all<O: Outside>(
     let start_ns = clock.now_ns();
     let (mode, method) = match hardware.purge {
         Purge::None => (None, "nothing (the members were not purged)"),
-        Purge::Simple => (Some("simple"), "the controller's drive erase, one pass of writing"),
+        Purge::Simple => (Some("simple"), "the controller's drive erase, one overwrite pass"),
         Purge::Crypto => (Some("crypto"), "the controller's cryptographic drive erase"),
     };
     let evidence = match mode {
-        None => "not purged: it holds what it held before".to_owned(),
+        None => "not purged: its content is unchanged".to_owned(),
         Some(mode) => {
             erase(controller, plan, hardware, mode, on_progress)?;
-            format!("the controller said that its erase ({mode}) is done; the effect cannot be seen")
+            format!("the controller reported its erase ({mode}) as complete; this cannot be verified")
         }
     };
     let end_ns = clock.now_ns();
@@ -66,8 +66,8 @@ fn erase<O: Outside>(
         match refusal_of(&drive) {
             None if mode == "crypto" && drive.crypto_erase == Some(false) => {
                 Err(DriveError::Unusable(format!(
-                    "the drive {address} ({serial}) has no cryptographic erase, its controller says; choose another purge \
-                 in the description of the array"
+                    "the controller reports that the drive {address} ({serial}) has no cryptographic erase; \
+                     choose another purge in the array description"
                 )))
             }
             None => Ok(()),
@@ -86,7 +86,7 @@ fn erase<O: Outside>(
     for _ in 0..POLLS_AT_MOST {
         let mut shares = Vec::new();
         for address in &members {
-            let what = format!("asking how far the erase of {address} is");
+            let what = format!("querying the erase progress of {address}");
             match controller.demand(&[address, "show", "erase"], &what)?.operations().first() {
                 Some(Operation::Idle) => shares.push(1.0),
                 Some(Operation::Running(share)) => shares.push(share.min(0.999)),
@@ -95,7 +95,7 @@ fn erase<O: Outside>(
                 }
                 None => {
                     return Err(DriveError::device(format!(
-                        "the controller does not say how the erase of {address} is"
+                        "the controller does not report the erase progress of {address}"
                     )));
                 }
             }
@@ -116,7 +116,8 @@ fn erase<O: Outside>(
         }
     }
     Err(DriveError::device(
-        "the controller erased the drives for a week and is not done; see it with show erase",
+        "the controller has been erasing the drives for a week and has not finished; look at it with show \
+         erase",
     ))
 }
 
@@ -125,8 +126,9 @@ fn goes_on<O: Outside>(controller: &StorCli<O>, members: &[String]) -> DriveErro
     let program = controller.program.unwrap_or_default();
     let first = members.first().map_or("", String::as_str);
     DriveError::Stopped(format!(
-        "stopped waiting for the erase, with which the controller goes on by itself: {}; watch each with `{program} {first} \
-         show erase`, or end it with `{program} {first} stop erase`, before the drives are used again",
+        "stopped waiting for the erase, which the controller continues on its own: {}; watch each with \
+         `{program} {first} show erase`, or end it with `{program} {first} stop erase`, before using the \
+         drives again",
         members.join(", ")
     ))
 }

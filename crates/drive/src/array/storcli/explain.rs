@@ -6,20 +6,20 @@ use super::answer::Answer;
 const CAUSES: &[(&str, &str)] = &[
     (
         "does not have appropriate attributes",
-        "a member is spun down, or of another kind, interface or sector size than the others",
+        "a member is spun down, or its kind, interface or sector size differs from the others",
     ),
-    ("VD has OS/FS", "there is a file system on the volume; nothing is forced here, so look at it yourself"),
+    ("VD has OS/FS", "there is a file system on the volume; nothing is forced here, so inspect it manually"),
     ("device state doesn't support", "the drive is in a state that does not allow this"),
-    (
-        "Controller",
-        "there is no such controller, or no permission; run as root, and see its list with `show`",
-    ),
-    ("not found", "there is nothing at that address; see what is there with `/call/eall/sall show`"),
-    ("Un-supported", "the firmware of the controller does not have this command"),
+    ("Controller", "no such controller, or no permission; run as root, and list the controllers with `show`"),
+    ("not found", "nothing at that address; list the drives with `/call/eall/sall show`"),
+    ("Un-supported", "the controller's firmware does not have this command"),
     ("not supported", "the controller or the drive does not have this command"),
-    ("Operation not allowed", "the controller does not allow this now; another operation may go on"),
-    ("in progress", "another operation goes on; wait for its end"),
-    ("preserved cache", "the controller holds data of a lost volume in its cache; see `show preservedcache`"),
+    ("Operation not allowed", "the controller does not allow this now; another operation may be in progress"),
+    ("in progress", "another operation is in progress; wait until it completes"),
+    (
+        "preserved cache",
+        "the controller's cache still holds data of a lost volume; see `show preservedcache`",
+    ),
 ];
 
 /// Short words for states of drives and volumes.
@@ -29,7 +29,7 @@ const STATES: &[(&str, &str)] = &[
     ("UGUnsp", "not supported by the controller"),
     ("GHS", "a global hot spare"),
     ("DHS", "a dedicated hot spare"),
-    ("JBOD", "passed through to the host (JBOD); name it as a block device, or set it to good"),
+    ("JBOD", "passed through to the host (JBOD); use it as a block device, or set it to good"),
     ("Offln", "offline"),
     ("OfLn", "offline"),
     ("Failed", "failed"),
@@ -46,7 +46,7 @@ const STATES: &[(&str, &str)] = &[
 pub(super) fn state(word: &str) -> String {
     match STATES.iter().find(|(short, _)| *short == word) {
         Some((short, meaning)) => format!("{short}: {meaning}"),
-        None if word.is_empty() => "in a state that it does not tell".into(),
+        None if word.is_empty() => "in an unreported state".into(),
         None => format!("in the state {word}"),
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn failure(
         let of = if detail.of.is_empty() { String::new() } else { format!("{}: ", detail.of) };
         said.push(format!("{of}{}{code}", detail.message.trim_end_matches('.')));
     }
-    let said = if said.is_empty() { "it did not say why".to_owned() } else { said.join("; ") };
+    let said = if said.is_empty() { "it gave no reason".to_owned() } else { said.join("; ") };
     let cause = CAUSES.iter().find(|(part, _)| said.contains(part));
     let cause = cause.map(|(_, cause)| format!("; {cause}")).unwrap_or_default();
     format!(

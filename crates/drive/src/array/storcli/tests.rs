@@ -169,7 +169,7 @@ fn another_drive_in_the_slot_stops_it() {
     let script =
         Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("S0", "X9"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("another drive");
-    assert!(error.to_string().contains("holds the drive X9 and not S0"), "{error}");
+    assert!(error.to_string().contains("contains the drive X9 instead of S0"), "{error}");
     let nameless = drive(0).replace("   S0  ", "");
     let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &nameless);
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no name");
@@ -204,7 +204,7 @@ fn a_volume_that_changed_meanwhile_is_told() {
 #[test]
 fn what_was_made_otherwise_than_planned_is_not_used() {
     for (part, other, told) in [
-        ("252:2", "252:3", "made of 252:0, 252:1, 252:3"),
+        ("252:2", "252:3", "created from 252:0, 252:1, 252:3"),
         ("RAID5", "RAID0", "became RAID0"),
         ("NRWTD", "NRWBD", "cache policy NRWBD"),
     ] {
@@ -231,7 +231,7 @@ fn a_volume_without_a_block_device_is_waited_for_and_told() {
     let script = with_block_device(created(Script::default()), "sda", OTHERS_NAA);
     let mut controller = StorCli::new(script, Program::StorCli, 0);
     let error = controller.create(&plan("")).expect_err("no block device");
-    assert!(error.to_string().contains("did not become a block device"), "{error}");
+    assert!(error.to_string().contains("did not appear as a block device"), "{error}");
     assert_eq!(controller.outside.pauses, 99);
     controller.outside.over();
     let twice = with_block_device(with_block_device(created(Script::default()), "sdb", NAA), "sdc", NAA);
@@ -285,7 +285,7 @@ fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
         (own().replace("Optl", "OfLn"), "offline"),
         (own().replacen("Onln", "Rbld", 1), "slot 252:0 is Rbld"),
         (volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:1", "Onln")]), "2 of its 3 drives"),
-        (others(), "not there"),
+        (others(), "no longer exists"),
     ] {
         let script = Script::default().says(SHOW_VOLUMES, &volumes(&[text]));
         match state(script) {
@@ -361,7 +361,7 @@ fn what_is_not_certainly_the_own_volume_stays() {
         .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
         .says(SHOW_VOLUMES, &volumes(&[own()]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("it lied");
-    assert!(error.to_string().contains("still there"), "{error}");
+    assert!(error.to_string().contains("still exists"), "{error}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl Job {
             self.pattern(option("rw").or_else(|| option("readwrite")).as_deref(), global)?;
         let block_bytes = self.block(global, remarks)?;
         let ios = ways.iter().try_fold(0u64, |sum, way| sum.checked_add(way.total_ios));
-        let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than a drive can do")?;
+        let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than any drive can do")?;
         let sum = |of: fn(&Way) -> Option<f64>, what: &str| -> Result<Option<f64>, String> {
             let all: Option<Vec<f64>> = ways.iter().map(|way| of(way)).collect();
             measured(all.map(|all| all.iter().sum()), what)
@@ -130,11 +130,11 @@ impl Job {
             "read" | "randread" => 100,
             "write" | "randwrite" => 0,
             "rw" | "readwrite" | "randrw" => match (mix("rwmixread"), mix("rwmixwrite")) {
-                (Some(read), _) => read.ok_or("rwmixread is no percentage")?,
-                (None, Some(write)) => 100 - write.ok_or("rwmixwrite is no percentage")?,
+                (Some(read), _) => read.ok_or("rwmixread is not a percentage")?,
+                (None, Some(write)) => 100 - write.ok_or("rwmixwrite is not a percentage")?,
                 (None, None) => 50,
             },
-            other => return Err(format!("rw={other} has no place among reads and writes")),
+            other => return Err(format!("rw={other} is neither a read nor a write workload")),
         };
         Ok((access, read_percent))
     }
@@ -145,13 +145,13 @@ impl Job {
             return Ok(0);
         }
         let Some(text) = self.option(global, "bs").or_else(|| self.option(global, "blocksize")) else {
-            remarks.push(format!("job '{}' names no block size; fio then takes 4 KiB", self.name()));
+            remarks.push(format!("job '{}' specifies no block size; fio defaults to 4 KiB", self.name()));
             return Ok(4096);
         };
         let mut sizes = Vec::new();
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
             let size = bytes(part.trim()).filter(|bytes| (1..=1 << 30).contains(bytes));
-            sizes.push(size.ok_or_else(|| format!("bs={part} is no block size"))? as u32);
+            sizes.push(size.ok_or_else(|| format!("bs={part} is not a block size"))? as u32);
         }
         let first = *sizes.first().ok_or("bs is empty")?;
         Ok(if sizes.iter().all(|size| *size == first) { first } else { 0 })
@@ -199,7 +199,7 @@ fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
     let mut all = Vec::new();
     for (percent, value) in &spread.percentile {
         let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
-        let percent = percent.ok_or("a percentile is no percentage")?;
+        let percent = percent.ok_or("a percentile is not a percentage")?;
         all.push((percent, possible(value * unit, "a percentile")?));
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));

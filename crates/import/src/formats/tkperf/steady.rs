@@ -48,7 +48,7 @@ fn told(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
     let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
     if rounds.len() != WINDOW_ROUNDS || !follow {
-        return Err(format!("<stdyrounds> are not {WINDOW_ROUNDS} rounds in a row"));
+        return Err(format!("<stdyrounds> are not {WINDOW_ROUNDS} consecutive rounds"));
     }
     if last >= finished as u64 {
         return Err(format!(
@@ -68,7 +68,7 @@ fn compare(
 ) -> Result<(), String> {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-9);
     let mut differs = |what: &str, told: String, now: String| {
-        remarks.push(format!("{test}: the file's {what} is {told}, its rounds give {now}"));
+        remarks.push(format!("{test}: the file's {what} is {told}, its rounds yield {now}"));
     };
     if let Some(told) = leaf::<Vec<f64>>(node, "stdyvalues")?
         && (told.len() != values.len() || told.iter().zip(values).any(|(a, b)| !close(*a, *b)))
@@ -80,7 +80,7 @@ fn compare(
     {
         // Python 2 cut the average of whole numbers; that is no error of the figures.
         let cut = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
-        let why = if cut && told == found.mean.floor() { " (cut to a whole number)" } else { "" };
+        let why = if cut && told == found.mean.floor() { " (truncated to an integer)" } else { "" };
         differs("average", format!("{told}{why}"), found.mean.to_string());
     }
     if let Some((slope, intercept)) = leaf::<(f64, f64)>(node, "stdyslope")?

@@ -21,7 +21,7 @@ impl Endurance {
                 Ok(Some(Self { rated_bytes: terabytes * 1e12, source: "as given".into() }))
             }
             Some(terabytes) => {
-                Err(format!("--tbw {terabytes}: terabytes that the drive is rated for, such as 600"))
+                Err(format!("--tbw {terabytes}: give the drive's rated endurance in terabytes, such as 600"))
             }
             None => Ok(Self::derived(health)),
         }
@@ -35,7 +35,7 @@ impl Endurance {
             return None;
         }
         let source = format!(
-            "derived from the drive's health: {used} % used, {} written; --tbw takes the rated one",
+            "derived from the drive's health: {used} % used, {} written; use --tbw to give the rated value",
             amount_base10(written)
         );
         Some(Self { rated_bytes: written as f64 / ((f64::from(used) + 0.5) / 100.0), source })
@@ -49,7 +49,7 @@ impl Endurance {
 /// The line of a plan.
 pub fn line(endurance: Option<&Endurance>, least_bytes: u64, most_bytes: u64) -> String {
     let Some(endurance) = endurance else {
-        return "unknown: the drive does not say; --tbw takes the terabytes that it is rated for".into();
+        return "unknown: the drive does not report it; use --tbw to give the rated terabytes".into();
     };
     let percent = |bytes| grouped(endurance.share_percent(bytes), 2);
     let (low, high) = (percent(least_bytes), percent(most_bytes));

@@ -54,7 +54,7 @@ fn text(plan: &Plan) -> String {
     if let Some(why) = &plan.not_pts {
         line("not PTS", why);
     }
-    line("profile", plan.profile.as_deref().unwrap_or("by the command line"));
+    line("profile", plan.profile.as_deref().unwrap_or("from the command line"));
     line("tests", &plan.tests.join(", "));
     for test in &plan.own_tests {
         let times = match test.rounds {
@@ -62,8 +62,8 @@ fn text(plan: &Plan) -> String {
             record::OwnRounds::Fixed(rounds) => format!("{rounds} rounds"),
             record::OwnRounds::UntilSteady => "rounds until steady state".into(),
         };
-        line("own test", &format!("{}: {}, {} cells in {times}", test.name, test.title, test.cells.len()));
+        line("custom test", &format!("{}: {}, {} cells in {times}", test.name, test.title, test.cells.len()));
     }
-    line("checked", "nothing is wrong with it");
+    line("checked", "no mistakes found");
     out
 }

@@ -8,7 +8,7 @@ use crate::text_chart;
 
 pub fn text(rehearsal: &Rehearsal) -> String {
     let mut out = format!(
-        "\nrehearsed on {}; times and amounts are laid over the target, purges left out\n",
+        "\nrehearsed on {}; times and amounts are scaled to the target, without purges\n",
         rehearsal.label
     );
     rehearsal.note().into_iter().for_each(|note| out.push_str(&format!("note      {note}\n")));

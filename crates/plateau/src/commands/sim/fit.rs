@@ -41,7 +41,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fit-{}.toml", file.id)));
     output::check([path.as_path()], cli.json)?;
     if !output::is_stdout(&path) && path.exists() {
-        return Err(usage(format!("{} exists; name another file with --output", path.display())));
+        return Err(usage(format!("{} already exists; choose another file with --output", path.display())));
     }
     let start = start(options, file, capacity_bytes, &measured, scale)?;
     kept(&options.keep, &start).map_err(usage)?;
@@ -103,7 +103,7 @@ fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     match keep.iter().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => Err(format!(
-            "--keep {key}: a fit of {} moves no such key; it moves {}",
+            "--keep {key}: a fit of {} does not vary this key; it varies {}",
             model.name,
             known.join(", ")
         )),
@@ -115,7 +115,7 @@ fn measured(summary: &Summary) -> Result<Measured, String> {
     let (file, settings) = (&summary.run.file, &summary.run.file.settings);
     if settings.test_range_percent != 100 {
         return Err(format!(
-            "run {} touched {} % of the drive; a fit needs a run over all of it",
+            "run {} touched {} % of the drive; a fit needs a run over the whole drive",
             file.id, settings.test_range_percent
         ));
     }
@@ -125,7 +125,7 @@ fn measured(summary: &Summary) -> Result<Measured, String> {
     let rounds = match steady {
         Some((_, window)) => window.first_round..=window.last_round,
         None if outcome.rounds > 0 => outcome.rounds.saturating_sub(LAST_ROUNDS - 1).max(1)..=outcome.rounds,
-        None => return Err(format!("the IOPS test of run {} has no whole round", file.id)),
+        None => return Err(format!("the IOPS test of run {} has no complete round", file.id)),
     };
     let mut cells: Vec<(Cell, u32)> = Vec::new();
     for (round, segment) in segments(summary) {
@@ -209,8 +209,9 @@ fn start(
             best = Some((error, model));
         }
     }
-    let none =
-        || Failure::text(Exit::Usage, "no model can have the capacity of this run; name one with --from");
+    let none = || {
+        Failure::text(Exit::Usage, "no model can be given the capacity of this run; choose one with --from")
+    };
     best.map(|(_, model)| model).ok_or_else(none)
 }
 
@@ -248,7 +249,7 @@ fn describe(
             (
                 share.max(1.0 / share),
                 format!(
-                    "{block} at {} percent reads does {:.0} % of the measured IOPS.",
+                    "{block} at {} percent reads reaches {:.0} % of the measured IOPS.",
                     cell.read_percent,
                     100.0 * share
                 ),
@@ -258,7 +259,11 @@ fn describe(
         .collect();
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     model.misfits = worst.into_iter().take(10).map(|(_, text)| text).collect();
-    model.misfits.push("Only the IOPS test was fitted: fresh writes, sequential rates and latencies are those of the model it came from or follow from the fit.".into());
+    model.misfits.push(
+        "Only the IOPS test was fitted: fresh writes, sequential rates and latencies come from the original \
+         model or follow from the fit."
+            .into(),
+    );
 }
 
 fn cells<'a>(measured: &'a Measured, simulated: &'a Simulated) -> impl Iterator<Item = (&'a Cell, f64)> {
@@ -274,7 +279,7 @@ fn table(measured: &Measured, simulated: &Simulated) -> String {
         all
     };
     let mixes = column(&|cell| cell.read_percent.into());
-    let mut out = "simulated IOPS, and their share of the measured in percent\n".to_owned();
+    let mut out = "simulated IOPS, and their percentage of the measured ones\n".to_owned();
     out.push_str(&format!(
         "{:>10}{}\n",
         "reads",

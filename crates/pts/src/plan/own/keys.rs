@@ -67,22 +67,22 @@ pub struct Wanted {
 pub const TEST: &[Key<Draft>] = &[
     Key {
         name: "title",
-        about: "name of the test as printed",
+        about: "name of the test, as printed",
         set: |draft, value| value.text().map(|text| draft.title = Some(text)),
     },
     Key {
         name: "purpose",
-        about: "what one wants to know with it, in a sentence",
+        about: "what it is meant to find out, in one sentence",
         set: |draft, value| value.text().map(|text| draft.purpose = Some(text)),
     },
     Key {
         name: "purge",
-        about: "true: it begins with a purge; otherwise it goes on with the drive as it is",
+        about: "true: start with a purge; otherwise use the drive as it is",
         set: |draft, value| value.flag().map(|flag| draft.purge = flag),
     },
     Key {
         name: "precondition",
-        about: "writes before the first round: a table or a list of them",
+        about: "writes before the first round: a table or an array of tables",
         set: |draft, value| {
             draft.precondition = value.list()?.into_iter().map(write).collect::<Result<_, _>>()?;
             Ok(())
@@ -90,54 +90,55 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "rw",
-        about: "loads in fio's words: read, write, rw, randread, randwrite, randrw; one or a list",
+        about: "I/O patterns, named as in fio: read, write, rw, randread, randwrite, randrw; one or an array",
         set: |draft, value| value.each(|item| item.word(RW)).map(|rw| draft.rw = rw),
     },
     Key {
         name: "rwmixread",
-        about: "shares of reads in percent, for rw and randrw",
+        about: "percentages of reads, for rw and randrw",
         set: |draft, value| {
             value.each(|item| item.whole(&limits::READ_PERCENT)).map(|mixes| draft.mixes = mixes)
         },
     },
     Key {
         name: "bs",
-        about: "block sizes, such as \"4KiB\"; one or a list",
+        about: "block sizes, such as \"4KiB\"; one or an array",
         set: |draft, value| value.each(Value::block_bytes).map(|blocks| draft.blocks = blocks),
     },
     Key {
         name: "tc",
-        about: "threads (TC), one or a list; without it those of the settings",
+        about: "threads (TC), one or an array; default: those of the settings",
         set: |draft, value| value.each(|item| item.whole(&limits::TC)).map(|tc| draft.tc = tc),
     },
     Key {
         name: "qd",
-        about: "outstanding I/Os per thread (QD), one or a list; without it that of the settings",
+        about: "outstanding I/Os per thread (QD), one or an array; default: that of the settings",
         set: |draft, value| value.each(|item| item.whole(&limits::QD)).map(|qd| draft.qd = qd),
     },
     Key {
         name: "demand",
-        about: "pairs in place of tc and qd: \"8x2\" is TC 8 and QD 2",
+        about: "pairs instead of tc and qd: \"8x2\" is TC 8 and QD 2",
         set: |draft, value| value.each(demand).map(|demands| draft.demands = demands),
     },
     Key {
         name: "order",
-        about: "the loops from the outer to the inner one; without it \"rw\", \"bs\", then \"tc\", \"qd\" or \"demand\"",
+        about: "the loops from outermost to innermost; default: \"rw\", \"bs\", then \"tc\", \"qd\" or \
+                \"demand\"",
         set: |draft, value| value.each(|item| item.word(ORDER)).map(|order| draft.order = order),
     },
     Key {
         name: "runtime",
-        about: "measured seconds per cell; without it 60",
+        about: "measured seconds per cell; default: 60",
         set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.run_ns = Some(ns)),
     },
     Key {
         name: "ramp_time",
-        about: "seconds under load before each cell that count for nothing; they come on top of runtime",
+        about: "unmeasured seconds under load before each cell, in addition to runtime",
         set: |draft, value| value.seconds_ns(&limits::RAMP_SECONDS).map(|ns| draft.ramp_ns = ns),
     },
     Key {
         name: "rounds",
-        about: "rounds over all cells, or \"steady\": until steady state; without it 1",
+        about: "rounds over all cells, or \"steady\": until steady state; default: 1",
         set: |draft, value| {
             let rounds = match value.text() {
                 Ok(text) if text == "steady" => OwnRounds::UntilSteady,
@@ -150,7 +151,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "track",
-        about: "cells whose value decides steady state: a table or a list of them",
+        about: "cells whose values decide steady state: a table or an array of tables",
         set: |draft, value| {
             draft.track =
                 value.list()?.into_iter().map(|item| inner(item, TRACK)).collect::<Result<_, _>>()?;
@@ -159,7 +160,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "figure",
-        about: "what is tracked and drawn: \"iops\", \"mb/s\" or \"latency\"; without it \"iops\"",
+        about: "what is tracked and drawn: \"iops\", \"mb/s\" or \"latency\"; default: \"iops\"",
         set: |draft, value| {
             let words = [
                 ("iops", OwnFigure::Iops),
@@ -171,12 +172,13 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "average",
-        about: "rounds that the results are the mean of; without it five at steady state, else all",
+        about: "number of rounds that the results average; default: five at steady state, otherwise all",
         set: |draft, value| value.whole(&limits::FIXED_ROUNDS).map(|n| draft.average = Some(n)),
     },
     Key {
         name: "average-from",
-        about: "\"last\": the last rounds; \"steady\": those from the first steady window on; without it \"last\"",
+        about: "\"last\": the last rounds; \"steady\": those from the first steady window on; default: \
+                \"last\"",
         set: |draft, value| {
             value.word(&[("last", false), ("steady", true)]).map(|from| draft.from_steady = from)
         },
@@ -202,11 +204,11 @@ pub struct DraftWrite {
 pub const WRITE: &[Key<DraftWrite>] = &[
     Key {
         name: "rw",
-        about: "\"write\" or \"randwrite\"; without it \"write\"",
+        about: "\"write\" or \"randwrite\"; default: \"write\"",
         set: |draft, value| {
             let rw = value.word(RW)?;
             if rw.1 != Some(0) {
-                return value.problem("preconditioning is \"write\" or \"randwrite\"");
+                return value.problem("preconditioning must be \"write\" or \"randwrite\"");
             }
             draft.rw = Some(rw);
             Ok(())
@@ -214,27 +216,27 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
     Key {
         name: "bs",
-        about: "block size; without it \"128KiB\"",
+        about: "block size; default: \"128KiB\"",
         set: |draft, value| value.block_bytes().map(|bytes| draft.block_bytes = Some(bytes)),
     },
     Key {
         name: "tc",
-        about: "threads; without it 1",
+        about: "threads; default: 1",
         set: |draft, value| value.whole(&limits::TC).map(|tc| draft.threads = Some(tc)),
     },
     Key {
         name: "qd",
-        about: "outstanding I/Os per thread; without it that of the settings",
+        about: "outstanding I/Os per thread; default: that of the settings",
         set: |draft, value| value.whole(&limits::QD).map(|qd| draft.queue_depth = Some(qd)),
     },
     Key {
         name: "capacities",
-        about: "amount in multiples of the capacity, 1 to 10; without it 2",
+        about: "amount in multiples of the capacity, 1 to 10; default: 2",
         set: |draft, value| value.whole(&limits::CAPACITIES).map(|n| draft.capacities = Some(n)),
     },
     Key {
         name: "at-most",
-        about: "seconds after which it ends even if the amount is not written",
+        about: "seconds after which it ends even if the amount has not been written",
         set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.limit_ns = Some(ns)),
     },
 ];
@@ -243,7 +245,7 @@ pub const TRACK: &[Key<Wanted>] = &[
     Key { name: "rw", about: "load", set: |wanted, value| value.word(RW).map(|rw| wanted.rw = Some(rw)) },
     Key {
         name: "rwmixread",
-        about: "share of reads in percent",
+        about: "percentage of reads",
         set: |wanted, value| value.whole(&limits::READ_PERCENT).map(|mix| wanted.mix = Some(mix)),
     },
     Key {
@@ -269,7 +271,7 @@ fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
     for (name, item) in in_order(value.table()?) {
         let Some(key) = keys.iter().find(|key| key.name == name.get_ref()) else {
             let known: Vec<_> = keys.iter().map(|key| key.name).collect();
-            let text = format!("there is no key '{}' here; there are {}", name.get_ref(), known.join(", "));
+            let text = format!("unknown key '{}'; available keys: {}", name.get_ref(), known.join(", "));
             return Err(Problem { at: name.span(), text });
         };
         (key.set)(&mut read, Value(item))
@@ -295,7 +297,7 @@ fn demand(value: Value<'_>) -> Result<Demand, Problem> {
     let parts =
         text.split_once('x').and_then(|(tc, qd)| Some((tc.trim().parse().ok()?, qd.trim().parse().ok()?)));
     let Some((threads, queue_depth)) = parts else {
-        return value.problem(format!("\"{text}\" is no demand; \"8x2\" is TC 8 and QD 2"));
+        return value.problem(format!("\"{text}\" is not a demand; write \"8x2\" for TC 8 and QD 2"));
     };
     limits::TC.check(threads).or_else(|why| value.problem(format!("TC {why}")))?;
     limits::QD.check(queue_depth).or_else(|why| value.problem(format!("QD {why}")))?;

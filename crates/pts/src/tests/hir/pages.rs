@@ -26,10 +26,11 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
     let header = header.judged(converged, complete, history.window().first());
     Outcome {
-        purpose: "show what a drive makes of the time in which the host leaves it alone".into(),
+        purpose: "show how much performance a drive recovers while the host is idle".into(),
         outline: format!(
-            "purge; write {} until a minute of every {ROUND_MINUTES} is steady; then bursts of {BURST_SECONDS} s \
-             with idle times of 5, 10, 15, 25 and 50 s between them, and 30 minutes without pause behind each",
+            "purge; write {} until one minute out of every {ROUND_MINUTES} is steady; then bursts of \
+             {BURST_SECONDS} s separated by idle times of 5, 10, 15, 25 and 50 s, each followed by 30 \
+             minutes without a pause",
             STIMULUS.short_name()
         ),
         header: TestHeader { phases: phases(context, &header.steady_rounds()), ..header },
@@ -77,7 +78,7 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     }
     if !complete {
         let done = seen.states.iter().filter(|state| !state.baseline.is_empty()).count();
-        notes.push(format!("NOT COMPLETE: {done} of {} wait states are finished", WAIT_STATES.len()));
+        notes.push(format!("NOT COMPLETE: {done} of {} wait states are complete", WAIT_STATES.len()));
     }
     notes
 }
@@ -151,7 +152,7 @@ fn time_line(title: &str, states: &[&State]) -> Page {
 
 fn table_page(seen: &Seen) -> Page {
     let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(seen)));
-    page.remarks.push("Back: the mean of a minute is within 10 % of steady state.".into());
+    page.remarks.push("Back: the mean of one minute is within 10 % of steady state.".into());
     page
 }
 

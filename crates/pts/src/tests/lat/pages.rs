@@ -36,7 +36,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     Outcome {
-        purpose: "measure the response time of one I/O at a time at steady state".into(),
+        purpose: "measure response times at one outstanding I/O at steady state".into(),
         outline: format!(
             "purge; {}; loop over 3 R/W mixes and 3 block sizes at TC 1 QD 1 until the average latency of \
              4 KiB writes is steady over five rounds{histogram}",
@@ -182,7 +182,7 @@ fn tables(context: &Context<'_>, seen: &Seen) -> Page {
     };
     let fifth_nine =
         if has_histogram(context) { "; 99.999 % needs 1,000,000 I/Os in these rounds" } else { "" };
-    let maxima = context.maxima_note().unwrap_or_else(|| "maxima are the largest of all".into());
+    let maxima = context.maxima_note().unwrap_or_else(|| "maxima are the largest of these rounds".into());
     let remark = format!("Rounds {}; {maxima}{fifth_nine}.", seen.rounds.names());
     Page {
         title: "Average and Maximum Response Time - Tabular Data".into(),

@@ -36,7 +36,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     Outcome {
         purpose: "measure sequential throughput of large blocks at steady state".into(),
         outline: format!(
-            "purge; {}; read and write in turn, a cell each, until the writes are steady over five rounds",
+            "purge; {}; read and write in turn, one cell each, until the writes are steady over five rounds",
             context.precondition_in_words()
         ),
         header: TestHeader {

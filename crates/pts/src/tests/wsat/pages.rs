@@ -97,7 +97,7 @@ fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Ve
     if let Some(end) = seen.end {
         let why = match end {
             End::Written => "enough was written",
-            End::Time => "time was up",
+            End::Time => "the time limit was reached",
             End::Steady => "steady state was reached",
         };
         let simulated = match context.scale_divisor() {
@@ -114,7 +114,7 @@ fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Ve
         notes.extend(remarks(&seen.history));
     }
     if !complete {
-        notes.push(format!("NOT COMPLETE: figures are those of the {minutes} finished minutes"));
+        notes.push(format!("NOT COMPLETE: figures are those of the {minutes} completed minutes"));
     }
     notes
 }
@@ -194,7 +194,7 @@ fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
     let mut page = Page::of("WSAT ART, 5 9s and MRT v Drive Fills", Exhibit::Lines(Lines::plain(x, y, all)));
     page.remarks.extend(context.maxima_note());
     if few {
-        page.remarks.push("99.999 % is n/a in minutes with fewer than a million I/Os.".into());
+        page.remarks.push("99.999 % is n/a for minutes with fewer than a million I/Os.".into());
     }
     page
 }

@@ -22,14 +22,14 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     begun.notes.extend(context.maxima_note());
     if begun.stop.is_some() {
         begun.notes.push(format!(
-            "NOT COMPLETE: {} of {} access groups are finished",
+            "NOT COMPLETE: {} of {} access groups are complete",
             seen.groups.len(),
             GROUPS.len()
         ));
     }
     Outcome {
         purpose: "show how a drive recovers from a change between sequential and random writes".into(),
-        outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without pause"
+        outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without a pause"
             .into(),
         header: TestHeader {
             threads: demand.threads,
@@ -40,7 +40,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
                     "0:100",
                     "1024KiB",
                     &demand.to_string(),
-                    "8 h, and 8 h behind the other",
+                    "8 h, and another 8 h at the end",
                 ]
                 .map(str::to_owned),
                 stimulus_2: ["RND 8KiB W", &demand.to_string(), "6 h"].map(str::to_owned),
@@ -121,7 +121,8 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
             title: format!("{title}: n/a, percentiles shown"),
             exhibits: vec![Exhibit::Table(percentiles(seen))],
             remarks: vec![format!(
-                "{why}. Shown instead: how long so many of the I/Os take at most; n/a where fewer than ten take longer."
+                "{why}. Shown instead: the time within which that percentage of the I/Os complete; n/a where \
+                 fewer than ten take longer."
             )],
         },
     });

@@ -103,14 +103,14 @@ fn what_is_no_answer_is_said_to_be_none() {
     let long = format!("{{{}}}", " ".repeat(LONGEST_BYTES));
     let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     for (text, part) in [
-        ("", "no JSON"),
-        ("storcli: command not found", "no JSON"),
-        ("{\"Controllers\":[", "no JSON"),
+        ("", "not JSON"),
+        ("storcli: command not found", "not JSON"),
+        ("{\"Controllers\":[", "not JSON"),
         ("{}", "no Command Status"),
         ("{\"Controllers\":[{\"Command Status\":{}}]}", "no Status"),
         ("{\"Controllers\":[{\"Command Status\":{\"Status\":true}}]}", "no Status"),
         (&long, "longer than"),
-        (&deep, "no JSON"),
+        (&deep, "not JSON"),
     ] {
         let problem = Answer::read(text).expect_err(&text[..text.len().min(40)]);
         assert!(problem.contains(part), "{problem}");

@@ -46,7 +46,10 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     // Told each second, asked of the controller every five.
     assert!(shares.len() == 5 && shares.iter().all(|share| (share - 0.39).abs() < 1e-9), "{shares:?}");
     assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
-    assert!(purged[0].method.contains("one pass") && purged[0].evidence[0].contains("cannot be seen"));
+    assert!(
+        purged[0].method.contains("one overwrite pass")
+            && purged[0].evidence[0].contains("cannot be verified")
+    );
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn who_does_not_want_to_wait_is_told_that_the_controller_goes_on() {
     let error = stopped.expect_err("it was stopped");
     assert_eq!((error.kind(), looks), (ErrorKind::Stopped, 3));
     for part in [
-        "the controller goes on",
+        "the controller continues",
         "/c0/e252/s0, /c0/e252/s1, /c0/e252/s2",
         "`storcli64 /c0/e252/s0 show erase`",
     ] {
