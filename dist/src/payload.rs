@@ -88,6 +88,10 @@ impl Payload {
         let mut entries = vec![
             Entry::program(format!("usr/bin/{NAME}"), self.program.bytes.clone()),
             Entry::folder("tmp", 0o1777),
+            // Where a runtime mounts these, even if the root is read-only. Plateau needs /proc.
+            Entry::folder("dev", 0o755),
+            Entry::folder("proc", 0o555),
+            Entry::folder("sys", 0o555),
             // The library of runs of root.
             Entry::folder(format!("var/lib/{NAME}"), 0o755),
         ];
