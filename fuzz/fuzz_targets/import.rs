@@ -15,6 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         id: "fuzz".into(),
         created: Default::default(),
         version: "0",
+        commit: None,
         command: Vec::new(),
     };
     let (_, events) = import::run(imported, format, source);

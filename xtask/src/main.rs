@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod crosscheck;
 mod deny;
+mod dist;
 mod kills;
 mod newcomer;
 mod pictures;
@@ -42,6 +43,11 @@ const COMMANDS: &[Command] = &[
         name: "deny",
         about: "licences, sources and advisories of Cargo.lock; [--offline]",
         run: deny::run,
+    },
+    Command {
+        name: "dist",
+        about: "the files of a release; [--allow-dirty] [--check] [--try [FILTER]]",
+        run: dist::run,
     },
     Command {
         name: "newcomer",

@@ -142,6 +142,8 @@ pub struct Source<'a> {
     pub created: jiff::Timestamp,
     /// Version of Plateau that imported it.
     pub version: &'a str,
+    /// Git commit of that version, if known.
+    pub commit: Option<&'a str>,
     /// Command line as given.
     pub command: Vec<String>,
 }
@@ -155,6 +157,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         id: source.id,
         created: source.created,
         plateau_version: source.version.into(),
+        plateau_commit: source.commit.map(Into::into),
         command: source.command,
         tests: imported.tests.iter().map(|test| test.test.clone()).collect(),
         profile: "imported".into(),

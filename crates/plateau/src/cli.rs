@@ -23,7 +23,7 @@ use crate::outputs::Outputs;
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
 /// standard tests to steady state, report.
 #[derive(Debug, Parser)]
-#[command(name = "plateau", version, max_term_width = 110, after_help = AFTER_HELP)]
+#[command(name = "plateau", version, long_version = crate::version::LONG, max_term_width = 110, after_help = AFTER_HELP)]
 pub struct Cli {
     /// Print one JSON document as the result
     #[arg(long, global = true, display_order = GLOBAL_ORDER)]

@@ -21,6 +21,7 @@ use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
 use crate::{
     host, lba_format, places, printer, publication, report_file, settings, signals, speeds, undo, upkeep,
+    version,
 };
 
 /// Checks everything, then runs; returns the finished run.
@@ -152,7 +153,8 @@ pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
         version: RUN_FILE_VERSION,
         id: id_of(&being.letters, name_of(&wanted.tests), &wanted.target),
         created: being.created,
-        plateau_version: env!("CARGO_PKG_VERSION").into(),
+        plateau_version: version::NUMBER.into(),
+        plateau_commit: version::commit().map(Into::into),
         command: being.command,
         tests: wanted.tests,
         profile: wanted.profile.name.into(),

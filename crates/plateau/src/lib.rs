@@ -50,6 +50,7 @@ mod undo;
 #[doc(hidden)]
 pub mod untrusted;
 mod upkeep;
+mod version;
 mod wanted;
 mod words;
 mod write_cache;

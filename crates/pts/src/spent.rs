@@ -253,6 +253,7 @@ mod tests {
             id: "r".into(),
             created: jiff::Timestamp::UNIX_EPOCH,
             plateau_version: "0".into(),
+            plateau_commit: None,
             command: Vec::new(),
             tests: vec!["hir".into()],
             profile: profile.name.into(),

@@ -54,6 +54,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         id: "r".into(),
         created: jiff::Timestamp::UNIX_EPOCH,
         plateau_version: "0".into(),
+        plateau_commit: None,
         command: Vec::new(),
         tests: vec![test.name.into()],
         profile: profile.name.into(),

@@ -20,6 +20,9 @@ pub struct RunFile {
     pub created: jiff::Timestamp,
     /// Version of Plateau that ran it.
     pub plateau_version: String,
+    /// Git commit that it was built from, with `-dirty` if its sources differed; none if it does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plateau_commit: Option<String>,
     /// Command line as given.
     pub command: Vec<String>,
     /// Tests by name, in order.

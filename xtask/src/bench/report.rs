@@ -152,6 +152,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         id: id.into(),
         created: jiff::Timestamp::UNIX_EPOCH,
         plateau_version: "bench".into(),
+        plateau_commit: None,
         command: vec!["cargo xtask bench report".into()],
         tests: tests.iter().map(|name| (*name).to_owned()).collect(),
         profile: profile.name.into(),

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["pts", "record", "stdx", "skips"]),
     ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "import", "report", "skips"]),
     ("swarm", &["stdx", "record", "drive", "pts", "plateau"]),
+    ("dist", &[]),
     ("fuzz", &["stdx", "record", "nandsim", "drive", "pts", "import", "report", "plateau"]),
     ("xtask", &["drive", "pts", "record", "stdx", "nandsim", "skips"]),
 ];

@@ -120,7 +120,8 @@ impl Aio {
     /// Takes what is finished: at least `least`, unless this time passes first. There is nothing left of the take before.
     fn take_events(&mut self, least: usize, time: Option<std::time::Duration>) -> io::Result<()> {
         let limit = time.map(|time| libc::timespec {
-            tv_sec: time.as_secs() as libc::time_t,
+            // Not by name: musl's type of that name is deprecated.
+            tv_sec: time.as_secs() as _,
             tv_nsec: time.subsec_nanos() as libc::c_long,
         });
         // SAFETY: the kernel writes at most as many events as the vector has, and reads the limit if there is one.

@@ -13,6 +13,7 @@ pub fn outcomes(bytes: &[u8]) -> Vec<Outcome> {
         id: "run".into(),
         created: jiff::Timestamp::UNIX_EPOCH,
         version: "0",
+        commit: None,
         command: Vec::new(),
     };
     let (file, events) = import::run(imported, format, source);

@@ -11,7 +11,7 @@ use crate::cli::{Cli, Import};
 use crate::conduct::new_id;
 use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
-use crate::{places, printer};
+use crate::{places, printer, version};
 
 /// The file as it was imported, in the run's directory.
 pub const KEPT: &str = "imported-file";
@@ -50,7 +50,8 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         bytes,
         id,
         created: record::wall_now(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: version::NUMBER,
+        commit: version::commit(),
         command: places::command_line(),
     };
     let (file, events) = import::run(imported, format, source);

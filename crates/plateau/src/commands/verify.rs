@@ -57,7 +57,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         "run {} was judged differently than this version ({}) judges it, in {places}; its report shows this \
          version's judgement",
         run.file.id,
-        env!("CARGO_PKG_VERSION")
+        crate::version::NUMBER
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }

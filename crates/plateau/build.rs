@@ -1,0 +1,35 @@
+//! Passes the git commit to the program. Only what is built to be used carries one: a debug build is rebuilt too often, and would
+//! be built anew after each commit.
+
+use std::path::Path;
+
+#[path = "build/commit.rs"]
+mod commit;
+
+fn main() -> Result<(), String> {
+    let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?;
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-env-changed={}", commit::VARIABLE);
+    let given = std::env::var(commit::VARIABLE).ok().filter(|text| !text.is_empty());
+    let is_debug = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let found = match given {
+        Some(text) => Ok(commit::checked(&text)?),
+        None if is_debug => Err("not recorded in debug builds"),
+        None => {
+            let folder = Path::new(&folder);
+            commit::watched(folder)
+                .iter()
+                .for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
+            commit::of(folder).ok_or("unknown: not built in a git clone")
+        }
+    };
+    println!("cargo:rustc-env=PLATEAU_BUILD_COMMIT={}", found.as_deref().unwrap_or_default());
+    println!(
+        "cargo:rustc-env=PLATEAU_BUILD_COMMIT_TEXT={}",
+        found.as_deref().unwrap_or_else(|reason| reason)
+    );
+    let target = std::env::var("TARGET").map_err(|error| error.to_string())?;
+    println!("cargo:rustc-env=PLATEAU_BUILD_TARGET={target}");
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Which Plateau this is. The build script finds the commit (`crates/plateau/build.rs`).
+
+/// The version of the package.
+pub const NUMBER: &str = env!("CARGO_PKG_VERSION");
+
+/// What `--version` prints after the name of the program.
+pub const LONG: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit: ",
+    env!("PLATEAU_BUILD_COMMIT_TEXT"),
+    "\ntarget: ",
+    env!("PLATEAU_BUILD_TARGET")
+);
+
+/// The git commit that the program was built from, marked if the sources differed from it; none if unknown, as in debug builds.
+#[must_use]
+pub fn commit() -> Option<&'static str> {
+    Some(env!("PLATEAU_BUILD_COMMIT")).filter(|commit| !commit.is_empty())
+}

@@ -1,0 +1,162 @@
+//! Archives that are the same every time: fixed owner, modes and times, sorted entries, the compressor of Cargo.lock.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest as _, Sha256};
+
+/// A file of a package.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// From the root, without a slash at its beginning.
+    pub path: String,
+    pub mode: u32,
+    pub content: Content,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Content {
+    File(Vec<u8>),
+    /// A folder that is there for others to write to.
+    Folder,
+}
+
+impl Entry {
+    pub fn file(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), mode: 0o644, content: Content::File(bytes.into()) }
+    }
+
+    pub fn program(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { mode: 0o755, ..Self::file(path, bytes) }
+    }
+
+    pub fn folder(path: impl Into<String>, mode: u32) -> Self {
+        Self { path: path.into(), mode, content: Content::Folder }
+    }
+}
+
+/// Every folder above the entries, outermost first, without those that are entries themselves.
+pub fn folders(entries: &[Entry]) -> BTreeSet<String> {
+    let above = |entry: &Entry| {
+        let slashes: Vec<usize> = entry.path.match_indices('/').map(|(place, _)| place).collect();
+        slashes.into_iter().map(|place| entry.path[..place].to_owned()).collect::<Vec<_>>()
+    };
+    let own = |path: &String| entries.iter().any(|entry| entry.path == *path);
+    entries.iter().flat_map(above).filter(|path| !own(path)).collect()
+}
+
+/// A tar archive, with `prefix` before each path.
+pub fn tar(entries: &[Entry], prefix: &str, seconds: u32) -> anyhow::Result<Vec<u8>> {
+    let folders = folders(entries).into_iter().map(|path| Entry::folder(path, 0o755));
+    let mut all: Vec<Entry> = folders.chain(entries.iter().cloned()).collect();
+    all.sort();
+    let mut archive = tar::Builder::new(Vec::new());
+    if !prefix.is_empty() {
+        append(&mut archive, prefix, &Entry::folder("", 0o755), seconds)?;
+    }
+    for entry in &all {
+        append(&mut archive, prefix, entry, seconds)?;
+    }
+    Ok(archive.into_inner()?)
+}
+
+fn append(
+    archive: &mut tar::Builder<Vec<u8>>,
+    prefix: &str,
+    entry: &Entry,
+    seconds: u32,
+) -> anyhow::Result<()> {
+    let mut header = tar::Header::new_ustar();
+    let (kind, bytes) = match &entry.content {
+        Content::File(bytes) => (tar::EntryType::Regular, &bytes[..]),
+        Content::Folder => (tar::EntryType::Directory, &[][..]),
+    };
+    let slash = if kind == tar::EntryType::Directory && !entry.path.is_empty() { "/" } else { "" };
+    header.set_entry_type(kind);
+    header.set_mode(entry.mode);
+    header.set_mtime(seconds.into());
+    header.set_size(bytes.len() as u64);
+    (header.set_uid(0), header.set_gid(0));
+    (header.set_username("root")?, header.set_groupname("root")?);
+    // Not through Path, which would drop the `./` that dpkg expects.
+    let name = format!("{prefix}{}{slash}", entry.path);
+    let place = &mut header.as_mut_bytes()[..100];
+    let room = place.get_mut(..name.len());
+    room.ok_or_else(|| anyhow::anyhow!("the path {name} is too long for a tar archive"))?
+        .copy_from_slice(name.as_bytes());
+    header.set_cksum();
+    archive.append(&header, bytes)?;
+    Ok(())
+}
+
+/// Compressed, without a time or a name.
+pub fn gzip(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?)
+}
+
+/// In hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+
+    #[test]
+    fn archives_depend_on_their_entries_alone() {
+        let entries = [
+            Entry::program("usr/bin/a", "program"),
+            Entry::file("etc/b", "text"),
+            Entry::folder("tmp", 0o1777),
+        ];
+        let archive = tar(&entries, "./", 7).expect("an archive");
+        let mut turned = entries.clone();
+        turned.reverse();
+        assert_eq!(archive, tar(&turned, "./", 7).expect("an archive"), "whatever the order");
+        let mut archive = tar::Archive::new(&archive[..]);
+        let mut seen = Vec::new();
+        for entry in archive.entries().expect("entries") {
+            let header = entry.expect("an entry").header().clone();
+            assert_eq!(
+                (header.uid().ok(), header.gid().ok(), header.mtime().ok()),
+                (Some(0), Some(0), Some(7))
+            );
+            seen.push(format!(
+                "{:o} {}",
+                header.mode().expect("a mode"),
+                String::from_utf8_lossy(&header.path_bytes())
+            ));
+        }
+        let expected = [
+            "755 ./",
+            "755 ./etc/",
+            "644 ./etc/b",
+            "1777 ./tmp/",
+            "755 ./usr/",
+            "755 ./usr/bin/",
+            "755 ./usr/bin/a",
+        ];
+        assert_eq!(seen, expected);
+        assert!(tar(&[Entry::file("x".repeat(101), "")], "", 7).is_err(), "cut paths would be worse");
+    }
+
+    #[test]
+    fn compressed_bytes_have_no_time_and_come_back() {
+        let packed = gzip(b"text").expect("packed");
+        assert_eq!(packed[3..8], [0; 5], "no name and no time");
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("text");
+        assert_eq!(text, "text");
+    }
+
+    #[test]
+    fn digests_are_those_of_sha256sum() {
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,215 @@
+//! What is installed, and where each kind of package has it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::packed::{Entry, gzip};
+use crate::program::Program;
+use crate::{NAME, notices::notices, packages::Packages};
+
+/// Files of the repository that are installed, or shown by what is.
+const TEXTS: [&str; 4] = [APACHE, MIT, README, CHANGELOG];
+pub const APACHE: &str = "LICENSE-APACHE";
+pub const MIT: &str = "LICENSE-MIT";
+const README: &str = "README.md";
+const CHANGELOG: &str = "CHANGELOG.md";
+/// Name of the licences of all that the program is built of.
+const NOTICES: &str = "THIRD-PARTY.txt";
+/// Where the units of systemd are installed, from the folder `dist/units`. Nothing is enabled or started by a package.
+const UNITS: &str = "usr/lib/systemd/system";
+
+/// The program and all that comes with it.
+pub struct Payload {
+    pub program: Program,
+    /// Files of the repository by name.
+    texts: BTreeMap<&'static str, Vec<u8>>,
+    notices: String,
+    /// Name and text of each unit of systemd.
+    units: Vec<(String, Vec<u8>)>,
+}
+
+impl Payload {
+    /// Reads what is there.
+    pub fn of(root: &Path, program: Program, packages: &Packages) -> anyhow::Result<Self> {
+        let read = |name: &'static str| Ok((name, std::fs::read(root.join(name)).context(name)?));
+        Ok(Self {
+            program,
+            texts: TEXTS.into_iter().map(read).collect::<anyhow::Result<_>>()?,
+            notices: notices(root, packages)?,
+            units: units(&root.join("dist/units"))?,
+        })
+    }
+
+    /// A text of the repository.
+    pub fn text(&self, name: &str) -> &[u8] {
+        self.texts.get(name).map_or(&[], |text| text)
+    }
+
+    /// What every system has in the same place.
+    fn common(&self, zsh: &str) -> anyhow::Result<Vec<Entry>> {
+        let program = &self.program;
+        let mut entries = vec![
+            Entry::program(format!("usr/bin/{NAME}"), program.bytes.clone()),
+            Entry::file(format!("usr/share/bash-completion/completions/{NAME}"), program.bash.clone()),
+            Entry::file(format!("{zsh}/_{NAME}"), program.zsh.clone()),
+            Entry::file(format!("usr/share/fish/vendor_completions.d/{NAME}.fish"), program.fish.clone()),
+        ];
+        for (name, page) in &program.man {
+            entries.push(Entry::file(format!("usr/share/man/man1/{name}.gz"), gzip(page)?));
+        }
+        entries.extend(
+            self.units.iter().map(|(name, text)| Entry::file(format!("{UNITS}/{name}"), text.clone())),
+        );
+        Ok(entries)
+    }
+
+    /// As Debian has it; what only Debian asks for is added by the package itself.
+    pub fn debian(&self) -> anyhow::Result<Vec<Entry>> {
+        let mut entries = self.common("usr/share/zsh/vendor-completions")?;
+        let folder = format!("usr/share/doc/{NAME}");
+        entries.push(Entry::file(format!("{folder}/changelog.gz"), gzip(self.text(CHANGELOG))?));
+        entries.push(Entry::file(format!("{folder}/{README}"), self.text(README)));
+        entries.push(Entry::file(format!("{folder}/{NOTICES}.gz"), gzip(self.notices.as_bytes())?));
+        Ok(entries)
+    }
+
+    /// As Fedora and openSUSE have it.
+    pub fn rpm(&self) -> anyhow::Result<Vec<Entry>> {
+        let mut entries = self.common("usr/share/zsh/site-functions")?;
+        entries.extend(self.licences(&format!("usr/share/licenses/{NAME}/")));
+        entries.extend(self.documents(&format!("usr/share/doc/{NAME}/")));
+        Ok(entries)
+    }
+
+    /// The program with its licences and what a run needs: nothing else is in the image.
+    pub fn image(&self) -> Vec<Entry> {
+        let mut entries = vec![
+            Entry::program(format!("usr/bin/{NAME}"), self.program.bytes.clone()),
+            Entry::folder("tmp", 0o1777),
+            // Where a runtime mounts these, even if the root is read-only. Plateau needs /proc.
+            Entry::folder("dev", 0o755),
+            Entry::folder("proc", 0o555),
+            Entry::folder("sys", 0o555),
+            // The library of runs of root.
+            Entry::folder(format!("var/lib/{NAME}"), 0o755),
+        ];
+        entries.extend(self.licences(&format!("usr/share/licenses/{NAME}/")));
+        entries
+    }
+
+    /// For those who unpack it wherever they like.
+    pub fn archive(&self) -> Vec<Entry> {
+        let program = &self.program;
+        let mut entries = vec![
+            Entry::program(NAME, program.bytes.clone()),
+            Entry::file(format!("completions/{NAME}.bash"), program.bash.clone()),
+            Entry::file(format!("completions/_{NAME}"), program.zsh.clone()),
+            Entry::file(format!("completions/{NAME}.fish"), program.fish.clone()),
+        ];
+        entries
+            .extend(program.man.iter().map(|(name, page)| Entry::file(format!("man/{name}"), page.clone())));
+        entries.extend(
+            self.units.iter().map(|(name, text)| Entry::file(format!("systemd/{name}"), text.clone())),
+        );
+        entries.extend(self.licences(""));
+        entries.extend(self.documents(""));
+        entries
+    }
+
+    fn licences(&self, folder: &str) -> Vec<Entry> {
+        let own = [APACHE, MIT].map(|name| Entry::file(format!("{folder}{name}"), self.text(name)));
+        let others = Entry::file(format!("{folder}{NOTICES}"), self.notices.clone());
+        own.into_iter().chain([others]).collect()
+    }
+
+    fn documents(&self, folder: &str) -> Vec<Entry> {
+        [README, CHANGELOG].map(|name| Entry::file(format!("{folder}{name}"), self.text(name))).into()
+    }
+}
+
+/// The units in a folder, which need not exist.
+fn units(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let mut units = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let entry = entry?;
+        units.push((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?));
+    }
+    units.sort();
+    Ok(units)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::packed::Content;
+
+    /// The payload of a program that is none.
+    pub fn example() -> Payload {
+        let program = Program {
+            bytes: b"program".into(),
+            man: vec![("plateau.1".into(), b".TH plateau 1".into())],
+            bash: b"bash".into(),
+            zsh: b"zsh".into(),
+            fish: b"fish".into(),
+        };
+        Payload {
+            program,
+            texts: TEXTS.into_iter().map(|name| (name, format!("text of {name}\n").into_bytes())).collect(),
+            notices: "notices\n".into(),
+            units: vec![("plateau.service".into(), b"[Unit]".into())],
+        }
+    }
+
+    #[test]
+    fn every_package_has_the_program_and_all_licences() {
+        let payload = example();
+        for (kind, entries, own) in [
+            ("debian", payload.debian().expect("entries"), 0),
+            ("rpm", payload.rpm().expect("entries"), 2),
+            ("image", payload.image(), 2),
+            ("archive", payload.archive(), 2),
+        ] {
+            let program = entries.iter().find(|entry| entry.content == Content::File(b"program".into()));
+            assert!(
+                program.is_some_and(|entry| entry.mode == 0o755 && entry.path.ends_with("plateau")),
+                "{kind}"
+            );
+            assert!(entries.iter().any(|entry| entry.path.contains(NOTICES)), "{kind}");
+            // Debian's own file of copyrights is made with its package.
+            assert_eq!(entries.iter().filter(|entry| entry.path.contains("LICENSE")).count(), own, "{kind}");
+            assert!(entries.iter().all(|entry| !entry.path.starts_with('/')), "{kind}");
+        }
+    }
+
+    #[test]
+    fn pages_completions_and_units_are_installed_where_programs_look_for_them() {
+        let payload = example();
+        let paths = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        let both = [paths(payload.debian().expect("entries")), paths(payload.rpm().expect("entries"))];
+        for path in [
+            "usr/share/man/man1/plateau.1.gz",
+            "usr/share/bash-completion/completions/plateau",
+            "usr/share/fish/vendor_completions.d/plateau.fish",
+            "usr/lib/systemd/system/plateau.service",
+        ] {
+            assert!(both.iter().all(|paths| paths.iter().any(|have| have == path)), "{path}");
+        }
+        assert!(both[0].iter().any(|path| path == "usr/share/zsh/vendor-completions/_plateau"));
+        assert!(both[1].iter().any(|path| path == "usr/share/zsh/site-functions/_plateau"));
+    }
+
+    #[test]
+    fn units_come_from_their_folder_if_there_is_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(units(&folder.path().join("units")).expect("none"), []);
+        std::fs::write(folder.path().join("b.timer"), "b").expect("a file");
+        std::fs::write(folder.path().join("a.service"), "a").expect("a file");
+        let names: Vec<_> = units(folder.path()).expect("units").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a.service", "b.timer"]);
+    }
+}

@@ -1,0 +1,11 @@
+//! The checksums, compared as their reader does.
+
+use super::{Ground, Trial, output, program};
+use crate::artefacts::CHECKSUMS;
+
+pub const TRIAL: Trial = Trial { name: "checksums", needs: &[("sha256sum", "coreutils")], root: false, run };
+
+fn run(ground: &Ground) -> anyhow::Result<()> {
+    output(program("sha256sum").args(["--check", "--strict", CHECKSUMS]).current_dir(&ground.folder))
+        .map(drop)
+}

@@ -1,0 +1,16 @@
+//! The .deb, judged by Debian's own rules.
+
+use super::{Ground, Trial, output, program};
+use crate::artefacts::deb::file;
+
+pub const TRIAL: Trial = Trial { name: "lintian", needs: &[("lintian", "lintian")], root: false, run };
+
+fn run(ground: &Ground) -> anyhow::Result<()> {
+    let said = output(
+        program("lintian")
+            .args(["--fail-on", "error", "--tag-display-limit", "0"])
+            .arg(ground.folder.join(file(&ground.release))),
+    )?;
+    said.lines().for_each(|line| println!("  {line}"));
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! `cargo xtask dist`: the files of a release.
+//!
+//! The work is done by the program of the package `dist`, so that not every chore is built with what only packages need.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+/// Builds it and runs it with the same arguments.
+pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["run", "--quiet", "--locked", "--package", "dist", "--"])
+        .args(arguments)
+        .current_dir(root)
+        .status()
+        .context("cannot start cargo")?;
+    if status.success() { Ok(()) } else { bail!("dist ended with {status}") }
+}
