@@ -2,6 +2,7 @@
 
 mod asked;
 mod load;
+mod progress;
 mod tests_argument;
 mod words;
 
@@ -12,6 +13,7 @@ pub use asked::{Asked, Changes, Driving, SimFaults};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use load::{Load, OutputFormat};
+pub use progress::ProgressChoice;
 use record::CacheChoice;
 
 use crate::outputs::Outputs;
@@ -27,6 +29,9 @@ pub struct Cli {
     /// Folder of runs [default: /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
     #[arg(long, global = true, display_order = GLOBAL_ORDER, env = "PLATEAU_LIBRARY", value_name = "DIR")]
     pub library: Option<PathBuf>,
+    /// How progress is shown on standard error
+    #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "STYLE", default_value = "auto")]
+    pub progress: ProgressChoice,
     #[command(subcommand)]
     pub command: Command,
 }

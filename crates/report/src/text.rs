@@ -109,7 +109,8 @@ impl<'a> Grid<'a> {
         let (above, beside) = self.row_heading(layout);
         let name_width = self.name_width(layout);
         let numeric = !self.rows.is_empty() && self.rows.iter().all(|(name, _)| name.parse::<f64>().is_ok());
-        let first = |name: &str| if numeric { left_pad(name, name_width) } else { right_pad(name, name_width) };
+        let first =
+            |name: &str| if numeric { left_pad(name, name_width) } else { right_pad(name, name_width) };
         let gap = " ".repeat(layout.gap);
         let line = |name: &str, texts: &[String]| {
             let text_of = |column: usize| texts.get(column).map_or("", String::as_str);
