@@ -78,8 +78,10 @@ fn append(
     header.set_mode(entry.mode);
     header.set_mtime(seconds.into());
     header.set_size(bytes.len() as u64);
-    (header.set_uid(0), header.set_gid(0));
-    (header.set_username("root")?, header.set_groupname("root")?);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_username("root")?;
+    header.set_groupname("root")?;
     // Not through Path, which would drop the `./` that dpkg expects.
     let name = format!("{prefix}{}{slash}", entry.path);
     let place = &mut header.as_mut_bytes()[..100];

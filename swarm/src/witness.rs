@@ -1,9 +1,10 @@
 //! Somebody who watches a run, and remembers what was shown.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use drive::Tick;
-use plateau::course::Audience;
+use plateau::course::{Audience, Step};
 use record::storage::simulated::Simulated;
 use record::{Event, Loaded, Workload};
 
@@ -77,8 +78,8 @@ impl Attempt {
 }
 
 impl Audience for Witness {
-    fn phase(&mut self, what: &str) {
-        if what != "purging" {
+    fn step(&mut self, step: Step<'_>) {
+        if step != Step::Purge {
             return;
         }
         if self.attempt.purged {
@@ -91,6 +92,8 @@ impl Audience for Witness {
     }
 
     fn share_done(&mut self, _: f64) {}
+
+    fn expected(&mut self, _: Duration) {}
 
     fn begin(&mut self, _: &Workload, _: bool) {}
 

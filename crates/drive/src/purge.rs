@@ -117,6 +117,8 @@ pub enum Purging<'a> {
     ShareDone(f64),
     /// It goes on, and nobody tells how much is done.
     Waiting,
+    /// The drive estimates that what it does now takes this long.
+    Expected(Duration),
 }
 
 /// A method as a device answers to it.
@@ -158,6 +160,13 @@ impl Job<'_> {
     fn step(&mut self, text: &str) {
         // What is begun is waited for: that is where it can be stopped.
         (self.on_progress)(Purging::Step(text));
+    }
+
+    /// Passes on the drive's own estimate of the next command, where it has one.
+    fn expects(&mut self, length: Option<Duration>) {
+        if let Some(length) = length {
+            (self.on_progress)(Purging::Expected(length));
+        }
     }
 
     fn waits(&mut self, share: Option<f64>) -> Flow {

@@ -1,14 +1,45 @@
 //! Who is told what happens in a run.
 
+use std::time::Duration;
+
 use drive::Tick;
 use record::{Event, Workload};
+
+/// A step without ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step<'a> {
+    /// The drive is purged.
+    Purge,
+    /// What the purge does now.
+    PurgeStep(&'a str),
+    /// The members of an array are brought to one content.
+    Settle(&'a str),
+    /// The drive is left alone.
+    Idle {
+        /// For so long, on a drive that is not scaled.
+        length_ns: u64,
+    },
+}
+
+impl std::fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Purge => f.write_str("purging"),
+            Self::PurgeStep(text) => f.write_str(text),
+            Self::Settle(what) => write!(f, "waiting for the first {what} of the array"),
+            Self::Idle { .. } => f.write_str("idle"),
+        }
+    }
+}
 
 /// Somebody who watches a run.
 pub trait Audience {
     /// A step without ticks begins.
-    fn phase(&mut self, what: &str);
+    fn step(&mut self, step: Step<'_>);
     /// A step without ticks goes on; 1 is all of it.
     fn share_done(&mut self, share: f64);
+    /// A step without ticks is expected to take this long.
+    fn expected(&mut self, length: Duration);
     /// A load begins: a measured one, or else preconditioning.
     fn begin(&mut self, workload: &Workload, measured: bool);
     /// A load goes on.

@@ -6,6 +6,7 @@ mod together;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use drive::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
@@ -25,6 +26,8 @@ struct Begun {
     run: StoredRun,
     armed: Armed,
     journal: Journal,
+    /// What the latest purge of the drive took.
+    usual_purge: Option<Duration>,
 }
 
 /// How one run ended.
@@ -149,7 +152,8 @@ fn begin(
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
         let (run, journal) = conduct::begin(library, file, logo)?;
         printer::tell_line(&conduct::announcement(&run.file));
-        begun.push(Begun { run, armed, journal });
+        let usual_purge = speeds::usual_purge(&run.file, library);
+        begun.push(Begun { run, armed, journal, usual_purge });
     }
     Ok(begun)
 }
@@ -162,10 +166,10 @@ fn letters(index: usize) -> String {
 
 /// All runs at the same time, each in a thread of its own; the others go on when one fails.
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
-    let board = Arc::new(Board::of(begun.len()));
+    let board = Arc::new(Board::new());
     std::thread::scope(|scope| {
-        let start = |(row, Begun { run, mut armed, mut journal }): (usize, Begun)| {
-            let mut progress = Progress::of(&run.file).on(&board, row, &run.file.id);
+        let start = |Begun { run, mut armed, mut journal, usual_purge }: Begun| {
+            let mut progress = Progress::beside_others(&board, &run.file, usual_purge);
             scope.spawn(move || {
                 let work = Work {
                     run: &run,
@@ -179,7 +183,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
                 (run, done)
             })
         };
-        let threads: Vec<_> = begun.into_iter().enumerate().map(start).collect();
+        let threads: Vec<_> = begun.into_iter().map(start).collect();
         let end = |thread: std::thread::ScopedJoinHandle<'_, Ended>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

@@ -4,6 +4,7 @@ mod asked;
 mod library;
 mod load;
 mod numbers;
+mod progress;
 mod tests_argument;
 mod words;
 
@@ -15,6 +16,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
 pub use load::{Load, OutputFormat};
+pub use progress::ProgressChoice;
 use record::CacheChoice;
 
 use crate::completing;
@@ -31,6 +33,9 @@ pub struct Cli {
     /// Folder of runs [default: $PLATEAU_LIBRARY, else /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
     #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "DIR")]
     pub library: Option<PathBuf>,
+    /// How progress is shown on standard error
+    #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "STYLE", default_value = "auto")]
+    pub progress: ProgressChoice,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -45,7 +45,7 @@ pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Don
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &run.file.handling,
-        progress: &mut Progress::of(&run.file),
+        progress: &mut Progress::of(&run.file, speeds::usual_purge(&run.file, &library)),
     };
     execute(work, &[], Begin::Fresh)?;
     Ok(run)

@@ -11,7 +11,7 @@ use drive::{Armed, OpenOptions};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
-pub use crate::audience::Audience;
+pub use crate::audience::{Audience, Step};
 use crate::cli::{Cli, Command};
 use crate::conduct::{self, Being, Work};
 use crate::failure::{Exit, Failure};

@@ -38,12 +38,14 @@ mod rebuild;
 mod rehearsal;
 mod renamed;
 mod report_file;
+mod screen;
 mod session;
 mod settings;
 mod signals;
 mod signature;
 mod speeds;
 mod summary;
+mod terminal;
 mod text_chart;
 mod tuning;
 mod undo;
@@ -74,6 +76,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(said) => return answered(&said),
     };
+    printer::set_manner(printer::Manner::of_process(cli.progress.style()));
     ended(commands::run(&cli), cli.json)
 }
 

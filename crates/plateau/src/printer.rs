@@ -5,19 +5,105 @@
 //! outside is escaped.
 
 use std::io::{ErrorKind, Write as _};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
-use stdx::text::{in_json, in_lines, on_one_line};
+use stdx::text::{in_json, in_lines};
 
 use crate::failure::{Done, Exit, Failure};
+use crate::screen::{Line, Screen, Taskbar};
+use crate::terminal::{self, Abilities, Size, in_ascii, wrapped};
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Lines that are rewritten on a terminal.
+    Live,
+    /// Lines that stay, one a minute.
+    Plain,
+    /// JSON objects, one a line.
+    Json,
+    /// Not at all.
+    Quiet,
+}
+
+/// What is known of standard output and standard error.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    pub style: Style,
+    /// Standard error.
+    pub err: Abilities,
+    /// Standard output shows more than ASCII.
+    pub out_unicode: bool,
+}
+
+/// Of a process that nobody has told anything, such as a test.
+const UNTOLD: Manner = Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true };
+
+static MANNER: OnceLock<Manner> = OnceLock::new();
+/// There is one terminal, whoever writes to it.
+static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
+
+impl Manner {
+    /// Of this process, where `asked` is what was asked for; none where that depends on the terminal.
+    pub fn of_process(asked: Option<Style>) -> Self {
+        let err = Abilities::of_stream(&std::io::stderr());
+        let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
+        Self { style, err, out_unicode: Abilities::of_stream(&std::io::stdout()).unicode }
+    }
+}
+
+/// Decides once how this process speaks.
+pub fn set_manner(manner: Manner) {
+    // The first one holds.
+    let _ = MANNER.set(manner);
+}
+
+pub fn manner() -> Manner {
+    MANNER.get().copied().unwrap_or(UNTOLD)
+}
+
+/// The size of the terminal at standard error.
+pub fn size() -> Size {
+    terminal::size(&std::io::stderr())
+}
+
+fn screen() -> MutexGuard<'static, Screen> {
+    SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Columns of a line that fits: some terminals wrap as soon as the last one is filled.
+pub fn room(size: Size) -> usize {
+    size.columns.saturating_sub(1).max(1)
+}
+
+/// Rewrites the lines at the bottom of the terminal, and what is in its task bar.
+pub fn show(lines: Vec<Line>, taskbar: Taskbar) {
+    let mut screen = screen();
+    let mut text = screen.redraw(&[], lines, size().columns);
+    if manner().err.taskbar {
+        text += &screen.show_in_taskbar(taskbar);
+    }
+    write_err(&text);
+}
+
+/// Takes everything out of the task bar, for the rest of the process.
+pub fn close_taskbar() {
+    let text = screen().close_taskbar();
+    write_err(&text);
+}
 
 /// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and what follows is still decided: a
 /// command that found something wrong fails all the same.
 pub fn print(text: &str) -> Done {
-    print_as_it_is(&in_lines(text))
+    let text = in_lines(text);
+    if manner().out_unicode { print_as_it_is(&text) } else { print_as_it_is(&in_ascii(&text)) }
 }
 
 fn print_as_it_is(text: &str) -> Done {
+    // The same terminal may show both streams.
+    let erased = screen().erase(size().columns);
+    write_err(&erased);
     let mut out = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
@@ -55,27 +141,58 @@ pub fn print_last(document: &serde_json::Value) {
     drop(print_as_it_is(&in_json(&format!("{document:#}"))));
 }
 
-/// Says something on standard error, with what a terminal is to do; what is shown is escaped by then. Nobody reading
-/// along is no reason to end a run of a day, so errors of standard error are ignored.
-pub fn control(text: &str) {
+/// Nobody reading along is no reason to end a run of a day, so errors of standard error are ignored.
+fn write_err(text: &str) {
+    if text.is_empty() {
+        return;
+    }
     let mut err = std::io::stderr().lock();
     drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
 }
 
-/// `line` without wrapping, for a line that a terminal rewrites: what is beyond the edge is cut. A wrapped one would
-/// leave a part behind each time.
-pub fn cut(line: &str) -> String {
-    format!("\x1b[?7l{}\x1b[?7h", on_one_line(line))
+/// Writes a JSON object on a line of its own.
+pub fn tell_record(record: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string(record) {
+        write_err(&format!("{}\n", in_json(&text)));
+    }
 }
 
-/// What puts `line` in place of the line that a terminal rewrites.
-pub fn rewritten(line: &str) -> String {
-    format!("\r\x1b[2K{}", cut(line))
+/// A message among the records of `--progress json`.
+#[derive(Serialize)]
+struct Message<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    time: jiff::Timestamp,
+    run: Option<&'a str>,
+    text: &'a str,
 }
 
 /// Says a line on standard error; further lines of it are indented, so that none can be taken for another message.
 pub fn tell_line(line: &str) {
-    control(&format!("{}\n", said(line)));
+    tell_line_of(None, line);
+}
+
+/// The same about a run; its name stands in front of the line where there are several.
+pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
+    let manner = manner();
+    if manner.style == Style::Json {
+        let run = run.map(|(id, _)| id);
+        return tell_record(&Message { kind: "message", time: record::wall_now(), run, text: line });
+    }
+    let line = match run {
+        Some((_, name)) if !name.is_empty() => said(&format!("{name}  {line}")),
+        _ => said(line),
+    };
+    let line = if manner.err.unicode { line } else { in_ascii(&line) };
+    if !manner.err.rewrites {
+        return write_err(&format!("{line}\n"));
+    }
+    let size = size();
+    let lines: Vec<String> = line.split('\n').flat_map(|line| wrapped(line, room(size))).collect();
+    // The lock is held while it is written: two of them must not be mixed.
+    let mut screen = screen();
+    let text = screen.say(&lines, size.columns);
+    write_err(&text);
 }
 
 /// What is said, safe to show.
@@ -93,13 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_is_rewritten_does_not_wrap() {
-        assert_eq!(rewritten("round 1/25"), "\r\x1b[2K\x1b[?7lround 1/25\x1b[?7h");
-    }
-
-    #[test]
     fn nothing_that_is_said_is_taken_for_a_command_or_for_another_message() {
         assert_eq!(said("a\x1b[2Jb\nplateau: c\n"), "a\\u{1b}[2Jb\n  plateau: c");
-        assert_eq!(rewritten("\u{9b}2J\n"), "\r\x1b[2K\x1b[?7l\\u{9b}2J\\n\x1b[?7h");
     }
 }

@@ -10,7 +10,7 @@ use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
 
-use crate::audience::Audience;
+use crate::audience::{Audience, Step};
 use crate::failure::{Done, Exit, Failure};
 
 /// At least this much time between two looks at the health while a test measures; less on a scaled drive.
@@ -187,7 +187,7 @@ impl<'a> Session<'a> {
         let mut told = false;
         let settled = self.armed.settle(&mut |what, share| {
             if !std::mem::replace(&mut told, true) {
-                progress.phase(&format!("waiting for the first {what} of the array"));
+                progress.step(Step::Settle(what));
             }
             progress.share_done(share);
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
@@ -223,15 +223,16 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        self.progress.phase("purging");
+        self.progress.step(Step::Purge);
         // Whatever happened to the drive before its purge does not matter.
         self.gap = None;
         self.ask_health()?;
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         let purged = self.armed.purge_with(&self.purge, &mut |purging| {
             match purging {
-                Purging::Step(text) => progress.phase(text),
+                Purging::Step(text) => progress.step(Step::PurgeStep(text)),
                 Purging::ShareDone(share) => progress.share_done(share),
+                Purging::Expected(length) => progress.expected(length),
                 Purging::Waiting => {}
             }
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
@@ -278,7 +279,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        self.progress.phase("idle");
+        self.progress.step(Step::Idle { length_ns });
         self.armed.idle(length_ns).map_err(|e| self.device(e))?;
         self.keep(Event::Idled { length_ns })
     }

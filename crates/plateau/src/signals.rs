@@ -36,6 +36,8 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
+            // The second signal ends the process before anything else can.
+            printer::close_taskbar();
             std::thread::sleep(PATIENCE);
             printer::tell_line("waiting for outstanding I/O; press again to exit now");
         }

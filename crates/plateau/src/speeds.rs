@@ -1,6 +1,8 @@
 //! The speeds that an estimate reckons with, and where they are from: what is usual, what was measured of the same
 //! drive or of its model, what was typed; each goes before the one named earlier.
 
+use std::time::Duration;
+
 use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
 use nandsim::Model;
 use pts::assumed::{Assumed, Observed};
@@ -94,11 +96,7 @@ fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)
 
 /// Runs of the same drive, from the oldest to the newest.
 fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
-    let same = |run: &&Run| {
-        let (was, is) = (&run.file.target, &file.target);
-        (was.kind, &was.identity, was.capacity_bytes) == (is.kind, &is.identity, is.capacity_bytes)
-            && (was.serial.is_some() || was.path == is.path)
-    };
+    let same = |run: &&Run| is_same_drive(&run.file, file);
     let (runs, _) = library.list().ok()?;
     let mut latest: Vec<(String, Vec<Event>)> = Vec::new();
     for run in runs.iter().filter(same).take(EARLIER_RUNS) {
@@ -111,6 +109,30 @@ fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     let observed = Observed::of(&file.target, latest.iter().rev().flat_map(|(_, events)| events));
     let ids: Vec<&str> = latest.iter().map(|(id, _)| id.as_str()).collect();
     (!ids.is_empty()).then(|| (observed, format!("as measured in {}", ids.join(", "))))
+}
+
+/// What the latest purge of the same drive took that was asked for in the same way.
+pub fn usual_purge(file: &RunFile, library: &Library) -> Option<Duration> {
+    let (runs, _) = library.list().ok()?;
+    let alike = |run: &&Run| {
+        is_same_drive(&run.file, file) && run.file.handling.purge_method == file.handling.purge_method
+    };
+    let took = |run: &Run| {
+        let entries = run.load().ok()?.entries;
+        entries.into_iter().rev().find_map(|entry| match entry.event {
+            Event::Purged(purged) => {
+                Some(Duration::from_nanos(purged.end_ns.saturating_sub(purged.start_ns)))
+            }
+            _ => None,
+        })
+    };
+    runs.iter().filter(alike).take(EARLIER_RUNS).find_map(took)
+}
+
+fn is_same_drive(one: &RunFile, other: &RunFile) -> bool {
+    let (was, is) = (&one.target, &other.target);
+    (was.kind, &was.identity, was.capacity_bytes) == (is.kind, &is.identity, is.capacity_bytes)
+        && (was.serial.is_some() || was.path == is.path)
 }
 
 /// Bytes per second from text such as `500MB/s`.

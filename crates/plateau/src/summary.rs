@@ -11,7 +11,13 @@ use stdx::units::{amount_base10, count_of, grouped, span};
 
 use crate::cli::State;
 use crate::failure::{Done, Exit, Failure};
+use crate::terminal::columns;
 use crate::{checks, health, places};
+
+/// Between two key figures on a line.
+const FIGURE_GAP: &str = "   ";
+/// Columns of a terminal that nobody has widened.
+const TERMINAL_COLUMNS: usize = 80;
 
 /// A run folded from its journal.
 pub struct Summary {
@@ -412,7 +418,7 @@ fn table_json(table: &Table) -> Value {
     })
 }
 
-/// Key figures in a line: `RND 4KiB W 19,561 IOPS`.
+/// Key figures in lines that fit a terminal: `RND 4KiB W 19,561 IOPS`.
 fn key_figures(outcome: &Outcome) -> String {
     let figure = |f: &pts::KeyFigure| match f.value {
         Some(value) => {
@@ -421,5 +427,15 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    outcome.key_figures.iter().map(figure).collect::<Vec<_>>().join("   ")
+    let mut lines: Vec<String> = Vec::new();
+    for figure in outcome.key_figures.iter().map(figure) {
+        match lines.last_mut() {
+            Some(last) if columns(last) + FIGURE_GAP.len() + columns(&figure) <= TERMINAL_COLUMNS => {
+                last.push_str(FIGURE_GAP);
+                last.push_str(&figure);
+            }
+            _ => lines.push(figure),
+        }
+    }
+    lines.join("\n")
 }

@@ -184,6 +184,34 @@ fn golden_text() {
     assert_eq!(report::text_table(&empty).lines().count(), 4);
 }
 
+/// The matrix of the IOPS test, every number of it `value`.
+fn matrix(value: f64) -> Table {
+    let row = |name: &str| Row { name: name.into(), cells: vec![Cell::HostLimited(value); 7] };
+    Table {
+        columns: ["0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0"].map(String::from).to_vec(),
+        rows: ["0.5", "4", "8", "16", "32", "64", "128", "1024"].map(row).to_vec(),
+        ..table()
+    }
+}
+
+#[test]
+fn the_matrix_of_the_iops_test_fits_a_terminal_of_80_columns() {
+    for value in [0.0, 89.4, 44_244.6, 123_456.7, 1_234_567.8, 98_765_432.1] {
+        let table = matrix(value);
+        let text = report::text_table(&table);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{widest:?} columns:\n{text}");
+        let number = format!("{}*", stdx::units::grouped(value, 1));
+        assert_eq!(text.matches(&number).count(), 56, "{text}");
+        for name in table.columns.iter().chain(table.rows.iter().map(|row| &row.name)) {
+            assert!(text.split_whitespace().any(|word| word == name), "{name} is missing:\n{text}");
+        }
+        assert!(text.contains("Block Size") && text.contains("(KiB)"), "{text}");
+    }
+    is_golden("table_narrow.txt", &report::text_table(&matrix(44_244.6)));
+    is_golden("table_in_bands.txt", &report::text_table(&matrix(1_234_567.8)));
+}
+
 #[test]
 fn a_number_that_the_host_may_have_set_is_marked() {
     let mut table = table();

@@ -98,8 +98,7 @@ fn security_now(job: &mut Job<'_>) -> Result<Security, DriveError> {
 /// Sets a password if there is none, erases, and makes sure that the password is gone: the erase takes it off.
 pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<String>, DriveError> {
     let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
-    let told = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time }
-        .unwrap_or_default();
+    let estimate = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time };
     // Another program may have changed it since the drive was looked at.
     let now = security_now(job)?;
     if let Offer::No(why) = security_offer(&now, enhanced) {
@@ -122,11 +121,12 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
         }
     }
     job.step("erasing; do not cut the power, or the drive stays locked with the password PLATEAU");
+    job.expects(estimate);
     job.recheck()?;
     let prepare = Command { command: SECURITY_ERASE_PREPARE, ..Command::default() };
     let prepared = ata::send(job.admin, &prepare, Data::None, ASKING);
     let erased = prepared.and_then(|_| {
-        let timeout = (2 * told).max(ERASING_AT_LEAST);
+        let timeout = (2 * estimate.unwrap_or_default()).max(ERASING_AT_LEAST);
         secure(job, SECURITY_ERASE_UNIT, u16::from(enhanced) << 1, timeout)
     });
     erased.map_err(|fault| fault.during("SECURITY ERASE UNIT", RESCUE))?;

@@ -4,20 +4,21 @@
 //! is armed exactly as `plateau run` arms it, all of them before the first I/O.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use drive::{Armed, Findings, Flow, Outcome, Reader, Tick};
 use record::{Ceiling, TargetFacts, Workload};
-use stdx::units::{SECOND_NS, grouped};
+use stdx::units::SECOND_NS;
 
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
 use crate::load_plan::{self, Asked, Need};
 use crate::load_result::{Document, Part};
+use crate::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use crate::{places, printer, signals};
 
 /// A target, with no more rights than its jobs need.
@@ -86,7 +87,7 @@ fn run_stage(
 ) -> Done<ByJob> {
     let scaled = |target: &Opened| target.facts().simulated.as_ref().is_some_and(|sim| sim.scale_divisor > 1);
     let has_maxima = !opened.values().any(scaled);
-    let board = Board::new(stage.iter().map(|job| workloads[*job].len()).sum(), has_maxima);
+    let board = Watch::of(stage.iter().flat_map(|job| &workloads[*job]), has_maxima);
     let (mut first, mut tasks) = (0, Vec::new());
     for (name, target) in opened.iter_mut() {
         let streams: Vec<(usize, &Workload)> = stage
@@ -123,7 +124,7 @@ fn run_stage(
             .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
-    board.clear();
+    board.end();
     let mut results: ByJob = BTreeMap::new();
     let mut failure = None;
     for (owners, result) in ended {
@@ -239,7 +240,7 @@ impl Opened {
         workloads: &[Workload],
         read_back: &[bool],
         first: usize,
-        board: &Board,
+        board: &Watch,
         interrupted: &AtomicBool,
     ) -> Ended {
         let mut on_tick = |stream: usize, tick: &Tick| {
@@ -255,19 +256,37 @@ impl Opened {
     }
 }
 
-/// The live line: the latest second of all streams together.
-struct Board {
-    ticks: Mutex<Vec<Option<Tick>>>,
-    live: bool,
-    /// Whether maximum response times say something.
-    has_maxima: bool,
+/// What is shown of a stage: the latest second of all streams together.
+struct Watch {
+    board: Board,
+    row: usize,
+    streams: Arc<Streams>,
     given_up: AtomicBool,
 }
 
-impl Board {
-    fn new(streams: usize, has_maxima: bool) -> Self {
-        let live = std::io::stderr().is_terminal();
-        Self { ticks: Mutex::new(vec![None; streams]), live, has_maxima, given_up: AtomicBool::new(false) }
+/// Where the board finds it.
+struct Streams {
+    what: String,
+    /// The latest of each stream, and when there was one.
+    ticks: Mutex<(Vec<Option<Tick>>, Duration)>,
+    /// Whether maximum response times say something.
+    has_maxima: bool,
+    is_over: AtomicBool,
+}
+
+impl Watch {
+    fn of<'a>(workloads: impl Iterator<Item = &'a Workload>, has_maxima: bool) -> Self {
+        let all: Vec<&Workload> = workloads.collect();
+        let what = match &all[..] {
+            [only] => only.to_string(),
+            several => format!("{} streams", several.len()),
+        };
+        let ticks = Mutex::new((vec![None; all.len()], Duration::ZERO));
+        let streams = Arc::new(Streams { what, ticks, has_maxima, is_over: AtomicBool::new(false) });
+        let board = Board::new();
+        let watched = Arc::clone(&streams) as Arc<dyn Watched>;
+        let row = board.add(Row { watched, name: String::new(), run: None, target: None });
+        Self { board, row, streams, given_up: AtomicBool::new(false) }
     }
 
     fn give_up(&self) {
@@ -278,43 +297,70 @@ impl Board {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Rewrites the one line; a terminal that is gone is no reason to end a load.
     fn show(&self, stream: usize, tick: &Tick) {
-        if !self.live {
-            return;
-        }
-        let mut ticks = self.ticks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        ticks[stream] = Some(*tick);
-        let mut out = std::io::stderr().lock();
-        let line = printer::rewritten(&live_line(&ticks, self.has_maxima));
-        drop(write!(out, "{line}").and_then(|()| out.flush()));
+        let mut streams = self.streams.lock();
+        (streams.0[stream], streams.1) = (Some(*tick), self.board.now());
+        drop(streams);
+        self.board.changed(self.row);
     }
 
-    fn clear(&self) {
-        if self.live {
-            drop(write!(std::io::stderr(), "\r\x1b[2K"));
-        }
+    fn end(&self) {
+        self.streams.is_over.store(true, Ordering::Relaxed);
+        self.board.clear();
     }
 }
 
-fn live_line(ticks: &[Option<Tick>], has_maxima: bool) -> String {
+impl Streams {
+    fn lock(&self) -> MutexGuard<'_, (Vec<Option<Tick>>, Duration)> {
+        self.ticks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched for Streams {
+    fn view(&self, now: Duration) -> Option<View> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (ticks, at) = self.lock().clone();
+        let done = ticks.iter().flatten().map(|tick| tick.share_done).reduce(|all, share| all + share);
+        let share = done.map(|done| done / ticks.len() as f64);
+        let rest = share.filter(|share| *share > 0.0).map(|share| {
+            let rest = at.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6));
+            rest.saturating_sub(now.saturating_sub(at))
+        });
+        Some(View {
+            phase: Phase::Load,
+            test: None,
+            what: self.what.clone(),
+            round: None,
+            cell: None,
+            share_done: share,
+            elapsed: now,
+            left: rest.map(Left::Known),
+            rate: rate(&ticks, self.has_maxima),
+            test_left: None,
+            window: None,
+            temperature_celsius: None,
+            host_limited: false,
+        })
+    }
+}
+
+/// The rates of all streams together; none before one of them has told of any.
+fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let known: Vec<&Tick> = ticks.iter().flatten().collect();
-    let rate = |amount: fn(&Tick) -> u64| -> f64 {
+    let max_ns = known.iter().map(|tick| tick.latency_max_ns).max()?;
+    let per_second = |amount: fn(&Tick) -> u64| -> f64 {
         known.iter().map(|tick| amount(tick) as f64 * SECOND_NS as f64 / tick.interval_ns.max(1) as f64).sum()
     };
     let ios: u64 = known.iter().map(|tick| tick.read_ios + tick.write_ios).sum();
     let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
-    let done: f64 = known.iter().map(|tick| tick.share_done).sum();
-    let max_ns = known.iter().map(|tick| tick.latency_max_ns).max().unwrap_or(0);
-    let max =
-        if has_maxima { format!("  max {} us", grouped(max_ns as f64 / 1e3, 1)) } else { String::new() };
-    format!(
-        "{:.0} %  {} IOPS  {} MB/s  mean {} us{max}",
-        done * 100.0 / ticks.len().max(1) as f64,
-        grouped(rate(|tick| tick.read_ios + tick.write_ios), 0),
-        grouped(rate(|tick| tick.bytes) / 1e6, 1),
-        grouped(waited.checked_div(ios).unwrap_or(0) as f64 / 1e3, 1)
-    )
+    Some(Rate {
+        iops: per_second(|tick| tick.read_ios + tick.write_ios),
+        bytes_per_second: per_second(|tick| tick.bytes),
+        mean_latency_ms: waited.checked_div(ios).unwrap_or(0) as f64 / 1e6,
+        max_latency_ms: has_maxima.then_some(max_ns as f64 / 1e6),
+    })
 }
 
 #[cfg(test)]
@@ -322,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_live_line_is_of_all_streams() {
+    fn what_is_shown_is_of_all_streams() {
         let tick = |read_ios, share_done| Tick {
             elapsed_ns: SECOND_NS,
             interval_ns: SECOND_NS,
@@ -334,7 +380,18 @@ mod tests {
             share_done,
         };
         let ticks = [Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))];
-        assert_eq!(live_line(&ticks, true), "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us  max 9.0 us");
-        assert_eq!(live_line(&ticks, false), "50 %  1,500 IOPS  6.1 MB/s  mean 2.0 us");
+        let shown = rate(&ticks, true).expect("known");
+        assert_eq!((shown.iops, shown.bytes_per_second), (1500.0, 6_144_000.0));
+        assert_eq!((shown.mean_latency_ms, shown.max_latency_ms), (0.002, Some(0.009)));
+        assert_eq!(rate(&ticks, false).and_then(|shown| shown.max_latency_ms), None);
+        assert_eq!(rate(&[None, None], true), None);
+        let streams = Streams {
+            what: "3 streams".into(),
+            ticks: Mutex::new((ticks.to_vec(), Duration::from_secs(8))),
+            has_maxima: true,
+            is_over: AtomicBool::new(false),
+        };
+        let view = streams.view(Duration::from_secs(10)).expect("something to see");
+        assert_eq!((view.share_done, view.left), (Some(0.5), Some(Left::Known(Duration::from_secs(6)))));
     }
 }

@@ -7,8 +7,10 @@ use record::{SimulatedFacts, TargetFacts};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
 
+use crate::audience::{Audience as _, Step};
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
+use crate::progress::Progress;
 use crate::{places, printer, signals, wanted};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
@@ -31,21 +33,18 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     armed.check_purge(&how)?;
     tell_what(&facts);
     let interrupted = signals::watch()?;
-    let mut told_percent = 0;
+    let mut progress = Progress::of_purge(&facts);
     let purged = armed.purge_with(&how, &mut |purging| {
         match purging {
-            Purging::Step(text) => printer::tell_line(text),
-            Purging::ShareDone(share) => {
-                let percent = (share * 100.0) as u32;
-                if percent >= told_percent + 5 {
-                    told_percent = percent;
-                    printer::tell_line(&format!("{percent} %"));
-                }
-            }
+            Purging::Step(text) => progress.step(Step::PurgeStep(text)),
+            Purging::ShareDone(share) => progress.share_done(share),
+            Purging::Expected(length) => progress.expected(length),
             Purging::Waiting => {}
         }
         if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
-    })?;
+    });
+    drop(progress);
+    let purged = purged?;
     let seconds = (purged.end_ns - purged.start_ns) as f64 / SECOND_NS as f64;
     if cli.json {
         return printer::print_json(&json!({

@@ -10,7 +10,7 @@ use crate::conduct::{self, Work};
 use crate::course::Resumption;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Progress;
-use crate::{driving, places, rebuild, renamed, signals};
+use crate::{driving, places, rebuild, renamed, signals, speeds};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -67,7 +67,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &handling,
-        progress: &mut Progress::of(&stored.file),
+        progress: &mut Progress::of(&stored.file, speeds::usual_purge(&stored.file, &library)),
     };
     conduct::execute(work, &loaded.entries, begin)?;
     drop(journal);

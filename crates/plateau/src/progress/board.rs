@@ -1,87 +1,331 @@
-//! One line for each of several runs at the bottom of a terminal; everything else scrolls above them.
+//! Shows several runs at the same time, or one: on a terminal in lines that are rewritten, elsewhere in lines that stay.
+//!
+//! Whoever drives a load tells of it about once a second and draws it then; a thread of the board draws what nobody tells
+//! of, such as the minutes of a purge. Nothing is drawn more often than ten times a second.
 
-use std::io::IsTerminal as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::printer;
+use super::json::Record;
+use super::lines::{self, Detail, Shape};
+use super::view::{Phase, View};
+use crate::printer::{self, Manner, Style};
+use crate::screen::{Line, Taskbar};
+use crate::terminal::Size;
 
-/// The lines of all runs.
-#[derive(Debug)]
-pub struct Board {
-    live: bool,
-    state: Mutex<State>,
+/// Lines of a terminal are rewritten at most this often.
+const LIVE_EVERY: Duration = Duration::from_millis(100);
+/// What nobody tells of is drawn this often on a terminal; records for programs are written no more often.
+const SECOND: Duration = Duration::from_secs(1);
+/// Nobody tells of a row that was not told of for so long; loads tell of themselves about once a second.
+const SILENCE: Duration = Duration::from_millis(1_500);
+/// Lines that stay are written this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(60);
+/// Rows of a terminal that are left to what scrolls.
+const ROWS_LEFT: usize = 3;
+
+/// What is shown of a run, at a time since the board was made.
+pub trait Watched: Send + Sync {
+    fn view(&self, now: Duration) -> Option<View>;
 }
 
-#[derive(Debug)]
+/// A run on the board.
+pub struct Row {
+    pub watched: Arc<dyn Watched>,
+    /// In front of its lines where there are several.
+    pub name: String,
+    pub run: Option<String>,
+    pub target: Option<String>,
+}
+
+/// See the module.
+pub struct Board {
+    shared: Arc<Shared>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    manner: Manner,
+    origin: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
 struct State {
-    rows: Vec<String>,
-    /// Lines of the terminal that show them now.
-    drawn: usize,
+    rows: Vec<Row>,
+    /// When each row was last shown; on a terminal all of them are shown at once.
+    shown: Vec<Option<Duration>>,
+    /// When it was last told that each row has changed.
+    told: Vec<Option<Duration>>,
+    is_over: bool,
+}
+
+impl std::fmt::Debug for Board {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Board").finish_non_exhaustive()
+    }
 }
 
 impl Board {
-    pub fn of(runs: usize) -> Self {
-        let state = State { rows: vec![String::new(); runs], drawn: 0 };
-        Self { live: std::io::stderr().is_terminal(), state: Mutex::new(state) }
-    }
-
-    /// Rewrites the line of a run.
-    pub fn set(&self, row: usize, text: String) {
-        self.change(|state| {
-            state.rows[row] = text;
-            None
+    /// An empty one, as this process shows progress.
+    pub fn new() -> Self {
+        let shared = Arc::new(Shared {
+            manner: printer::manner(),
+            origin: Instant::now(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
         });
-    }
-
-    /// Says a line that stays.
-    pub fn say(&self, line: &str) {
-        self.change(|_| Some(line.to_owned()));
-    }
-
-    fn change(&self, of: impl FnOnce(&mut State) -> Option<String>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = of(&mut state);
-        let text = if self.live {
-            state.redrawn(line.as_deref())
-        } else {
-            line.map_or_else(String::new, |line| format!("{}\n", printer::said(&line)))
+        let thread = match shared.manner.style {
+            Style::Quiet => None,
+            Style::Live | Style::Plain | Style::Json => {
+                let shared = Arc::clone(&shared);
+                let named = std::thread::Builder::new().name("progress".into());
+                // Without it less is shown.
+                named.spawn(move || shared.draw_what_nobody_tells_of()).ok()
+            }
         };
-        if !text.is_empty() {
-            printer::control(&text);
+        Self { shared, thread }
+    }
+
+    /// Puts a run on it; gives its place.
+    pub fn add(&self, row: Row) -> usize {
+        let mut state = self.shared.lock();
+        state.rows.push(row);
+        state.shown.push(None);
+        state.told.push(None);
+        state.rows.len() - 1
+    }
+
+    /// Time since the board was made.
+    pub fn now(&self) -> Duration {
+        self.shared.origin.elapsed()
+    }
+
+    /// Something has changed in a row.
+    pub fn changed(&self, row: usize) {
+        let now = self.now();
+        let mut state = self.shared.lock();
+        state.told[row] = Some(now);
+        self.shared.show_if_due(&mut state, row, now, true);
+    }
+
+    /// Another thing goes on in a row: programs are told at once, and a log from here on.
+    pub fn begun(&self, row: usize) {
+        let now = self.now();
+        let mut state = self.shared.lock();
+        match self.shared.manner.style {
+            Style::Live | Style::Json => self.shared.show(&mut state, row, now),
+            Style::Plain => state.shown[row] = state.shown[row].or(Some(now)),
+            Style::Quiet => {}
+        }
+    }
+
+    /// Takes off what nobody watches any more.
+    pub fn clear(&self) {
+        let now = self.now();
+        if self.shared.manner.style == Style::Live {
+            self.shared.draw(&mut self.shared.lock(), now);
         }
     }
 }
 
-impl State {
-    /// Takes the lines off, says `line`, and writes those that are not empty again.
-    fn redrawn(&mut self, line: Option<&str>) -> String {
-        let mut text = String::new();
-        if self.drawn > 0 {
-            text += &format!("\x1b[{}A\r\x1b[J", self.drawn);
+impl Drop for Board {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_over = true;
+        state.rows.clear();
+        drop(state);
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say.
+            drop(thread.join());
         }
-        if let Some(line) = line {
-            text += &format!("{}\n", printer::said(line));
+        if self.shared.manner.style == Style::Live {
+            printer::show(Vec::new(), Taskbar::Nothing);
         }
-        let rows = self.rows.iter().filter(|row| !row.is_empty());
-        self.drawn = rows.clone().count();
-        rows.for_each(|row| text += &format!("{}\n", printer::cut(row)));
-        text
     }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show_if_due(&self, state: &mut State, row: usize, now: Duration, told: bool) {
+        if state.shown.get(row).is_some_and(|shown| is_due(self.manner.style, *shown, now, told)) {
+            self.show(state, row, now);
+        }
+    }
+
+    fn show(&self, state: &mut State, row: usize, now: Duration) {
+        match self.manner.style {
+            Style::Live => self.draw(state, now),
+            Style::Json => self.tell(state, row, now),
+            Style::Plain => self.log(state, row, now),
+            Style::Quiet => {}
+        }
+    }
+
+    fn draw_what_nobody_tells_of(&self) {
+        let mut state = self.lock();
+        while !state.is_over {
+            let waited = self.changed.wait_timeout(state, SECOND);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let now = self.origin.elapsed();
+            for row in 0..state.rows.len() {
+                if state.told[row].is_none_or(|told| now.saturating_sub(told) >= SILENCE) {
+                    self.show_if_due(&mut state, row, now, false);
+                }
+            }
+        }
+    }
+
+    /// Rewrites the lines of all runs.
+    fn draw(&self, state: &mut State, now: Duration) {
+        if state.is_over {
+            return;
+        }
+        let seen: Vec<(&str, View)> =
+            state.rows.iter().filter_map(|row| Some((row.name.as_str(), row.watched.view(now)?))).collect();
+        let (size, err) = (printer::size(), self.manner.err);
+        let shape = Shape { width: printer::room(size), colour: err.colour, unicode: err.unicode };
+        printer::show(block(&seen, size, shape), taskbar(&seen));
+        state.shown.iter_mut().for_each(|shown| *shown = Some(now));
+    }
+
+    fn tell(&self, state: &mut State, row: usize, now: Duration) {
+        state.shown[row] = Some(now);
+        let row = &state.rows[row];
+        if let Some(view) = row.watched.view(now) {
+            let (run, target) = (row.run.as_deref(), row.target.as_deref());
+            printer::tell_record(&Record::of(&view, run, target, record::wall_now()));
+        }
+    }
+
+    /// Writes a line that stays.
+    fn log(&self, state: &mut State, row: usize, now: Duration) {
+        state.shown[row] = Some(now);
+        let row = &state.rows[row];
+        if let Some(view) = row.watched.view(now) {
+            let run = row.run.as_deref().map(|run| (run, row.name.as_str()));
+            printer::tell_line_of(run, &lines::plain(&view));
+        }
+    }
+}
+
+/// Whether a row that was last shown at some time is to be shown again: because it has changed, or because time passes.
+fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> bool {
+    // The first minute is that since the board was made, or since something began.
+    let since = now.saturating_sub(shown.unwrap_or_default());
+    match style {
+        Style::Live if told => shown.is_none() || since >= LIVE_EVERY,
+        Style::Live | Style::Json => shown.is_none() || since >= SECOND,
+        Style::Plain => since >= PLAIN_EVERY,
+        Style::Quiet => false,
+    }
+}
+
+/// The lines of all runs, as many as the terminal has room for.
+fn block(seen: &[(&str, View)], size: Size, shape: Shape) -> Vec<Line> {
+    let room = size.rows.saturating_sub(ROWS_LEFT).max(1);
+    let detail = match seen.len() {
+        0 | 1 if room >= 3 => Detail::Full,
+        runs if 2 * runs <= room => Detail::Brief,
+        _ => Detail::OneLine,
+    };
+    if detail == Detail::OneLine && seen.len() > room {
+        let (shown, left_out) = seen.split_at(room - 1);
+        let lines = shown.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape));
+        return lines.chain([lines::more(left_out.len(), shape)]).collect();
+    }
+    seen.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape)).collect()
+}
+
+/// The run that is least far decides.
+fn taskbar(seen: &[(&str, View)]) -> Taskbar {
+    if seen.is_empty() {
+        return Taskbar::Nothing;
+    }
+    let shares =
+        seen.iter().filter(|(_, view)| view.phase != Phase::Idle).map(|(_, view)| view.share_of_stage());
+    let least = shares.flatten().min_by(f64::total_cmp);
+    least.map_or(Taskbar::Busy, |share| Taskbar::Percent((share * 100.0) as u8))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// How often it is shown in so many seconds, told of changes every 10 ms.
+    fn times_shown(style: Style, seconds: u64, told: bool) -> usize {
+        let (mut shown, mut count) = (None, 0);
+        for now in (0..seconds * 100).map(|step| ms(step * 10)) {
+            if is_due(style, shown, now, told) {
+                (shown, count) = (Some(now), count + 1);
+            }
+        }
+        count
+    }
+
     #[test]
-    fn lines_that_stay_scroll_above_the_rows() {
-        let mut state = State { rows: vec!["a 1".into(), String::new(), "c 1".into()], drawn: 0 };
-        let [a, b, c] = ["a 1", "b 1", "c 1"].map(printer::cut);
-        assert_eq!(state.redrawn(None), format!("{a}\n{c}\n"));
-        state.rows[1] = "b 1".into();
-        assert_eq!(state.redrawn(Some("a: purged")), format!("\x1b[2A\r\x1b[Ja: purged\n{a}\n{b}\n{c}\n"));
-        state.rows = vec![String::new(); 3];
-        assert_eq!(state.redrawn(None), "\x1b[3A\r\x1b[J");
-        assert_eq!(state.redrawn(Some("end")), "end\n");
+    fn a_log_has_a_line_a_minute_and_a_terminal_ten_a_second_at_most() {
+        for told in [true, false] {
+            assert_eq!(times_shown(Style::Plain, 59, told), 0);
+            assert_eq!(times_shown(Style::Plain, 601, told), 10);
+            assert_eq!(times_shown(Style::Json, 60, told), 60);
+            assert_eq!(times_shown(Style::Quiet, 600, told), 0);
+        }
+        assert_eq!(times_shown(Style::Live, 10, true), 100);
+        assert_eq!(times_shown(Style::Live, 10, false), 10);
+    }
+
+    fn view(share_done: Option<f64>) -> View {
+        View {
+            phase: Phase::Precondition,
+            test: None,
+            what: "SEQ 128KiB W".into(),
+            round: None,
+            cell: None,
+            share_done,
+            elapsed: ms(1_000),
+            left: None,
+            rate: None,
+            test_left: None,
+            window: Some(super::super::view::Window::EMPTY),
+            temperature_celsius: None,
+            host_limited: false,
+        }
+    }
+
+    #[test]
+    fn the_lines_of_all_runs_fit_the_rows_of_the_terminal() {
+        let shape = Shape { width: 79, colour: false, unicode: true };
+        for rows in 1..60 {
+            for runs in 1..40 {
+                let seen: Vec<(&str, View)> = (0..runs).map(|_| ("x3k9ab", view(Some(0.5)))).collect();
+                let lines = block(&seen, Size { columns: 80, rows }, shape);
+                assert!(lines.len() <= rows.saturating_sub(ROWS_LEFT).max(1), "{runs} runs in {rows} rows");
+                let named = lines.iter().filter(|line| line.text.starts_with("x3k9ab")).count();
+                let more = lines
+                    .iter()
+                    .find_map(|line| line.text.strip_prefix("and ")?.split(' ').next()?.parse().ok());
+                assert_eq!(named + more.unwrap_or(0), runs, "each is shown or counted");
+            }
+        }
+    }
+
+    #[test]
+    fn the_task_bar_shows_the_run_that_is_least_far() {
+        let seen = |shares: &[Option<f64>]| -> Vec<(&str, View)> {
+            shares.iter().map(|share| ("", view(*share))).collect()
+        };
+        assert_eq!(taskbar(&seen(&[])), Taskbar::Nothing);
+        assert_eq!(taskbar(&seen(&[None])), Taskbar::Busy);
+        assert_eq!(taskbar(&seen(&[Some(0.9), Some(0.429), None])), Taskbar::Percent(42));
     }
 }

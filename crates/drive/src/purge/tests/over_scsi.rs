@@ -1,5 +1,7 @@
 //! The methods of SATA and SAS drives, command by command.
 
+use std::time::Duration;
+
 use super::*;
 use crate::admin::script::{registers, sense};
 
@@ -37,6 +39,27 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
         assert!(purged.pts_purge && purged.evidence[0].contains("removed the password"));
         assert_eq!(script.rechecks.len(), 4, "before the password and before the erase, too");
     }
+}
+
+#[test]
+fn an_ata_erase_passes_on_how_long_the_drive_expects_it_to_take() {
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
+    let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
+    let mut script = ask_security(password(script, 0xf4, 0, Answer::Ok).erasing(), SECURE);
+    let mut can = ata(0, SECURE);
+    let Protocol::Ata(drive) = &mut can.protocol else { panic!("not an ATA drive") };
+    drive.security.erase_time = Some(Duration::from_secs(240));
+    let mut expected = Vec::new();
+    let purged = perform(&mut script, &can, &PurgeOptions::default(), &mut |purging| {
+        if let Purging::Expected(length) = purging {
+            expected.push(length);
+        }
+        Flow::Continue
+    });
+    purged.expect("a purge");
+    script.finish();
+    assert_eq!(expected, [Duration::from_secs(240)]);
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! Where a test is in its rounds, and how long its cells take on the wall clock.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pts::steady::WINDOW_ROUNDS;
+use pts::{Context, Task};
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub struct Pace {
+    /// Of every test of the run, by name.
+    lengths: BTreeMap<String, Length>,
+    round: u32,
+    cell: u32,
+    cells: u32,
+    /// Of a test that ends with its steady state.
+    max_rounds: u32,
+    length: Length,
+    rounds_since_gap: u32,
+    cell_wall: Option<Duration>,
+    measured: u32,
+    measured_wall: Duration,
+}
+
+/// How much a test has to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Length {
+    cells_per_round: u32,
+    fixed_rounds: Option<u32>,
+    /// Its end is its steady state.
+    seeks_steady_state: bool,
+    /// Of a cell, where it is not that of the settings.
+    cell: Option<Duration>,
+}
+
+impl Length {
+    pub fn of(task: Task<'_>, context: &Context<'_>) -> Self {
+        let fixed_rounds = task.fixed_rounds();
+        Self {
+            cells_per_round: task.cells_per_round(),
+            fixed_rounds,
+            seeks_steady_state: fixed_rounds.is_none() && !task.is_timeline(),
+            cell: task.mean_cell_ns(context).map(Duration::from_nanos),
+        }
+    }
+}
+
+impl Pace {
+    pub fn of(lengths: BTreeMap<String, Length>, max_rounds: u32) -> Self {
+        Self { lengths, max_rounds, ..Self::default() }
+    }
+
+    pub fn test_started(&mut self, name: &str, real_cell: Option<Duration>) {
+        let length = self.lengths.get(name).copied().unwrap_or_default();
+        *self = Self {
+            cells: length.cells_per_round,
+            length,
+            lengths: std::mem::take(&mut self.lengths),
+            cell_wall: real_cell.map(|cell| length.cell.unwrap_or(cell)),
+            max_rounds: self.max_rounds,
+            ..Self::default()
+        };
+    }
+
+    pub fn round_started(&mut self, round: u32, cells: u32) {
+        (self.round, self.cells, self.cell) = (round, cells, 0);
+    }
+
+    /// What follows is no cell, and other rounds begin anew.
+    pub fn rounds_ended(&mut self) {
+        (self.round, self.cells, self.rounds_since_gap) = (0, 0, 0);
+    }
+
+    pub fn judged(&mut self) {
+        self.rounds_since_gap += 1;
+    }
+
+    pub fn interrupted(&mut self) {
+        self.rounds_since_gap = 0;
+    }
+
+    pub fn measured_one(&mut self, wall: Duration) {
+        self.cell += 1;
+        self.measured += 1;
+        self.measured_wall += wall;
+        self.cell_wall = Some(self.measured_wall / self.measured);
+    }
+
+    pub const fn seeks_steady_state(&self) -> bool {
+        self.length.seeks_steady_state
+    }
+
+    pub const fn is_in_round(&self) -> bool {
+        self.round > 0
+    }
+
+    /// The round, and how many there are at most.
+    pub fn round(&self) -> (u32, u32) {
+        // After an interruption rounds count anew.
+        let void = self.round.saturating_sub(1).saturating_sub(self.rounds_since_gap);
+        let rounds = self.length.fixed_rounds.unwrap_or(self.max_rounds.saturating_add(void));
+        (self.round, rounds.max(self.round))
+    }
+
+    /// The cell that is measured, and how many there are in this round.
+    pub fn cell(&self) -> (u32, Option<u32>) {
+        let cell = (self.cell + 1).min(self.cells.max(1));
+        (cell, (self.cells > 0).then_some(self.cells))
+    }
+
+    /// The load outside of rounds that is measured, from 1.
+    pub const fn step(&self) -> u32 {
+        self.measured + 1
+    }
+
+    /// From the end of the earliest possible round of decision to the end of the last round.
+    pub fn left(&self, rest_of_part: Duration) -> Option<(Duration, Duration)> {
+        let cell_wall = self.cell_wall.filter(|_| self.cells > 0)?;
+        let begun = u32::from(self.round > 0);
+        let left_in_round = if begun == 0 { 0 } else { self.cells.saturating_sub(self.cell + 1) };
+        let done = self.length.fixed_rounds.map_or(self.rounds_since_gap + begun, |_| self.round);
+        let until = |rounds: u32| {
+            let more = rounds.saturating_sub(done).saturating_mul(self.cells);
+            rest_of_part.saturating_add(cell_wall.saturating_mul(left_in_round.saturating_add(more)))
+        };
+        Some(match self.length.fixed_rounds {
+            Some(all) => (until(all), until(all)),
+            None => (until(WINDOW_ROUNDS as u32), until(self.max_rounds)),
+        })
+    }
+}

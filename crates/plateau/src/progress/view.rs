@@ -1,0 +1,193 @@
+//! What is to be seen of a run at one moment, as data: lines and JSON records are made from it.
+
+use std::time::Duration;
+
+use record::{Judgement, VariableJudgement};
+use serde::Serialize;
+
+use pts::forecast::Forecast;
+use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
+
+/// What goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    Purge,
+    /// The members of an array are brought to one content.
+    Settle,
+    Precondition,
+    /// A cell of a round.
+    Cell,
+    /// A measured load that belongs to no round.
+    Load,
+    Idle,
+}
+
+/// How long something still takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// As it goes on now.
+    Known(Duration),
+    /// If it takes as long as was expected.
+    Expected(Duration),
+    /// It has taken longer than was expected.
+    Overdue,
+}
+
+/// What happened per second, lately.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rate {
+    pub iops: f64,
+    pub bytes_per_second: f64,
+    pub mean_latency_ms: f64,
+    /// None where it says nothing.
+    pub max_latency_ms: Option<f64>,
+}
+
+/// How far the latest rounds are from steady state, by the variable that is farthest from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Rounds that it has: up to five.
+    pub rounds: u32,
+    /// None before the first round.
+    pub variable: Option<String>,
+    /// Largest minus smallest value as a share of their mean; none before two rounds. Before there are five it can
+    /// only grow.
+    pub range_share: Option<f64>,
+    /// None before five rounds.
+    pub slope_share: Option<f64>,
+    /// The round in which this variable is expected to be steady.
+    pub forecast_round: Option<u32>,
+}
+
+/// A run at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    pub phase: Phase,
+    pub test: Option<String>,
+    /// The load, in the notation of the PTS; what is waited for elsewhere.
+    pub what: String,
+    /// Which of how many at most.
+    pub round: Option<(u32, u32)>,
+    /// Which of how many; loads outside of rounds have no total.
+    pub cell: Option<(u32, Option<u32>)>,
+    /// Of what goes on, 0 to 1.
+    pub share_done: Option<f64>,
+    /// Since it began.
+    pub elapsed: Duration,
+    pub left: Option<Left>,
+    pub rate: Option<Rate>,
+    /// What is left of the test: steady as early as possible, and never.
+    pub test_left: Option<(Duration, Duration)>,
+    pub window: Option<Window>,
+    pub temperature_celsius: Option<i16>,
+    /// The host may have set what the last finished cell came to.
+    pub host_limited: bool,
+}
+
+impl Window {
+    /// Before the first round.
+    pub const EMPTY: Self =
+        Self { rounds: 0, variable: None, range_share: None, slope_share: None, forecast_round: None };
+
+    /// After a round; `values_of` are those of a variable since the last interruption, by round.
+    pub fn of(judgement: &Judgement, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
+        let one = |variable: &VariableJudgement| {
+            let values = values_of(&variable.name);
+            let latest = &values[values.len().saturating_sub(WINDOW_ROUNDS)..];
+            let forecast_round = match Forecast::of(&values) {
+                Forecast::Round(round) => Some(round),
+                Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
+            };
+            Self {
+                rounds: latest.len() as u32,
+                variable: Some(variable.name.clone()),
+                range_share: variable.range_share.or_else(|| range_share(latest)),
+                slope_share: variable.slope_share,
+                forecast_round: forecast_round.filter(|_| !variable.steady),
+            }
+        };
+        let all = judgement.variables.iter().map(one);
+        all.max_by(|a, b| a.distance().total_cmp(&b.distance())).unwrap_or(Self::EMPTY)
+    }
+
+    /// 1 is on the limit.
+    fn distance(&self) -> f64 {
+        let range = self.range_share.unwrap_or(0.0) / RANGE_LIMIT;
+        range.max(self.slope_share.unwrap_or(0.0) / SLOPE_LIMIT)
+    }
+}
+
+fn range_share(values: &[(u32, f64)]) -> Option<f64> {
+    let mean = values.iter().map(|value| value.1).sum::<f64>() / values.len() as f64;
+    let highest = values.iter().map(|value| value.1).fold(f64::MIN, f64::max);
+    let lowest = values.iter().map(|value| value.1).fold(f64::MAX, f64::min);
+    (values.len() > 1 && mean > 0.0).then(|| (highest - lowest) / mean)
+}
+
+impl View {
+    /// What is left of what goes on, where that can be said.
+    pub fn left_of_part(&self) -> Option<Duration> {
+        match self.left? {
+            Left::Known(time) | Left::Expected(time) => Some(time),
+            Left::Overdue => None,
+        }
+    }
+
+    /// Share of what a person waits for now: a purge, preconditioning, or a round.
+    pub fn share_of_stage(&self) -> Option<f64> {
+        match (self.phase, self.cell) {
+            (Phase::Cell, Some((cell, Some(cells)))) if cells > 0 => {
+                let done = f64::from(cell.saturating_sub(1)) + self.share_done.unwrap_or(0.0);
+                Some((done / f64::from(cells)).clamp(0.0, 1.0))
+            }
+            _ => self.share_done,
+        }
+    }
+
+    /// How much of it is done in a minute; none where that is not known.
+    pub fn share_per_minute(&self) -> Option<f64> {
+        let minutes = self.elapsed.as_secs_f64() / 60.0;
+        self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(shares: &[(&str, Option<f64>, Option<f64>)]) -> Judgement {
+        let variable = |(name, range, slope): &(&str, Option<f64>, Option<f64>)| VariableJudgement {
+            name: (*name).into(),
+            value: 1.0,
+            range_share: *range,
+            slope_share: *slope,
+            steady: false,
+        };
+        Judgement { round: 5, steady: false, variables: shares.iter().map(variable).collect() }
+    }
+
+    #[test]
+    fn the_variable_that_is_farthest_from_steady_state_is_shown() {
+        let judgement = judged(&[
+            ("a", Some(0.19), Some(0.02)),
+            ("b", Some(0.12), Some(0.15)),
+            ("c", Some(0.25), Some(0.01)),
+        ]);
+        let window = Window::of(&judgement, |_| (1..=5).map(|round| (round, 1.0)).collect());
+        // 150 % of the limit is more than 125 %.
+        assert_eq!((window.variable.as_deref(), window.rounds), (Some("b"), 5));
+        assert_eq!((window.range_share, window.slope_share), (Some(0.12), Some(0.15)));
+    }
+
+    #[test]
+    fn before_five_rounds_the_range_is_that_of_those_there_are() {
+        let values = |count: u32| (1..=count).map(|round| (round, 90.0 + f64::from(round) * 10.0));
+        let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
+        assert_eq!((window(1).rounds, window(1).range_share), (1, None));
+        assert_eq!(window(3).rounds, 3);
+        // 100, 110 and 120.
+        assert!((window(3).range_share.unwrap() - 20.0 / 110.0).abs() < 1e-12);
+        assert_eq!(window(3).slope_share, None);
+    }
+}
