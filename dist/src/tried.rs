@@ -134,7 +134,10 @@ fn inside(root: &Path, name: &str) -> Command {
     let mut command = program("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child"]);
     command.arg(format!("--mount-proc={}", root.join("proc").display()));
-    command.args(["sh", "-c", "mount --rbind /sys \"$1/sys\" && exec chroot \"$@\"", "sh"]).arg(root).arg(name);
+    command
+        .args(["sh", "-c", "mount --rbind /sys \"$1/sys\" && exec chroot \"$@\"", "sh"])
+        .arg(root)
+        .arg(name);
     bare(&mut command);
     command
 }
