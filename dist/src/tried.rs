@@ -129,15 +129,15 @@ fn bare(command: &mut Command) -> &mut Command {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/tmp")
 }
 
-/// `name` inside of `root`, with its own processes and mounts, which end with it; `/proc` is there if `root` has the folder.
+/// `name` inside of `root`, with its own processes and mounts, which end with it: `/proc` and `/sys` are there as in a container.
 fn inside(root: &Path, name: &str) -> Command {
     let mut command = program("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child"]);
-    let proc = root.join("proc");
-    if proc.is_dir() {
-        command.arg(format!("--mount-proc={}", proc.display()));
-    }
-    command.arg("chroot").arg(root).arg(name);
+    command.arg(format!("--mount-proc={}", root.join("proc").display()));
+    command
+        .args(["sh", "-c", "mount --rbind /sys \"$1/sys\" && exec chroot \"$@\"", "sh"])
+        .arg(root)
+        .arg(name);
     bare(&mut command);
     command
 }
