@@ -21,17 +21,17 @@ fn settings_outside_of_what_is_possible() {
     std::fs::write(&file, &content).unwrap();
     let target = file.to_str().unwrap();
     for (options, hint) in [
-        (&["--tc", "0"][..], "the nearest is 1"),
-        (&["--qd", "0"], "the nearest is 1"),
+        (&["--tc", "0"][..], "nearest: 1"),
+        (&["--qd", "0"], "nearest: 1"),
         (&["--qd", "5000"], "use 1 to 1024 (nearest: 1024)"),
-        (&["--max-rounds", "26"], "the nearest is 25"),
+        (&["--max-rounds", "26"], "nearest: 25"),
         (&["--max-rounds", "26"], "--keep-going"),
         (&["--max-rounds", "4"], "a measurement window has five rounds"),
-        (&["--max-rounds", "0"], "the nearest is 5"),
-        (&["--cell-seconds", "0"], "the nearest is 0.01"),
-        (&["--precondition", "0"], "the nearest is 1"),
-        (&["--test-ar", "101"], "the nearest is 100"),
-        (&["--pc-ar", "0"], "the nearest is 1"),
+        (&["--max-rounds", "0"], "nearest: 5"),
+        (&["--cell-seconds", "0"], "nearest: 0.01"),
+        (&["--precondition", "0"], "nearest: 1"),
+        (&["--test-ar", "101"], "nearest: 100"),
+        (&["--pc-ar", "0"], "nearest: 1"),
         (&["--ar-amount", "16GiB"], "--ar-amount all"),
         (&["--ar-segments", "8"], "requires --ar-amount"),
         (&["--max-rounds", "10", "--keep-going"], "cannot be used with"),
@@ -69,7 +69,7 @@ fn ranges_outside_of_the_device() {
     let message = bench.fails(2, &run(&["--ar-amount", "200GiB"]));
     assert!(message.contains("Test AR of 1.5 GiB"), "{message}");
     let message = bench.fails(2, &run(&["--ar-amount", "16GiB", "--ar-segments", "20000"]));
-    assert!(message.contains("the nearest is 16384"), "{message}");
+    assert!(message.contains("nearest: 16384"), "{message}");
     let file = bench.path("new.bin");
     let small = ["run", "lat", file.to_str().unwrap(), "--size", "16KiB"];
     bench.fails(4, &small);
