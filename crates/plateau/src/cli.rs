@@ -36,6 +36,9 @@ pub struct Cli {
     /// How progress is shown on standard error
     #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "STYLE", default_value = "auto")]
     pub progress: ProgressChoice,
+    /// Print results, warnings and errors only; the same as --progress none
+    #[arg(short, long, global = true, display_order = GLOBAL_ORDER, conflicts_with = "progress")]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -76,7 +76,8 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(said) => return answered(&said),
     };
-    printer::set_manner(printer::Manner::of_process(cli.progress.style()));
+    let style = if cli.quiet { Some(printer::Style::Quiet) } else { cli.progress.style() };
+    printer::set_manner(printer::Manner::of_process(style));
     ended(commands::run(&cli), cli.json)
 }
 

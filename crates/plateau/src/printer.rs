@@ -87,6 +87,11 @@ pub fn show(lines: Vec<Line>, taskbar: Taskbar) {
     write_err(&text);
 }
 
+/// Asks something; the answer is typed on the same line.
+pub fn ask(question: &str) {
+    write_err(&in_lines(question));
+}
+
 /// Takes everything out of the task bar, for the rest of the process.
 pub fn close_taskbar() {
     let text = screen().close_taskbar();

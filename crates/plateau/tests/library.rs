@@ -217,3 +217,12 @@ fn a_dry_run_is_a_plan() {
     assert_eq!(dry, bench.ok(&[&["plan"], &words[..]].concat()));
     assert!(bench.runs().is_empty() && !file.exists());
 }
+
+#[test]
+fn a_quiet_run_prints_its_result_only() {
+    let bench = Bench::new();
+    let words = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/256"];
+    let (out, err) = support::texts(&bench.run(&[&words[..], &["-q"]].concat()));
+    assert!(err.is_empty() && out.contains("\nverdict   "), "{out}{err}");
+    bench.fails(2, &[&words[..], &["-q", "--progress", "plain"]].concat());
+}

@@ -49,7 +49,7 @@ fn is_confirmed(runs: &[Run]) -> Done<bool> {
         printer::tell_line(&format!("{}  {}", run.file.id, summary::target(&run.file)));
     }
     let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");
-    printer::control(&format!("Remove {count} with all data and reports, for good? [y/N] "));
+    printer::ask(&format!("Remove {count} with all data and reports, for good? [y/N] "));
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
