@@ -91,13 +91,7 @@ impl Summary {
         let mut out = String::new();
         let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
         line("run", &file.id);
-        if let Some(name) = &file.labels.name {
-            line("name", name);
-        }
-        if !file.labels.tags.is_empty() {
-            line("tags", &file.labels.tags.join(", "));
-        }
-        file.labels.notes.iter().for_each(|note| line("note", note));
+        labels(&file.labels).iter().for_each(|(name, text)| line(name, text));
         if let Some(doing) = self.in_progress() {
             line("state", &doing);
         }
@@ -218,6 +212,14 @@ impl Summary {
             State::Complete => "complete",
         }
     }
+}
+
+/// What the operator calls a run, line by line.
+fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
+    let name = labels.name.clone().map(|name| ("name", name));
+    let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
+    let notes = labels.notes.iter().map(|note| ("note", note.clone()));
+    name.into_iter().chain(tags).chain(notes).collect()
 }
 
 /// The time between two moments of the wall clock, in words; none of it where the clock was set back.
