@@ -1,6 +1,6 @@
 //! Broken products are found out, each by the promise that it breaks. A check that cannot fail checks nothing.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +130,15 @@ impl Stored for FlawedFile {
     }
     fn found(&self) -> io::Result<Found> {
         self.inner.found()
+    }
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        self.inner.names()
+    }
+    fn look(&self, name: &OsStr) -> io::Result<Found> {
+        self.inner.look(name)
+    }
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
+        self.inner.remove_file(name)
     }
 }
 

@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use record::Library;
+use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -49,18 +50,16 @@ pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Whether only this user, or root, can have written a run; otherwise why not. A group may write to it, as on systems
-/// where each user has a group of their own.
+/// Whether nobody but this user, or root on the way to it, can have written a run; otherwise why not. Then nobody else
+/// can put another one in its place either, so what is read at `dir` after this was written by this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
-    let acting = std::fs::metadata("/proc/self").map_err(|error| error.to_string())?.uid();
-    for path in [dir.to_path_buf(), dir.join("run.json"), dir.join("journal")] {
-        let meta =
-            std::fs::symlink_metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        if meta.uid() != acting && meta.uid() != 0 {
-            return Err(format!("{} belongs to user {}", path.display(), meta.uid()));
-        }
-        if meta.mode() & 0o002 != 0 {
-            return Err(format!("{} is writable by anybody", path.display()));
+    let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));
+    let folder = OwnedFolder::open(&dir).map_err(chain)?;
+    let folder = folder.ok_or_else(|| format!("{} no longer exists", dir.display()))?;
+    for name in ["run.json", "journal"] {
+        if folder.file(name).map_err(chain)?.is_none() {
+            return Err(format!("{} has no {name}", dir.display()));
         }
     }
     Ok(())

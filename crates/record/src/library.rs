@@ -16,6 +16,10 @@ const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
 /// Command line and plan included; what is larger is not a run file.
 const MOST_RUN_FILE_BYTES: u64 = 16 << 20;
+/// Far more than an id has, and what any file system takes with an extension.
+const MOST_ID_BYTES: usize = 200;
+/// A thousand times what the largest array has; sums of such amounts do not overflow.
+const MOST_CAPACITY_BYTES: u64 = 1 << 60;
 
 /// What can go wrong with a library or a run in it.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +146,20 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
         return Err(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}"));
     }
-    serde_json::from_value(plain(value)).map_err(|e| e.to_string())
+    let file: RunFile = serde_json::from_value(plain(value)).map_err(|e| e.to_string())?;
+    if !is_id(&file.id) {
+        return Err(format!("{:?} is not the id of a run", file.id));
+    }
+    if file.target.capacity_bytes > MOST_CAPACITY_BYTES {
+        return Err(format!("no target has {} B", file.target.capacity_bytes));
+    }
+    Ok(file)
+}
+
+/// Whether it can be the name of a directory in the library and nothing else: files are named after it.
+fn is_id(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
 }
 
 impl Library {
@@ -369,7 +386,7 @@ impl Run {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
         match held.try_lock() {
-            Ok(true) => nascent::remove_run(&*self.storage, &self.dir, &self.file.id),
+            Ok(true) => nascent::remove_run(&*self.storage, &self.dir),
             Ok(false) => Err(LibraryError::InProgress { id: self.file.id }),
             Err(error) => Err(io("lock", &journal, error)),
         }

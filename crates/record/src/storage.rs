@@ -6,7 +6,7 @@
 mod real;
 pub mod simulated;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::io;
 use std::path::Path;
@@ -135,6 +135,24 @@ pub trait Stored: Debug + Send {
     /// # Errors
     /// When the system refuses.
     fn found(&self) -> io::Result<Found>;
+
+    /// Of a folder: the names in it, in no particular order, whatever is at its path by now.
+    ///
+    /// # Errors
+    /// When it is not a folder, or the system refuses.
+    fn names(&self) -> io::Result<Vec<OsString>>;
+
+    /// Of a folder: what `name` in it is; symbolic links are not followed.
+    ///
+    /// # Errors
+    /// When there is nothing of that name, or the system refuses.
+    fn look(&self, name: &OsStr) -> io::Result<Found>;
+
+    /// Of a folder: removes the file `name` in it.
+    ///
+    /// # Errors
+    /// When there is none, or the system refuses.
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
 }
 
 /// What is at a path, or open.

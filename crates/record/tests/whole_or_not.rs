@@ -278,3 +278,18 @@ fn a_removal_follows_no_link_and_takes_nothing_that_is_no_file() {
     run.clone().remove().expect("removed");
     assert!(!run.dir.exists() && std::fs::read_dir(library.root()).expect("a folder").count() == 1);
 }
+
+#[test]
+fn an_id_is_a_plain_name() {
+    let text = |id: &str| serde_json::to_vec(&run_file(id)).expect("JSON");
+    for id in ["abcdef-iops", "example-slc-a", "a.b_c"] {
+        assert!(record::parse_run_file(&text(id)).is_ok(), "{id}");
+    }
+    for id in ["", ".", "..", "../x", "/etc/x", "a/b", "a b", "-x", ".new-x", "a\nb", &"x".repeat(201)] {
+        let problem = record::parse_run_file(&text(id)).expect_err(id);
+        assert!(problem.contains("is not the id of a run"), "{id}: {problem}");
+    }
+    let mut file = run_file("abcdef-iops");
+    file.target.capacity_bytes = u64::MAX;
+    assert!(record::parse_run_file(&serde_json::to_vec(&file).expect("JSON")).is_err());
+}

@@ -7,6 +7,7 @@ mod folder;
 mod lock;
 mod owned;
 mod read;
+mod within;
 
 use std::fmt;
 
@@ -16,6 +17,7 @@ pub use folder::{Folder, WriteError};
 pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
+pub use within::{look_in, names_in, remove_in};
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,9 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    fn of_mode(mode: u32) -> Self {
+    /// The kind in the mode of a file (stat(2)).
+    #[must_use]
+    pub fn of_mode(mode: u32) -> Self {
         match FileType::from_raw_mode(mode) {
             FileType::RegularFile => Self::Regular,
             FileType::Directory => Self::Directory,

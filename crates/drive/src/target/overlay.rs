@@ -64,7 +64,8 @@ fn upper(mountinfo: &str, path: &Path) -> Option<(PathBuf, PathBuf)> {
     }
     let inside = root.strip_prefix("/").ok()?.join(path.strip_prefix(mount_point(line)?).ok()?);
     let layer = rest.nth(1)?.split(',').find_map(|option| option.strip_prefix("upperdir="))?;
-    Some((usage::unescape(layer), inside))
+    // A relative one is relative to where its mounter was.
+    Some((usage::unescape(layer), inside)).filter(|(layer, _)| layer.is_absolute())
 }
 
 #[cfg(test)]
@@ -79,6 +80,8 @@ mod tests {
         let found = upper(mounts, Path::new("/m x/a/b"));
         assert_eq!(found, Some(("/u".into(), "sub/a/b".into())));
         assert_eq!(upper(mounts, Path::new("/m x/tmp/b")), None);
+        let relative = mounts.replace("upperdir=/u", "upperdir=u");
+        assert_eq!(upper(&relative, Path::new("/m x/a/b")), None, "nobody knows what it is relative to");
         assert_eq!(upper(mounts, Path::new("/etc/b")), None);
     }
 }

@@ -155,7 +155,14 @@ pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
         let Ok(device) = SysDevice::find(roots, number) else { return false };
         let has_partitions = entries(device.position()).iter().any(|entry| entry.join("partition").exists());
         let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
-        !has_partitions && claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+        // A further device of a btrfs is in no list of mounts.
+        let is_of_btrfs = || {
+            let volumes = entries(&roots.sys.join("fs/btrfs"));
+            let name = device.position().file_name();
+            volumes.iter().any(|volume| name.is_some_and(|name| volume.join("devices").join(name).exists()))
+        };
+        (!has_partitions || is_of_btrfs())
+            && claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
     };
     std::iter::successors(below(target), |&lower| below(lower)).take(MOST_LOOPS).any(is_claimed)
 }

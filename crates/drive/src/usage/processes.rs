@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::gather::{processes, read, thing_at};
 use super::{By, Facts, Thing};
@@ -15,12 +15,39 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
     let own = std::process::id();
     for (pid, folder) in processes(roots).into_iter().filter(|(pid, _)| *pid != own) {
         let mut found = descriptors(&folder, &files);
-        found.extend(mappings(&folder, &files));
+        let mut mapped = mappings(&folder, &files);
+        for task in tasks_apart(&folder, pid) {
+            found.extend(descriptors(&task, &files));
+            // The threads of a process have one address space; the list of a leader that has ended is empty.
+            if mapped.is_empty() {
+                mapped = mappings(&task, &files);
+            }
+        }
+        found.extend(mapped);
         let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
         for (thing, access) in found {
             facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
         }
     }
+}
+
+/// Threads that may have descriptors of their own (`unshare(CLONE_FILES)`), or that survive their leader.
+fn tasks_apart(folder: &Path, pid: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
+    let numbered =
+        entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
+    let apart = numbered.filter(|(tid, _)| *tid != pid && !shares(pid, *tid, KCMP_FILES));
+    apart.map(|(_, task)| task).collect()
+}
+
+/// `KCMP_FILES` of kcmp(2): the table of descriptors.
+const KCMP_FILES: libc::c_int = 2;
+
+/// Whether two threads have a resource in common; false where that cannot be known.
+fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
+    let none: libc::c_ulong = 0;
+    // SAFETY: compares two tasks of the kernel; no memory of ours is involved.
+    unsafe { libc::syscall(libc::SYS_kcmp, pid as libc::c_long, tid as libc::c_long, what, none, none) == 0 }
 }
 
 /// Block devices, and files that are known, that a process has open other than for reading alone.

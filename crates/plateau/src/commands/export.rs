@@ -51,11 +51,12 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
 
 /// Where one of several runs goes.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
-    let id = &run.file.id;
+    // Unique in the library, and a name in any case.
+    let id = run.dir.file_name().unwrap_or_default().to_string_lossy();
     let name = match (&format.make, format.extensions.first()) {
         (Make::File(_), Some(extension)) => format!("{id}.{extension}"),
         (Make::File(_), None) => format!("{id}.{}", format.name),
-        (Make::Folder(_), _) => id.clone(),
+        (Make::Folder(_), _) => id.into_owned(),
     };
     (format, folder.join(name))
 }

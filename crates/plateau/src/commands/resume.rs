@@ -15,8 +15,14 @@ use crate::{driving, places, rebuild, renamed, signals, speeds};
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
-    let stored = library.find(&options.run)?;
+    let mut stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
+    // What was found may have been written by anybody. Where nobody else can write there, nobody can exchange it any more
+    // either, and it is read again: that is what is resumed.
+    let is_own = places::is_own_run(&stored.dir);
+    if is_own.is_ok() {
+        stored = Run::open(&stored.dir)?;
+    }
     if stored.file.origin.is_some() {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
@@ -37,7 +43,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
-    let typed = members_confirmed(&stored, &options.erase)?;
+    let typed = members_confirmed(&stored, is_own, &options.erase)?;
     conduct::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &typed)?;
@@ -139,12 +145,12 @@ fn open_again(file: &RunFile) -> Done<Drive> {
 
 /// What confirms the members of an array before it is looked at: what was typed, or what the run was begun with where
 /// nobody else can have written that. A run directory that others can write to confirms nothing at all.
-fn members_confirmed(run: &Run, erase: &[String]) -> Done<Vec<String>> {
+fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
         return Ok(erase.to_vec());
     }
-    if let Err(why) = places::is_own_run(&run.dir) {
+    if let Err(why) = is_own {
         let identities = match &target.array {
             Some(array) => array.members.iter().map(|member| &member.identity).collect(),
             None => vec![&target.identity],

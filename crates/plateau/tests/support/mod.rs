@@ -19,6 +19,8 @@ pub struct Bench {
     pub dir: tempfile::TempDir,
     /// Where it is noted what has to be restored. Not beside the build, whose folders others may write to.
     pub state: tempfile::TempDir,
+    /// Where the library is; for the same reason.
+    runs: tempfile::TempDir,
 }
 
 impl Bench {
@@ -33,7 +35,8 @@ impl Bench {
     }
 
     pub fn within(dir: tempfile::TempDir) -> Self {
-        Self { dir, state: tempfile::tempdir().expect("a folder for notes") }
+        let folder = || tempfile::tempdir().expect("a folder for the test");
+        Self { dir, state: folder(), runs: folder() }
     }
 
     /// Notes of what has to be restored; locks and what else a run keeps there are not.
@@ -48,7 +51,7 @@ impl Bench {
     }
 
     pub fn library(&self) -> PathBuf {
-        self.path("runs")
+        self.runs.path().join("runs")
     }
 
     pub fn command(&self, args: &[&str]) -> Command {

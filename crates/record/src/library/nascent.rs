@@ -4,6 +4,7 @@
 //! then, so that what is locked is being made, and what is not was left by a process that is gone. A run is removed the
 //! other way round.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(super) struct Nascent {
     /// The name that it was given.
     published: Option<PathBuf>,
     /// Locked until it is published or discarded.
-    _held: Box<dyn Stored>,
+    held: Box<dyn Stored>,
 }
 
 impl Nascent {
@@ -40,7 +41,7 @@ impl Nascent {
         for _ in 0..ATTEMPTS {
             storage.create_folder(&dir).map_err(|e| io("create", &dir, e))?;
             if let Some(held) = hold(&*storage, &dir).map_err(|e| io("lock", &dir, e))? {
-                return Ok(Self { storage, root: root.into(), dir, published: None, _held: held });
+                return Ok(Self { storage, root: root.into(), dir, published: None, held });
             }
         }
         Err(io("create", &dir, ErrorKind::Interrupted.into()))
@@ -59,12 +60,12 @@ impl Nascent {
     }
 
     /// Removes it, also where it was given its name.
-    pub fn discard(self) {
+    pub fn discard(mut self) {
         if let Some(dir) = &self.published {
             // From under its name first, so that it is never seen in part.
             let _ = self.storage.rename(dir, &self.dir);
         }
-        let _ = remove(&*self.storage, &self.root, &self.dir);
+        let _ = remove(&*self.storage, &self.root, &self.dir, &mut *self.held);
     }
 }
 
@@ -83,46 +84,53 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
 
 /// Removes a directory that no process holds.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
-    let is_folder = storage.look(dir).is_ok_and(|found| found.kind == FoundKind::Folder);
-    let Ok(held) = storage.open_folder(dir) else { return };
-    let same = held.found().is_ok_and(|found| storage.look(dir).is_ok_and(|there| there == found));
-    if is_folder && same && matches!(held.try_lock(), Ok(true)) {
-        let _ = remove(storage, root, dir);
+    let Ok(mut held) = storage.open_folder(dir) else { return };
+    if is_at(storage, &*held, dir) && matches!(held.try_lock(), Ok(true)) {
+        let _ = remove(storage, root, dir, &mut *held);
     }
+}
+
+/// Whether `held` is the folder at `dir`, and not one that a link there leads to.
+fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
+    let found = held.found();
+    found.is_ok_and(|found| {
+        found.kind == FoundKind::Folder && storage.look(dir).is_ok_and(|there| there == found)
+    })
 }
 
 /// Takes a run's name away, and then removes its files.
-pub(super) fn remove_run(storage: &dyn Storage, dir: &Path, id: &str) -> Result<(), LibraryError> {
+pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), LibraryError> {
     let root = dir.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names = storage.list(dir).map_err(|e| io("list", dir, e))?;
-    let is_folder = storage.look(dir).is_ok_and(|found| found.kind == FoundKind::Folder);
-    let mut paths = names.iter().map(|name| dir.join(name));
-    let foreign = if is_folder { paths.find(|path| !is_file(storage, path)) } else { Some(dir.into()) };
-    if let Some(path) = foreign {
-        return Err(LibraryError::Foreign { id: id.into(), path });
+    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut held = storage.open_folder(dir).map_err(|e| io("open", dir, e))?;
+    let foreign = |path: PathBuf| LibraryError::Foreign { id: name.clone(), path };
+    if !is_at(storage, &*held, dir) {
+        return Err(foreign(dir.into()));
+    }
+    let names = held.names().map_err(|e| io("list", dir, e))?;
+    if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
+        return Err(foreign(dir.join(other)));
     }
     // Locked, so that no other process takes it for a left-over in the meantime.
-    let held = storage.open_folder(dir).map_err(|e| io("open", dir, e))?;
     let _ = held.try_lock();
-    let gone = root.join(format!("{PREFIX}removed-{id}"));
+    let gone = root.join(format!("{PREFIX}removed-{name}"));
     storage.rename(dir, &gone).map_err(|e| io("remove", dir, e))?;
-    remove(storage, root, &gone).map_err(|e| io("remove", &gone, e))
+    remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
 }
 
-/// Removes files and then the directory; one that holds anything else stays. What is left after an error is tried again
-/// at the next start.
-fn remove(storage: &dyn Storage, root: &Path, dir: &Path) -> std::io::Result<()> {
+/// Removes the files of the folder `held`, wherever its name leads to by now, and then the directory; one that holds
+/// anything else stays. What is left after an error is tried again at the next start.
+fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
     // It may have had another name before, and would have that again after a loss of power, with its files gone.
     sync_folder(storage, root)?;
-    let names = storage.list(dir)?;
-    let paths: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
-    if paths.iter().all(|path| is_file(storage, path)) {
-        paths.iter().try_for_each(|path| storage.remove_file(path))?;
+    let names = held.names()?;
+    if names.iter().all(|name| is_file(held, name)) {
+        names.iter().try_for_each(|name| held.remove_file(name))?;
         storage.remove_folder(dir)?;
     }
     Ok(())
 }
 
-fn is_file(storage: &dyn Storage, path: &Path) -> bool {
-    storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)
+fn is_file(held: &dyn Stored, name: &OsStr) -> bool {
+    held.look(name).is_ok_and(|found| found.kind == FoundKind::File)
 }

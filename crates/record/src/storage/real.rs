@@ -1,6 +1,6 @@
 //! The file system of this host.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -106,6 +106,24 @@ impl Stored for File {
 
     fn found(&self) -> io::Result<Found> {
         Ok(found(&self.metadata()?))
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        files::names_in(self)
+    }
+
+    fn look(&self, name: &OsStr) -> io::Result<Found> {
+        let (mode, identity) = files::look_in(self, name)?;
+        let kind = match files::FileKind::of_mode(mode) {
+            files::FileKind::Regular => FoundKind::File,
+            files::FileKind::Directory => FoundKind::Folder,
+            _ => FoundKind::Other,
+        };
+        Ok(Found { kind, identity })
+    }
+
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
+        files::remove_in(self, name)
     }
 }
 

@@ -6,7 +6,7 @@
 mod disk;
 mod survivors;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -400,6 +400,39 @@ impl Stored for Open {
         let mut inner = self.process.inner();
         inner.call(Call::Read)?;
         Ok(Found { kind: inner.disk.kind(self.node), identity: (VOLUME, self.node.0) })
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        Ok(inner.disk.names(self.node).into_iter().map(OsString::from).collect())
+    }
+
+    fn look(&self, name: &OsStr) -> io::Result<Found> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        let node = Self::node_of(&inner, self.node, name)?;
+        Ok(Found { kind: inner.disk.kind(node), identity: (VOLUME, node.0) })
+    }
+
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Change)?;
+        let node = Self::node_of(&inner, self.node, name)?;
+        match inner.disk.kind(node) {
+            FoundKind::File => {
+                let name = name.to_string_lossy().into_owned();
+                inner.apply(Op::Remove { folder: self.node, name });
+                Ok(())
+            }
+            _ => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+}
+
+impl Open {
+    fn node_of(inner: &Inner, folder: Node, name: &OsStr) -> io::Result<Node> {
+        inner.disk.entry(folder, &name.to_string_lossy()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 

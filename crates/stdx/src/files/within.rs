@@ -1,0 +1,63 @@
+//! What is in a folder that is held open, whatever its path leads to by now.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStringExt as _;
+
+use rustix::fs::{AtFlags, Dir};
+
+/// The names in `folder`, in no particular order.
+///
+/// # Errors
+/// When it is not a folder, or the system refuses.
+pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+/// Mode of `name` in `folder`, and volume and number of what it is; a symbolic link is not followed.
+///
+/// # Errors
+/// When there is nothing of that name, or the system refuses.
+pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
+}
+
+/// Removes the file `name` from `folder`.
+///
+/// # Errors
+/// When there is none, it is a folder, or the system refuses.
+pub fn remove_in(folder: &File, name: &OsStr) -> io::Result<()> {
+    Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_stays_what_is_meant() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (mine, other) = (dir.path().join("mine"), dir.path().join("other"));
+        for folder in [&mine, &other] {
+            std::fs::create_dir(folder).expect("a folder");
+            std::fs::write(folder.join("file"), "").expect("a file");
+        }
+        let held = File::open(&mine).expect("a folder");
+        std::fs::rename(&mine, dir.path().join("away")).expect("renamed");
+        std::os::unix::fs::symlink(&other, &mine).expect("a link");
+        assert_eq!(names_in(&held).expect("names"), ["file"]);
+        assert!(look_in(&held, "file".as_ref()).is_ok());
+        remove_in(&held, "file".as_ref()).expect("removed");
+        assert!(other.join("file").exists() && !dir.path().join("away/file").exists());
+        assert!(remove_in(&held, "file".as_ref()).is_err());
+    }
+}
