@@ -90,7 +90,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
 /// What is wrong with a package, if anything.
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
-    let licence = package["license"].as_str().unwrap_or("no named licence");
+    let licence = package["license"].as_str().unwrap_or("no licence that it names");
     if !is_allowed(licence, allowed) {
         return Some(format!("{name} is under {licence}, which {RULES} does not allow"));
     }

@@ -151,7 +151,7 @@ fn begin(
         );
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
         let (run, journal) = conduct::begin(library, file, logo)?;
-        printer::tell_line(&conduct::announcement(&run.file));
+        printer::notice(&conduct::announcement(&run.file));
         let usual_purge = speeds::usual_purge(&run.file, library);
         begun.push(Begun { run, armed, journal, usual_purge });
     }

@@ -38,7 +38,7 @@ pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Don
         file.ceiling = Some(drive::quick_ceiling()?);
     }
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
-    printer::tell_line(&announcement(&run.file));
+    printer::notice(&announcement(&run.file));
     let work = Work {
         run: &run,
         armed: &mut armed,

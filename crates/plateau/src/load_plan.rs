@@ -281,11 +281,11 @@ mod tests {
         assert_eq!((needs.len(), needs[0].writes, needs[0].end_bytes), (2, true, Some(5 << 20)));
         assert!(!needs[1].writes && needs[1].end_bytes.is_none());
         let engines = asked("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
-        assert!(engines.err().unwrap().message().contains("[b]: another ioengine"));
+        assert!(engines.err().unwrap().message().contains("uses a different ioengine than"));
         let places = asked("[a]\nfilename=x\ncpus_allowed=0\n[b]\nfilename=x\ncpus_allowed=1\n").needs();
-        assert!(places.err().unwrap().message().contains("[b]: other processors"));
+        assert!(places.err().unwrap().message().contains("uses different CPUs than"));
         let polled =
             asked("[a]\nfilename=x\nhipri\n[b]\nfilename=x\n[c]\nfilename=y\nsqthread_poll\n").needs();
-        assert!(polled.err().unwrap().message().contains("[b]: polls in another way"));
+        assert!(polled.err().unwrap().message().contains("polls differently than"));
     }
 }

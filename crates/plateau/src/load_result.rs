@@ -288,7 +288,7 @@ mod tests {
         let mut shallow = part(400_000_000, None, false);
         (0..1000).for_each(|_| shallow.segments[0].read.latency.record(812_000));
         let text = shallow.text(None);
-        assert!(text.contains("note   DEPTH NOT KEPT: on average 81 % of the I/Os"), "{text}");
+        assert!(text.contains("note   DEPTH NOT KEPT: on average 81 % of the requested I/Os"), "{text}");
         let mut repeated = part(400_000_000, None, false);
         assert!(!repeated.text(None).contains("repeats"));
         repeated.segments[0].host.as_mut().expect("a host").repeats = 3;

@@ -3,9 +3,16 @@
 
 use crate::cli::{Asked, Handling};
 use crate::failure::{Done, Exit, Failure};
+use crate::wanted::Wanted;
 
 const WHY_PATH: &str = "its I/Os do not pass through the kernel";
 const WHY_HOST: &str = "it runs in this program and depends on no host setting";
+
+/// The first target, where all of them are simulated drives.
+pub fn all_simulated(wanted: &[Wanted]) -> Option<&str> {
+    let is_simulated = |each: &Wanted| each.target.starts_with("sim:");
+    wanted.first().filter(|_| wanted.iter().all(is_simulated)).map(|first| &*first.target)
+}
 
 /// Refuses the first option that means nothing for `target`.
 pub fn check(target: &str, asked: &Asked, handling: &Handling, erase: &[String]) -> Done {

@@ -87,6 +87,13 @@ pub fn show(lines: Vec<Line>, taskbar: Taskbar) {
     write_err(&text);
 }
 
+/// Says a line that is neither a warning nor an error: not with `--quiet`.
+pub fn notice(line: &str) {
+    if manner().style != Style::Quiet {
+        tell_line(line);
+    }
+}
+
 /// Asks something; the answer is typed on the same line.
 pub fn ask(question: &str) {
     write_err(&in_lines(question));

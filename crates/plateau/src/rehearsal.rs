@@ -80,7 +80,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let (mut done_ios, mut target_ios) = (0.0, 0.0);
     let mut tests = Vec::new();
     for name in &file.tests {
-        printer::tell_line(&format!("rehearsing {name} on {label}"));
+        printer::notice(&format!("rehearsing {name} on {label}"));
         let task = Task::named(&stage, name).map_err(usage)?;
         let fills = file.target.capacity_bytes as f64 / stage.target.capacity_bytes.max(1) as f64;
         let mut bench = Stage::of(&mut armed, &interrupted, fills, divisor_of_target);

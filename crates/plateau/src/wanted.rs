@@ -304,7 +304,7 @@ mod tests {
         assert!(missing(&asked("iops", None)).contains("iops needs a target"));
         assert!(missing(&asked("./x", None)).contains("which tests?"));
         assert!(missing(&asked("iops ./x ./y", None)).contains("one target, not 2"));
-        assert!(missing(&asked("./x", Some("quik"))).contains("there are quick"));
+        assert!(missing(&asked("./x", Some("quik"))).contains("available presets: quick"));
         assert!(missing(&asked("iops,iops ./x", None)).contains("duplicate test"));
     }
 }

@@ -13,10 +13,10 @@ fn info_tells_what_a_simulated_drive_is() {
     let shown = bench.ok(&["info", "sim:nvme-tlc-2018", "--scale", "1/64"]);
     for part in [
         "serial     none (seed 1)",
-        "firmware   version ",
+        "firmware   model version ",
         "health     32 degrees C, 0 % used",
         "purge      nvme-format-user            used by default",
-        "purge      nvme-sanitize-block         by name",
+        "purge      nvme-sanitize-block         if requested",
         "scale                      1/64",
         "dies                       16",
         "write buffer outlives power no",
@@ -50,7 +50,7 @@ fn a_purge_of_a_simulated_drive_is_a_rehearsal() {
     );
     assert!(document["seconds"].as_f64().unwrap() >= 60.0, "{document}");
     let err = bench.fails(4, &["purge", "sim:sata-mlc-2011", "--method", "nvme-format-user"]);
-    assert!(err.contains("takes ata-security-erase"), "{err}");
+    assert!(err.contains("supports ata-security-erase"), "{err}");
     bench.fails(2, &["purge", "sim:sata-mlc-2011", "--method", "magnet"]);
     bench.fails(2, &["purge", "sim:sata-mlc-2011", "--verify-purge"]);
 }

@@ -72,7 +72,7 @@ fn ranges_outside_of_the_device() {
     assert!(message.contains("nearest: 16384"), "{message}");
     let file = bench.path("new.bin");
     let small = ["run", "lat", file.to_str().unwrap(), "--size", "16KiB"];
-    bench.fails(4, &small);
+    bench.fails(2, &small);
     assert!(!file.exists());
     let shown = bench.json(&run(&["--ar-amount", "8GiB", "--test-ar", "75", "--profile", "pts-e-1.0"]));
     let modified = shown["modified"].to_string();

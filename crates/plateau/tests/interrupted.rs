@@ -241,7 +241,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     let (file, away) = (bench.path("drive.bin"), bench.path("away.bin"));
     std::fs::rename(&file, &away).unwrap();
     let gone = bench.fails(4, &["resume", &id]);
-    assert!(gone.contains("is gone") && !file.exists(), "{gone}");
+    assert!(gone.contains("no longer exists") && !file.exists(), "{gone}");
     // As large, of the same name and in the same place.
     let letters = vec![b'x'; 64 << 20];
     std::fs::write(&file, &letters).unwrap();

@@ -144,8 +144,8 @@ fn wrong_words_are_the_command_lines_fault() {
 #[test]
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, wanted) in [
-        ("[a]\nfilename=DATA\nthinktime=5\n", 2, "job.fio:3: thinktime is not offered"),
-        ("[a]\nfilename=DATA\nrw=randtrim\n", 2, "job.fio:3: rw=randtrim: read, write"),
+        ("[a]\nfilename=DATA\nthinktime=5\n", 2, "job.fio:3: thinktime is not supported"),
+        ("[a]\nfilename=DATA\nrw=randtrim\n", 2, "job.fio:3: rw=randtrim: supported: read, write"),
         ("[a]\nrw=read\n", 2, "[a] has no filename"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
         ("[a]\nfilename=DATA\nbs=1000\n", 2, "[a]: "),
@@ -323,7 +323,7 @@ fn verify_writes_and_reads_back_and_finds_what_changed() {
     let (text, error) = support::texts(&output);
     assert_eq!(output.status.code(), Some(5), "{text}{error}");
     assert!(text.contains("65536 B at byte 1114112: corrupt"), "{text}");
-    assert!(error.contains("1 blocks do not hold what was written"), "{error}");
+    assert!(error.contains("1 blocks do not contain what was written"), "{error}");
     let output = plateau(&[&read[..], &["--output-format", "json"]].concat());
     assert_eq!(output.status.code(), Some(5));
     let document = json(&output);

@@ -128,7 +128,7 @@ fn a_plan_names_what_is_lost_and_changes_nothing() {
     assert_eq!(document["tests"].as_array().unwrap().len(), 2);
     assert_eq!(document["settings"]["queue_depth"], 4);
     let interface = document["source"].as_str().unwrap();
-    assert!(interface.contains("usual for any drive"), "{interface}");
+    assert!(interface.contains("typical for any drive"), "{interface}");
     let slower = bench.json(&[&args[..], &["--assume-write", "250MB/s"]].concat());
     let bytes =
         |plan: &serde_json::Value| plan["tests"][0]["shortest"]["estimated_cell_bytes"].as_f64().unwrap();

@@ -242,7 +242,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
         before = now.0;
     }
     signal("INT", &child);
-    let said = line_with(child.stderr.take().unwrap(), "waiting for I/O");
+    let said = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
     if said.is_none() {
         // The test fails; nothing of it stays.
         device.go_on();

@@ -225,7 +225,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
         chown(&path, Some(0), None).expect("root");
     }
     permit(&run.join("run.json"), 0o666);
-    assert!(bench.fails(3, &["resume", &id]).contains("is writable by anybody"));
+    assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"));
     permit(&run.join("run.json"), 0o644);
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
 }

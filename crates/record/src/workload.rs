@@ -458,7 +458,7 @@ mod tests {
         let cases = [
             (plain().of_kinds(vec![kind(4096), kind(6144)]), "block size 6144 B"),
             (Workload { kinds: vec![kind(8192); 2], ..plain() }, "up to 8192 B, 0 % reads and RND"),
-            (Workload { kinds: vec![kind(8192)], ..plain() }.of_kinds(vec![kind(8192)]), "come to 50 %"),
+            (Workload { kinds: vec![kind(8192)], ..plain() }.of_kinds(vec![kind(8192)]), "add up to 50 %"),
             (
                 Workload { zones: vec![Zone { access_percent: 100, range_percent: 50 }], ..plain() },
                 "50 % of the range",

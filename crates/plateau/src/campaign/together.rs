@@ -196,7 +196,7 @@ mod tests {
         let both = [target("a", &[], 1.0), target("b", &[], 1.0)];
         // 200,000 IOPS at 10 us each need two processors.
         let told = shared(&both, 10_000.0, 2);
-        assert!(told[1][0].contains("expected to need 2.0 of 2 processors"), "{told:?}");
+        assert!(told[1][0].contains("expected to need 2.0 of 2 CPUs"), "{told:?}");
         assert!(shared(&both, 10_000.0, 4).iter().all(Vec::is_empty));
     }
 }

@@ -13,9 +13,10 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
         return plan::run(cli, &Plan { asked: options.asked.clone(), ..Plan::default() });
     }
     let mut wanted = Wanted::each(&options.asked)?;
-    for each in &mut wanted {
-        each.labels = labels::of(&options.labels);
-        meaningless::check(&each.target, &options.asked, &options.handling, &options.erase)?;
+    wanted.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
+    // Beside real drives they are meant for those.
+    if let Some(simulated) = meaningless::all_simulated(&wanted) {
+        meaningless::check(simulated, &options.asked, &options.handling, &options.erase)?;
     }
     let reports = report_file::named(&options.report)?;
     if wanted.len() > 1 {
