@@ -137,6 +137,10 @@ impl Stored for FlawedFile {
     fn look(&self, name: &OsStr) -> io::Result<Found> {
         self.inner.look(name)
     }
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        let inner = self.inner.create_file(name)?;
+        Ok(Box::new(FlawedFile { inner, flaw: self.flaw, is_folder: false, is_owed: false }))
+    }
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
         self.inner.remove_file(name)
     }

@@ -286,6 +286,7 @@ impl Drive {
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
+        log::info!("{}: no user and nothing known on it; opening it for writing", facts.path);
         let held = real.hold(manner.engine, given.is_some())?;
         if let Real::File(_) = *real {
             // Where a file was just made, this could not be known before.
@@ -343,6 +344,9 @@ impl Armed {
         }?;
         // What was measured while a member failed is no result.
         self.check_array()?;
+        if let Outcome::Finished(segment) = &outcome {
+            log::info!("load {workload} by {}: {:.3} s", segment.engine, segment.seconds());
+        }
         Ok(outcome)
     }
 

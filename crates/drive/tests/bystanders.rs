@@ -13,6 +13,8 @@ use drive::{Access, DriveError, ErrorKind, OpenOptions, Refusal};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
+/// The smallest that mkfs.btrfs takes is a little less.
+const BTRFS_SIZE: u64 = 160 << 20;
 
 /// Undoes a preparation when it goes.
 struct After(&'static str, Vec<String>);
@@ -220,6 +222,10 @@ const HANDS: &[(&str, &str)] = &[
         "mapping without a descriptor",
         "f = os.open(sys.argv[1], os.O_RDWR)\nm = mmap.mmap(f, 4096)\nos.close(f)\nm.flush()",
     ),
+    (
+        "thread with descriptors of its own",
+        "import ctypes, threading\nready = threading.Event()\ndef hold():\n ctypes.CDLL(None).unshare(0x400)\n os.open(sys.argv[1], os.O_RDWR)\n ready.set()\n threading.Event().wait()\nthreading.Thread(target=hold, daemon=True).start()\nready.wait()",
+    ),
 ];
 
 #[test]
@@ -247,6 +253,28 @@ fn what_other_processes_have_in_hand() {
             drop(holder);
             fs::remove_file(node).expect("a node less");
         }
+    }
+}
+
+/// A mounted btrfs is in the list of mounts with one of its devices. Here the other one is a partition of a loop
+/// device, and the target the file below that.
+#[test]
+fn a_further_device_of_a_mounted_btrfs() {
+    let [Some(first), Some(second)] = [BTRFS_SIZE; 2].map(|size| Loop::new(size, &["-P"])) else { return };
+    let at = tempfile::tempdir().expect("a folder");
+    let script = format!("echo ,,L | sfdisk -q {0} && partx -u {0}", second.path);
+    let partition = format!("{}p1", second.path);
+    let made = command("sh", &["-c", &script])
+        .and_then(|_| command("mkfs.btrfs", &["-q", "-d", "single", "-m", "single", &first.path, &partition]))
+        .and_then(|_| command("mount", &["-t", "btrfs", &first.path, text(at.path())]));
+    if let Err(why) = made {
+        return skip(&why);
+    }
+    let _mount = After("umount", vec![text(at.path()).to_owned()]);
+    for target in [text(&second.image), &second.path, &partition] {
+        let found = refused(target);
+        let claimed = |refusal: &Refusal| matches!(refusal, Refusal::Busy | Refusal::Shared { .. });
+        assert!(found.iter().any(claimed), "{target}: {found:?}");
     }
 }
 
@@ -324,18 +352,21 @@ fn files_of_a_run_under_other_names() {
     let dir = support::directory();
     let run = dir.path().join("library/abc-iops");
     fs::create_dir_all(&run).expect("a run");
-    fs::write(run.join("run.json"), "{}").expect("a file");
+    let run_file = "{\n  \"version\": 1,\n  \"id\": \"abc-iops\"\n}".to_owned() + &" ".repeat(17 << 20);
+    fs::write(run.join("run.json"), run_file).expect("a file");
     let journal = [b"plateau-journal 1\n".as_slice(), &vec![b' '; 17 << 20]].concat();
     fs::write(run.join("journal"), journal).expect("a journal");
     fs::write(run.join("report.html"), vec![b' '; 17 << 20]).expect("a report");
     let options = OpenOptions { libraries: vec![dir.path().join("library")], ..OpenOptions::default() };
-    for name in ["journal", "report.html"] {
+    for name in ["run.json", "journal", "report.html"] {
         let link = dir.path().join(format!("{name}-link"));
         fs::hard_link(run.join(name), &link).expect("a link");
         assert_eq!(refused_with(text(&link), &options), [Refusal::OfRun], "{name}");
     }
-    // A journal is known by what it begins with, also where nobody names its library.
-    assert_eq!(refused(text(&dir.path().join("journal-link"))), [Refusal::OfRun]);
+    // What a run consists of is known by what it begins with, also where nobody names its library.
+    for name in ["run.json", "journal"] {
+        assert_eq!(refused(text(&dir.path().join(format!("{name}-link")))), [Refusal::OfRun], "{name}");
+    }
 }
 
 #[test]

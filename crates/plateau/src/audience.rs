@@ -14,6 +14,8 @@ pub enum Step<'a> {
     PurgeStep(&'a str),
     /// The members of an array are brought to one content.
     Settle(&'a str),
+    /// A simulated drive is brought to where this many records left it.
+    Rebuild(usize),
     /// The drive is left alone.
     Idle {
         /// For so long, on a drive that is not scaled.
@@ -27,6 +29,7 @@ impl std::fmt::Display for Step<'_> {
             Self::Purge => f.write_str("purging"),
             Self::PurgeStep(text) => f.write_str(text),
             Self::Settle(what) => write!(f, "waiting for the first {what} of the array"),
+            Self::Rebuild(records) => write!(f, "rebuilding the simulated drive from {records} records"),
             Self::Idle { .. } => f.write_str("idle"),
         }
     }
@@ -50,4 +53,19 @@ pub trait Audience {
     fn say(&mut self, line: &str);
     /// Nothing that is shown may be rewritten any more.
     fn clear(&mut self);
+}
+
+/// An audience that is not there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Audience for Nobody {
+    fn step(&mut self, _: Step<'_>) {}
+    fn share_done(&mut self, _: f64) {}
+    fn expected(&mut self, _: Duration) {}
+    fn begin(&mut self, _: &Workload, _: bool) {}
+    fn tick(&mut self, _: &Tick) {}
+    fn event(&mut self, _: &Event) {}
+    fn say(&mut self, _: &str) {}
+    fn clear(&mut self) {}
 }

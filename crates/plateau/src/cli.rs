@@ -39,6 +39,9 @@ pub struct Cli {
     /// Print results, warnings and errors only; the same as --progress none
     #[arg(short, long, global = true, display_order = GLOBAL_ORDER, conflicts_with = "progress")]
     pub quiet: bool,
+    /// Also print each step that changes the target, the host or the journal
+    #[arg(short, long, global = true, display_order = GLOBAL_ORDER, conflicts_with = "quiet")]
+    pub verbose: bool,
     #[command(subcommand)]
     pub command: Command,
 }

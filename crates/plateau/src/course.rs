@@ -11,6 +11,7 @@ use drive::{Armed, OpenOptions};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
+use crate::audience::Nobody;
 pub use crate::audience::{Audience, Step};
 use crate::cli::{Cli, Command};
 use crate::conduct::{self, Being, Work};
@@ -154,7 +155,7 @@ impl Reopened {
         audience: &mut dyn Audience,
     ) -> Result<StoredRun, Ended> {
         let gap = conduct::gap_since(&self.loaded, self.journal.now());
-        rebuild::rebuild(armed, &self.loaded.entries, gap, interrupted)?;
+        rebuild::rebuild(armed, &self.loaded.entries, gap, interrupted, audience)?;
         self.journal.append(Event::Resumed { gap_ns: gap.length_ns }).map_err(Failure::from)?;
         let begin = how.begin(conduct::gap_before_answer(&self.loaded, gap));
         let left = (&self.loaded.entries[..], begin);
@@ -179,7 +180,8 @@ impl Resumption {
 /// The first record that it answers differently.
 pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     let mut armed = simulated_drive(file, true)?;
-    Ok(rebuild::rebuild(&mut armed, &loaded.entries, Gap { length_ns: 0 }, &AtomicBool::new(false))?)
+    let (gap, interrupted) = (Gap { length_ns: 0 }, AtomicBool::new(false));
+    Ok(rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut Nobody)?)
 }
 
 /// The tests with what is done to a simulated drive around them. It has no notes: it is gone with the process.

@@ -52,6 +52,7 @@ mod undo;
 #[doc(hidden)]
 pub mod untrusted;
 mod upkeep;
+mod verbose;
 mod version;
 mod wanted;
 mod words;
@@ -78,6 +79,9 @@ pub fn main() -> ExitCode {
     };
     let style = if cli.quiet { Some(printer::Style::Quiet) } else { cli.progress.style() };
     printer::set_manner(printer::Manner::of_process(style));
+    if cli.verbose {
+        verbose::begin();
+    }
     ended(commands::run(&cli), cli.json)
 }
 

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use record::Run;
 use stdx::files::{Folder, WriteError};
 
 use crate::failure::{Done, Exit, Failure};
@@ -51,6 +52,13 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
         return printer::print_bytes(bytes);
     }
     Folder::around(path).and_then(|(folder, name)| folder.replace(name, bytes)).map_err(refused)
+}
+
+/// Writes a file into the directory of a run. It is not made: a run that was removed meanwhile stays removed.
+pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
+    Folder::with(&run.dir, &["run.json", "journal"])
+        .and_then(|folder| folder.replace(name, bytes))
+        .map_err(refused)
 }
 
 /// Writes files into a folder, which is made where it is missing.

@@ -4,7 +4,7 @@
 //! All text leaves here, and only here what a terminal acts on is told from what is to be shown: whatever comes from
 //! outside is escaped.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -12,7 +12,7 @@ use stdx::text::{in_json, in_lines};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::screen::{Line, Screen, Taskbar};
-use crate::terminal::{self, Abilities, Size, in_ascii, wrapped};
+use crate::terminal::{self, Abilities, Size, folded, in_ascii, wrapped};
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +35,13 @@ pub struct Manner {
     pub err: Abilities,
     /// Standard output shows more than ASCII.
     pub out_unicode: bool,
+    /// Columns of standard output where that is a terminal.
+    pub out_columns: Option<usize>,
 }
 
 /// Of a process that nobody has told anything, such as a test.
-const UNTOLD: Manner = Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true };
+const UNTOLD: Manner =
+    Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true, out_columns: None };
 
 static MANNER: OnceLock<Manner> = OnceLock::new();
 /// There is one terminal, whoever writes to it.
@@ -49,7 +52,9 @@ impl Manner {
     pub fn of_process(asked: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
-        Self { style, err, out_unicode: Abilities::of_stream(&std::io::stdout()).unicode }
+        let out = std::io::stdout();
+        let out_columns = out.is_terminal().then(|| terminal::size(&out).columns);
+        Self { style, err, out_unicode: Abilities::of_stream(&out).unicode, out_columns }
     }
 }
 
@@ -108,8 +113,13 @@ pub fn close_taskbar() {
 /// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and what follows is still decided: a
 /// command that found something wrong fails all the same.
 pub fn print(text: &str) -> Done {
+    let manner = manner();
     let text = in_lines(text);
-    if manner().out_unicode { print_as_it_is(&text) } else { print_as_it_is(&in_ascii(&text)) }
+    let text = if manner.out_unicode { text } else { in_ascii(&text).into() };
+    match manner.out_columns {
+        Some(columns) => print_as_it_is(&folded(&text, columns)),
+        None => print_as_it_is(&text),
+    }
 }
 
 fn print_as_it_is(text: &str) -> Done {

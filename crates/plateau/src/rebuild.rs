@@ -5,20 +5,66 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, DriveError, Flow, Outcome as Driven};
+use drive::{Armed, DriveError, Flow, Outcome as Driven, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
+use crate::audience::{Audience, Step};
 use crate::failure::{Done, Exit, Failure};
 
+/// Who waits for the drive, and how much of it is done.
+struct Waiting<'a> {
+    audience: &'a mut dyn Audience,
+    interrupted: &'a AtomicBool,
+    /// Of all segments together and of those that were repeated, on the drive's clock.
+    total_ns: u64,
+    done_ns: u64,
+}
+
+impl Waiting<'_> {
+    /// A share of a segment of this length is done.
+    fn share_done(&mut self, segment_ns: u64, share: f64) -> Flow {
+        let done_ns = self.done_ns as f64 + segment_ns as f64 * share;
+        self.audience.share_done(done_ns / self.total_ns.max(1) as f64);
+        if self.interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::text(Exit::Interrupted, "stopped while rebuilding the simulated drive")
+}
+
+fn length_ns(segment: &Segment) -> u64 {
+    segment.end_ns.saturating_sub(segment.start_ns)
+}
+
+fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
+    entries.iter().filter_map(|entry| match &entry.event {
+        Event::Preconditioned(segment) | Event::Measured(segment) => Some(segment),
+        _ => None,
+    })
+}
+
 /// Brings `armed` to where the journal ends, then lets it idle through the gap as a real drive would.
-pub fn rebuild(armed: &mut Armed, entries: &[Entry], gap: Gap, interrupted: &AtomicBool) -> Done {
+pub fn rebuild(
+    armed: &mut Armed,
+    entries: &[Entry],
+    gap: Gap,
+    interrupted: &AtomicBool,
+    audience: &mut dyn Audience,
+) -> Done {
+    let total_ns = segments(entries).map(length_ns).fold(0, u64::saturating_add);
+    audience.step(Step::Rebuild(entries.len()));
+    let mut waiting = Waiting { audience, interrupted, total_ns, done_ns: 0 };
     for entry in entries {
         if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::text(Exit::Interrupted, "stopped while rebuilding the simulated drive"));
+            return Err(stopped());
         }
         match &entry.event {
             Event::Purged(purged) => purge_again(armed, purged, entry.seq)?,
-            Event::Preconditioned(segment) | Event::Measured(segment) => repeat(armed, segment, entry.seq)?,
+            Event::Preconditioned(segment) | Event::Measured(segment) => {
+                repeat(armed, segment, entry.seq, &mut waiting)?;
+                waiting.done_ns = waiting.done_ns.saturating_add(length_ns(segment));
+            }
             Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
@@ -48,10 +94,11 @@ fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     if same { Ok(()) } else { Err(differs(seq, &format!("loss of power in {}", cut.workload))) }
 }
 
-fn repeat(armed: &mut Armed, segment: &Segment, seq: u64) -> Done {
-    let driven = armed.run(&segment.workload, &mut |_| Flow::Continue)?;
-    let Driven::Finished(again) = driven else {
-        return Err(Failure::text(Exit::Internal, "the simulated drive stopped unexpectedly"));
+fn repeat(armed: &mut Armed, segment: &Segment, seq: u64, waiting: &mut Waiting<'_>) -> Done {
+    let length_ns = length_ns(segment);
+    let mut on_tick = |tick: &Tick| waiting.share_done(length_ns, tick.share_done);
+    let Driven::Finished(again) = armed.run(&segment.workload, &mut on_tick)? else {
+        return Err(stopped());
     };
     let same = (again.start_ns, again.end_ns) == (segment.start_ns, segment.end_ns)
         && (&again.read, &again.write) == (&segment.read, &segment.write);

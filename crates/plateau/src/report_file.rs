@@ -50,7 +50,13 @@ pub fn write_all(
     for (export, path) in outputs {
         let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
         match export.make {
-            Make::File(make) => output::file(path, &make(source).map_err(failed)?)?,
+            Make::File(make) => {
+                let bytes = make(source).map_err(failed)?;
+                match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
+                    Some(name) => output::of_run(run, name, &bytes)?,
+                    None => output::file(path, &bytes)?,
+                }
+            }
             Make::Folder(make) => output::folder(path, &make(source).map_err(failed)?)?,
         }
         if !output::is_stdout(path) {

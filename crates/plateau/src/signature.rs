@@ -12,7 +12,7 @@ use stdx::files::Links;
 use crate::failure::{Done, Exit, Failure};
 use crate::output;
 
-const FILE: &str = "signature.json";
+pub const FILE: &str = "signature.json";
 /// Keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;
 
@@ -50,7 +50,7 @@ pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
         "public_key": hex(signing.verifying_key().as_bytes()),
         "signature": hex(&signature.to_bytes()),
     });
-    output::file(&run.dir.join(FILE), format!("{document:#}\n").as_bytes())
+    output::of_run(run, FILE.as_ref(), format!("{document:#}\n").as_bytes())
 }
 
 /// Checks that `run` is as it was when the holder of `key` signed it.

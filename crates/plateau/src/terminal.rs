@@ -142,7 +142,33 @@ pub fn in_ascii(text: &str) -> String {
 
 /// `text` in lines of at most `width` columns, broken at spaces; all but the first are indented.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    const INDENT: &str = "  ";
+    indented(text, width, 2)
+}
+
+/// Every line of `text` in lines of at most `width` columns, broken at spaces. What follows a label stays to the right
+/// of it, where there is room for that.
+pub fn folded(text: &str, width: usize) -> String {
+    let fold = |line: &str| match columns(line) <= width {
+        true => line.to_owned(),
+        false => indented(line, width, label_columns(line, width)).join("\n"),
+    };
+    text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns of the label that a line begins with, and of the spaces after it.
+fn label_columns(line: &str, width: usize) -> usize {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let label = match text.find("  ") {
+        _ if indent > 0 => indent,
+        Some(end) => text.len() - text[end..].trim_start().len(),
+        None => 0,
+    };
+    let label = columns(&line[..label]);
+    if (1..=width / 2).contains(&label) { label } else { 2 }
+}
+
+fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in text.split_inclusive(' ') {
         let word = piece.trim_end();
@@ -150,7 +176,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         let is_begun = !last.trim().is_empty();
         if is_begun && columns(last) + columns(word) > width {
             last.truncate(last.trim_end().len());
-            lines.push(INDENT.to_owned() + piece);
+            lines.push(" ".repeat(indent) + piece);
         } else {
             last.push_str(piece);
         }
@@ -169,6 +195,19 @@ mod tests {
     fn of(variables: &[(&str, &str)]) -> Abilities {
         let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
         Abilities::of(true, |name| find(name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn what_follows_a_label_stays_beside_it() {
+        let text = "took    one two three four five\n        indented text that is long\nshort\nno label that is long";
+        let expected = "took    one two\n        three four\n        five\n        indented\n        text that is\n        \
+                        long\nshort\nno label that is long";
+        assert_eq!(folded(text, 21), expected);
+        assert_eq!(
+            folded("a label that is wide  x y", 20),
+            "a label that is wide\n  x y",
+            "no room beside it"
+        );
     }
 
     #[test]

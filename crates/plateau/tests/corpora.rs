@@ -99,6 +99,40 @@ fn no_change_of_a_file_of_the_corpora_breaks_what_must_hold() {
     }
 }
 
+/// Numbers that overflow when they are added, multiplied or converted.
+const LARGE: [&str; 4] =
+    ["18446744073709551615", "9223372036854775808", "4611686018427387904", "1152921504606846976"];
+
+#[test]
+fn no_large_number_in_a_run_breaks_what_must_hold() {
+    for path in corpus("run") {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let bytes = text.as_bytes();
+        let records = text.find("\n---\n").expect("both parts");
+        let begins_number =
+            |at: &usize| bytes[*at].is_ascii_digit() && !bytes[at - 1].is_ascii_alphanumeric();
+        let after_name = |at: &usize| matches!(bytes[at - 1], b':' | b'[' | b',' | b' ' | b'-');
+        for at in (records..bytes.len()).filter(begins_number).filter(after_name) {
+            for number in LARGE {
+                properties::run::check(&with_number(bytes, at, number));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_journal_counts_is_bounded() {
+    let text = std::fs::read_to_string(corpus("run")[0].with_file_name("tp.run")).expect("text");
+    let (_, records) = text.split_once("\n---\n").expect("both parts");
+    for name in ["bytes", "ios", "end_ns"] {
+        let at = records.find(&format!("\"{name}\":")).expect(name) + name.len() + 3;
+        let with =
+            |number: &str| String::from_utf8(with_number(records.as_bytes(), at, number)).expect("text");
+        let is_read = |number: &str| properties::journal::loaded(with(number).lines()).is_some();
+        assert!(is_read("1152921504606846976") && !is_read("18446744073709551615"), "{name}");
+    }
+}
+
 #[test]
 fn good_files_of_the_corpora_are_good() {
     let read = |name: &str, file: &str| std::fs::read(corpus(name)[0].with_file_name(file)).expect(file);

@@ -126,6 +126,29 @@ fn removal_asks_and_takes_all_or_nothing_that_was_named() {
 }
 
 #[test]
+fn removal_is_not_stopped_by_what_is_left_of_another() {
+    let bench = Bench::new();
+    let [first, second] = [(); 2].map(|()| run(&bench, "lat sim:sas-slc-2011"));
+    std::fs::create_dir_all(bench.library().join(format!(".new-removed-{first}/folder"))).expect("a folder");
+    bench.ok(&["rm", "--yes", &first]);
+    let dir = bench.library().join(&second);
+    let output = bench.command(&["rm", "--yes", "."]).current_dir(&dir).output().expect("plateau runs");
+    assert!(output.status.success() && !dir.exists(), "{:?}", support::texts(&output));
+}
+
+#[test]
+fn a_complete_run_is_not_written_to_by_resume() {
+    let bench = Bench::new();
+    let id = run(&bench, "lat sim:sas-slc-2011");
+    let journal = bench.library().join(&id).join("journal");
+    let mut bytes = std::fs::read(&journal).expect("a journal");
+    bytes.extend(b"torn");
+    std::fs::write(&journal, &bytes).expect("written");
+    bench.ok(&["resume", &id]);
+    assert!(std::fs::read(&journal).expect("a journal") == bytes, "nothing was appended or cut off");
+}
+
+#[test]
 fn a_report_is_opened_in_the_browser() {
     let bench = Bench::new();
     let id = run(&bench, "lat sim:sas-slc-2011");
@@ -225,4 +248,24 @@ fn a_quiet_run_prints_its_result_only() {
     let (out, err) = support::texts(&bench.run(&[&words[..], &["-q"]].concat()));
     assert!(err.is_empty() && out.contains("\nverdict   "), "{out}{err}");
     bench.fails(2, &[&words[..], &["-q", "--progress", "plain"]].concat());
+}
+
+#[test]
+fn a_verbose_run_prints_what_it_changes() {
+    let bench = Bench::new();
+    let file = bench.path("target").display().to_string();
+    let words = ["tp-128", &file, "--size", "16MiB", "--cell-seconds", "0.02", "--max-rounds", "5", "-q"];
+    let verbose = [&["run"], &words[..8], &["-v"]].concat();
+    let (out, err) = support::texts(&bench.run(&verbose));
+    for line in [
+        "target: no user and nothing known on it; opening it for writing\n",
+        "record 0 on disk: opened, ",
+        "\nload SEQ 128KiB W, ",
+        " on disk: measured, ",
+        " on disk: closed, ",
+    ] {
+        assert!(err.contains(line), "{line}: {err}");
+    }
+    assert!(!out.contains("on disk"), "{out}");
+    bench.fails(2, &[&["run"], &words[..], &["-v"]].concat());
 }

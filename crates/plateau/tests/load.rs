@@ -323,7 +323,7 @@ fn verify_writes_and_reads_back_and_finds_what_changed() {
     let (text, error) = support::texts(&output);
     assert_eq!(output.status.code(), Some(5), "{text}{error}");
     assert!(text.contains("65536 B at byte 1114112: corrupt"), "{text}");
-    assert!(error.contains("1 blocks do not contain what was written"), "{error}");
+    assert!(error.contains("1 block does not contain what was written"), "{error}");
     let output = plateau(&[&read[..], &["--output-format", "json"]].concat());
     assert_eq!(output.status.code(), Some(5));
     let document = json(&output);

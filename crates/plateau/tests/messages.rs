@@ -30,10 +30,10 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["rm", "--yes", ""], 2, "no run is given"),
         (&["load", &format!("--filename={new}"), "--rw=read"], 4, "give its size with --size"),
         (&["run", "iops", new, "--size", "1"], 2, "--size 1 is too small; the smallest target has 16 MiB"),
-        (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "1 to 1024 is possible"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "use 1 to 1024"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "nearest: 1024"),
-        (&["run", "iops", new, "--qd", "abc"], 2, "a whole number from 1 to 1024 is needed"),
-        (&["run", "iops", new, "--cell-seconds", "1m"], 2, "a number of seconds is needed"),
+        (&["run", "iops", new, "--qd", "abc"], 2, "use a whole number from 1 to 1024"),
+        (&["run", "iops", new, "--cell-seconds", "1m"], 2, "use a number of seconds"),
         (&["run", "iops", new, "--seed=-1"], 2, "it cannot be negative"),
         (
             &["run", "iops", new, "--size", "64MiB", "--lbaf", "1"],

@@ -227,6 +227,12 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
     permit(&run.join("run.json"), 0o666);
     assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"));
     permit(&run.join("run.json"), 0o644);
+    // A group that may write is somebody else, too; so an access control list reads as one.
+    for (path, mode, usual) in [(&run, 0o2775, 0o755), (&run.join("journal"), 0o664, 0o644)] {
+        permit(path, mode);
+        assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"), "{}", path.display());
+        permit(path, usual);
+    }
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
 }
 

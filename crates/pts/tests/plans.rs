@@ -169,7 +169,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nrounds = 4\naverage = 5",
-        "plan.toml:5:1: test.a.average: 5 of 4 rounds; at most 4 is possible",
+        "plan.toml:5:1: test.a.average: 5 of 4 rounds; use at most 4",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nruntime = 0",

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use stdx::files::ReadError;
 
+use crate::amounts::Amounts;
 use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
@@ -143,12 +144,22 @@ impl Journal {
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_on(storage: Arc<dyn Storage>, path: &Path) -> Result<Self, JournalError> {
-        let mut file = storage.create(path).map_err(|e| io("create", path, e))?;
+        let file = storage.create(path).map_err(|e| io("create", path, e))?;
+        let journal = Self::begin(Arc::clone(&storage), file, path)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        storage::sync_folder(&*storage, folder).map_err(|e| io("sync", folder, e))?;
+        Ok(journal)
+    }
+
+    /// Starts a journal in an empty file; its caller syncs the folder.
+    pub(crate) fn begin(
+        storage: Arc<dyn Storage>,
+        mut file: Box<dyn Stored>,
+        path: &Path,
+    ) -> Result<Self, JournalError> {
         lock(&*file, path)?;
         let header = format!("{MAGIC}{VERSION}\n");
         file.append(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        storage::sync_folder(&*storage, folder).map_err(|e| io("sync", folder, e))?;
         let whole_bytes = header.len() as u64;
         let (path, chain) = (path.into(), Digest::of(header.as_bytes()));
         Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false })
@@ -207,6 +218,7 @@ impl Journal {
         let chain = self.chain.next(&json);
         let line = format!("{chain} {json}\n");
         self.write(line.as_bytes()).map_err(|e| io("append to", &self.path, e))?;
+        log::info!("record {} on disk: {}, {} B", self.next_seq, name_in(&json), line.len());
         self.chain = chain;
         self.next_seq += 1;
         self.whole_bytes += line.len() as u64;
@@ -281,10 +293,15 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
         last_line: Vec::new(),
     };
     let mut last_line: &[u8] = &[];
+    let mut amounts = Amounts::default();
     while let Some(line) = lines.next() {
         let is_last = lines.peek().is_none();
         let seq = loaded.entries.len() as u64;
-        match parse_line(line, seq, loaded.digest) {
+        let parsed = parse_line(line, seq, loaded.digest).and_then(|(entry, digest)| {
+            amounts.take(&entry.event)?;
+            Ok((entry, digest))
+        });
+        match parsed {
             Ok((entry, digest)) => {
                 loaded.entries.push(entry);
                 loaded.digest = digest;
@@ -313,6 +330,12 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
         return serde_json::from_str(json);
     }
     serde_json::from_value(plain(serde_json::from_str(json)?))
+}
+
+/// The name of the event in the JSON of an entry.
+fn name_in(json: &str) -> &str {
+    let event = json.split_once("\"event\":").map_or("", |(_, event)| event);
+    event.split('"').nth(1).unwrap_or_default()
 }
 
 fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
@@ -357,6 +380,14 @@ mod tests {
         let events: Vec<_> = loaded.entries.iter().map(|e| e.event.clone()).collect();
         assert_eq!(events, [note(1), note(2), note(3)]);
         assert_eq!(loaded.torn, None);
+    }
+
+    #[test]
+    fn an_event_is_named_as_it_is_stored() {
+        for (event, name) in [(note(1), "noted"), (Event::Closed, "closed")] {
+            let entry = Entry { seq: 1, wall: jiff::Timestamp::UNIX_EPOCH, event };
+            assert_eq!(name_in(&serde_json::to_string(&entry).unwrap()), name);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Plateau displays or decides is a fold over the journal. `docs/reference/journal-format.md` is the format.
 #![forbid(unsafe_code)]
 
+mod amounts;
 mod check;
 mod columns_wire;
 mod event;
@@ -32,7 +33,7 @@ pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
     parse_journal, read_journal,
 };
-pub use library::{Library, LibraryError, Run, parse_run_file};
+pub use library::{Library, LibraryError, Run, begins_as_run_file, parse_run_file};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,

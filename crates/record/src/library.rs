@@ -156,6 +156,17 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
+/// Whether a file that begins with these bytes is a `run.json`.
+#[must_use]
+pub fn begins_as_run_file(bytes: &[u8]) -> bool {
+    let mut words = bytes.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut next = || words.next().unwrap_or_default();
+    let version = [next(), next(), next()];
+    let is_number =
+        |word: &[u8]| word.strip_suffix(b",").is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
+    version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
+}
+
 /// Whether it can be the name of a directory in the library and nothing else: files are named after it.
 fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -207,7 +218,7 @@ impl Library {
             return Err(io("create", &dir, ErrorKind::AlreadyExists.into()));
         }
         let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
-        let begun = self.fill(nascent.dir(), &file, more).and_then(|journal| {
+        let begun = self.fill(&mut nascent, &file, more).and_then(|journal| {
             nascent.publish(&dir)?;
             Ok(journal.moved_to(dir.join(JOURNAL)))
         });
@@ -221,22 +232,22 @@ impl Library {
         }
     }
 
-    fn fill(&self, dir: &Path, file: &RunFile, more: &[(&str, &[u8])]) -> Result<Journal, LibraryError> {
-        let path = dir.join(RUN_FILE);
-        let json = serde_json::to_vec_pretty(file).map_err(|e| io("encode", &path, e.into()))?;
+    fn fill(
+        &self,
+        nascent: &mut Nascent,
+        file: &RunFile,
+        more: &[(&str, &[u8])],
+    ) -> Result<Journal, LibraryError> {
+        let json =
+            serde_json::to_vec_pretty(file).map_err(|e| io("encode", Path::new(RUN_FILE), e.into()))?;
         for (name, bytes) in more.iter().chain([&(RUN_FILE, &json[..])]) {
-            let path = dir.join(name);
-            self.write_durably(&path, bytes).map_err(|e| io("write", &path, e))?;
+            let (mut file, path) = nascent.create_file(name)?;
+            file.append(bytes).and_then(|()| file.sync_all()).map_err(|e| io("write", &path, e))?;
         }
-        let mut journal = Journal::create_on(Arc::clone(&self.storage), &dir.join(JOURNAL))?;
+        let (stored, path) = nascent.create_file(JOURNAL)?;
+        let mut journal = Journal::begin(Arc::clone(&self.storage), stored, &path)?;
         journal.append(Event::Opened { run_sha256: Digest::of(&json).to_string() })?;
         Ok(journal)
-    }
-
-    fn write_durably(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        let mut file = self.storage.create(path)?;
-        file.append(bytes)?;
-        file.sync_all()
     }
 
     /// Removes what is left of runs whose process ended before they were whole. What another process is working on

@@ -148,6 +148,12 @@ pub trait Stored: Debug + Send {
     /// When there is nothing of that name, or the system refuses.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
+    /// Of a folder: creates the file `name` in it for appending, whatever is at the folder's path by now.
+    ///
+    /// # Errors
+    /// When it exists, or the system refuses.
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
+
     /// Of a folder: removes the file `name` in it.
     ///
     /// # Errors

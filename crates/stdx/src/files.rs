@@ -17,7 +17,7 @@ pub use folder::{Folder, WriteError};
 pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
-pub use within::{look_in, names_in, remove_in};
+pub use within::{create_in, look_in, names_in, remove_in};
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

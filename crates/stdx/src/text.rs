@@ -12,8 +12,12 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
-            // Marks, overrides and isolates of direction; separators of lines and paragraphs.
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            // Marks, overrides and isolates of direction; separators of lines and paragraphs; and what takes no
+            // room, by which names differ that look the same: soft hyphen, joiners, fillers, tags.
+            '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
         )
 }
 
@@ -32,13 +36,20 @@ pub fn in_lines(text: &str) -> Cow<'_, str> {
 /// A JSON document, in whose strings everything is escaped that is not shown as it stands.
 #[must_use]
 pub fn in_json(document: &str) -> Cow<'_, str> {
-    // Serializers escape what is below the space; beyond it, these stand in strings alone. None needs two units.
+    // Serializers escape what is below the space; beyond it, these stand in strings alone.
     let is_kept = |c: char| c == '\n' || !is_unprintable(c);
     if document.chars().all(is_kept) {
         return Cow::Borrowed(document);
     }
-    let escape = |c: char| if is_kept(c) { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
-    Cow::Owned(document.chars().map(escape).collect())
+    let mut out = String::with_capacity(document.len());
+    for c in document.chars() {
+        if is_kept(c) {
+            out.push(c);
+        } else {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {

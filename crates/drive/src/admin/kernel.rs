@@ -1,5 +1,6 @@
 //! A block device of this host as an [`Admin`].
 
+use std::fmt::{self, Debug};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -37,24 +38,44 @@ impl<'a> Kernel<'a> {
     }
 }
 
+/// Says what a command was and what came of it.
+fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result<T, E> {
+    match &answer {
+        Ok(_) => log::info!("{what}: done"),
+        Err(error) => log::info!("{what}: {error:?}"),
+    }
+    answer
+}
+
 impl Admin for Kernel<'_> {
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
-        match ioctl::nvme_admin(self.fd(), command, data).map_err(Fault::Kernel)? {
-            (0, result) => Ok(result),
-            (status, _) => Err(Fault::Nvme(status)),
-        }
+        let answer = match ioctl::nvme_admin(self.fd(), command, data) {
+            Ok((0, result)) => Ok(result),
+            Ok((status, _)) => Err(Fault::Nvme(status)),
+            Err(error) => Err(Fault::Kernel(error)),
+        };
+        let NvmeCommand { opcode, namespace, cdw10_to_15, .. } = command;
+        logged(
+            format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}"),
+            answer,
+        )
     }
 
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {
-        ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel)
+        let answer = ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel);
+        let status = answer.as_ref().map_or(0, |answer| answer.status);
+        logged(format_args!("SCSI command {command:02x?}, status {status:#04x}"), answer)
     }
 
     fn discard(&mut self) -> Result<(), Fault> {
-        ioctl::discard(self.fd(), self.block.facts.capacity_bytes).map_err(Fault::Kernel)
+        let length_bytes = self.block.facts.capacity_bytes;
+        let answer = ioctl::discard(self.fd(), length_bytes).map_err(Fault::Kernel);
+        logged(format_args!("discard of {length_bytes} B from 0"), answer)
     }
 
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault> {
-        ioctl::write_zeroes(self.fd(), start_bytes, length_bytes).map_err(Fault::Kernel)
+        let answer = ioctl::write_zeroes(self.fd(), start_bytes, length_bytes).map_err(Fault::Kernel);
+        logged(format_args!("write zeroes of {length_bytes} B from {start_bytes}"), answer)
     }
 
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault> {

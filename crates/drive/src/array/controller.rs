@@ -132,6 +132,7 @@ impl Outside for Host {
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;
+        log::info!("{program} {}: {}", arguments.join(" "), output.status);
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Ran { success: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
     }

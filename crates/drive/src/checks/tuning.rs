@@ -49,6 +49,7 @@ impl Tuning {
             ))
         };
         std::fs::write(&self.path, value).map_err(|error| failed(reason(&error)))?;
+        log::info!("wrote {value} to {}", self.path.display());
         let now = std::fs::read_to_string(&self.path).map_err(|error| failed(reason(&error)))?;
         if active(now.trim()) == value {
             return Ok(());

@@ -54,7 +54,10 @@ fn ask_in(folders: &[&str], device: &File) -> Opinion {
     };
     let output = child.stdout.take().map_or_else(|| Ok(Vec::new()), |stdout| read_all(stdout, deadline));
     match output.and_then(|output| Ok((output, wait(&mut child, deadline)?))) {
-        Ok((output, status)) => judge(&String::from_utf8_lossy(&output), status),
+        Ok((output, status)) => {
+            log::info!("{} -p: {status}", program.display());
+            judge(&String::from_utf8_lossy(&output), status)
+        }
         Err(error) => {
             stop(&mut child);
             undecided(error)

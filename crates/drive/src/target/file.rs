@@ -186,7 +186,7 @@ impl RegularFile {
     /// Whether it is a file of a run, under whatever name.
     fn is_of_run(&self, file: &OwnedFd) -> bool {
         let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
-        beside || begins_as_journal(file) || self.libraries.iter().any(|library| is_below(library, file))
+        beside || begins_as_file_of_run(file) || self.libraries.iter().any(|library| is_below(library, file))
     }
 
     fn lack_of_space(&self, place: &Path) -> Option<Refusal> {
@@ -346,13 +346,14 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// A journal begins with its name, wherever it lies.
-fn begins_as_journal(file: &OwnedFd) -> bool {
+/// A journal begins with its name and a `run.json` with its version and id, wherever they lie.
+fn begins_as_file_of_run(file: &OwnedFd) -> bool {
     let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
     let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);
     let buffer = &mut aligned[start..start + ALIGNMENT_BYTES];
     let read = rustix::io::pread(file, &mut *buffer, 0).unwrap_or(0);
-    buffer[..read].starts_with(record::JOURNAL_MAGIC.as_bytes())
+    let begin = &buffer[..read];
+    begin.starts_with(record::JOURNAL_MAGIC.as_bytes()) || record::begins_as_run_file(begin)
 }
 
 /// Whether the file is one of those in the folders of a library, by what it is.

@@ -38,8 +38,8 @@ pub struct Load {
     pub output_format: OutputFormat,
 }
 
-/// Behind the options of `plateau load --help` and in its man page.
+/// After the options in `plateau load --help` and in its man page.
 pub const AFTER_HELP: &str = "\
-A job file has sections of these words, [NAME] and a line for each; [global] holds for those behind it. Beside a job file \
-filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll hold for the jobs that say nothing of it themselves. Every \
-other option of fio is refused by name.";
+A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
+sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs of the \
+file that do not set them. Other options of fio are rejected by name.";

@@ -9,9 +9,9 @@ use pts::limits::{self, Limit};
 fn limited<T: FromStr + Display>(text: &str, limit: &Limit<T>) -> Result<T, String> {
     whole(text).map_err(|_| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() && number.fract() == 0.0 => {
-            format!("{} to {} is possible", limit.range.start(), limit.range.end())
+            format!("use {} to {}", limit.range.start(), limit.range.end())
         }
-        _ => format!("a whole number from {} to {} is needed", limit.range.start(), limit.range.end()),
+        _ => format!("use a whole number from {} to {}", limit.range.start(), limit.range.end()),
     })
 }
 
@@ -20,7 +20,7 @@ pub fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| match text.trim().parse::<f64>() {
         Ok(number) if number < 0.0 => "it cannot be negative".into(),
         Ok(number) if number.is_finite() && number.fract() == 0.0 => "it is too large".into(),
-        _ => "a whole number is needed".into(),
+        _ => "use a whole number".into(),
     })
 }
 
@@ -54,7 +54,7 @@ pub fn lba_format(text: &str) -> Result<u8, String> {
 
 pub fn seconds(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    number.ok_or_else(|| "a number of seconds is needed, such as 5 or 0.5".into())
+    number.ok_or_else(|| "use a number of seconds, such as 5 or 0.5".into())
 }
 
 #[cfg(test)]
@@ -66,12 +66,12 @@ mod tests {
         assert_eq!(qd("32"), Ok(32));
         // It fits; the settings know the nearest valid one.
         assert_eq!(qd("2000"), Ok(2000));
-        assert_eq!(qd("99999"), Err("1 to 1024 is possible".into()));
-        assert_eq!(qd("-1"), Err("1 to 1024 is possible".into()));
+        assert_eq!(qd("99999"), Err("use 1 to 1024".into()));
+        assert_eq!(qd("-1"), Err("use 1 to 1024".into()));
         for text in ["abc", "", "3.5", "1e", "nan"] {
-            assert_eq!(qd(text), Err("a whole number from 1 to 1024 is needed".into()), "{text}");
+            assert_eq!(qd(text), Err("use a whole number from 1 to 1024".into()), "{text}");
         }
-        assert_eq!(whole::<u32>("x"), Err("a whole number is needed".into()));
+        assert_eq!(whole::<u32>("x"), Err("use a whole number".into()));
         assert_eq!(whole::<u32>("5000000000"), Err("it is too large".into()));
         assert_eq!(whole::<u64>("-5"), Err("it cannot be negative".into()));
         assert!(seconds("inf").is_err() && seconds("1s").is_err() && seconds("0.5") == Ok(0.5));

@@ -15,5 +15,5 @@ pub fn run(options: &Completions) -> Done {
         .ok_or_else(|| Failure::text(Exit::Internal, format!("there is no completion script for {name}")))?;
     let mut script = Vec::new();
     shell.write_registration(completing::VARIABLE, "plateau", "plateau", "plateau", &mut script)?;
-    printer::print(&String::from_utf8_lossy(&script))
+    printer::print_bytes(&script)
 }

@@ -217,7 +217,10 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
     }
     let failure = Failure::text(
         Exit::Device,
-        format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
+        match wrong {
+            1 => "1 block does not contain what was written; see the result for its offset".to_owned(),
+            _ => format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
+        },
     );
     if as_json {
         printer::print_document(&document.failed(&failure))?

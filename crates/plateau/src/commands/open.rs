@@ -38,7 +38,7 @@ fn show(browser: &Path, report: &Path) -> Done {
             browser.display(),
             report.display()
         );
-        Failure::text(Exit::Internal, text)
+        Failure::text(Exit::Run, text)
     };
     let mut command = Command::new(browser);
     command.arg(report).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

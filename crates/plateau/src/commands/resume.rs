@@ -27,12 +27,13 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    let (mut journal, loaded) = stored.reopen()?;
-    if conduct::is_complete(&loaded) {
-        drop(journal);
+    // Nothing is written to a journal that nothing is added to.
+    if conduct::is_complete(&stored.load()?) {
         crate::printer::tell_line(&format!("run {id} is already complete"));
         return conduct::finish(cli, stored);
     }
+    let typed = members_confirmed(&stored, is_own, &options.erase)?;
+    let (mut journal, loaded) = stored.reopen()?;
     if let Some(torn) = loaded.torn {
         crate::printer::tell_line(&format!(
             "the last record is incomplete ({} bytes); its step will be repeated",
@@ -43,7 +44,6 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
-    let typed = members_confirmed(&stored, is_own, &options.erase)?;
     conduct::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &typed)?;
@@ -58,12 +58,9 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         (false, false) => Resumption::Plain,
     };
     let begin = begin.begin(conduct::gap_before_answer(&loaded, gap));
+    let mut progress = Progress::of(&stored.file, speeds::usual_purge(&stored.file, &library));
     if stored.file.target.kind == TargetKind::Simulated {
-        crate::printer::tell_line(&format!(
-            "rebuilding the simulated drive from {} records",
-            loaded.entries.len()
-        ));
-        rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted)?;
+        rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
     let handling = options.handling.over(&stored.file.handling);
@@ -73,7 +70,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &handling,
-        progress: &mut Progress::of(&stored.file, speeds::usual_purge(&stored.file, &library)),
+        progress: &mut progress,
     };
     conduct::execute(work, &loaded.entries, begin)?;
     drop(journal);

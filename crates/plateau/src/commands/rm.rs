@@ -5,18 +5,26 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use record::Run;
 use serde_json::json;
+use stdx::text::on_one_line;
 use stdx::units::count_of;
 
 use crate::cli::{Cli, Rm};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, summary};
+use crate::{places, printer, publication, signature, summary};
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;
     // All of them are found before the first is gone: `latest` means what it meant when it was typed.
     let found = options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<Vec<Run>, _>>()?;
     let mut known = HashSet::new();
-    let runs: Vec<Run> = found.into_iter().filter(|run| known.insert(run.dir.clone())).collect();
+    let mut runs = Vec::new();
+    for run in found {
+        // `.` has no name that could be taken away.
+        let dir = std::path::absolute(&run.dir)?;
+        if known.insert(dir.clone()) {
+            runs.push(Run::open(&dir)?);
+        }
+    }
     for run in &runs {
         if run.is_in_progress()? {
             return Err(record::LibraryError::InProgress { id: run.file.id.clone() }.into());
@@ -39,6 +47,21 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
     if cli.json { printer::print_json(&json!({ "removed": removed })) } else { Ok(()) }
 }
 
+/// Names of what is in the directory of a run besides what Plateau writes there by itself.
+fn others(run: &Run) -> Done<Vec<String>> {
+    const OWN: [&str; 6] =
+        ["run.json", "journal", "report.html", signature::FILE, publication::LOGO, super::import::KEPT];
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&run.dir)? {
+        let name = entry?.file_name();
+        if !OWN.iter().any(|own| name == *own) {
+            names.push(on_one_line(&name.to_string_lossy()).into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
 fn is_confirmed(runs: &[Run]) -> Done<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
@@ -47,6 +70,10 @@ fn is_confirmed(runs: &[Run]) -> Done<bool> {
     }
     for run in runs {
         printer::tell_line(&format!("{}  {}", run.file.id, summary::target(&run.file)));
+        let others = others(run)?;
+        if !others.is_empty() {
+            printer::tell_line(&format!("  with files that Plateau did not write: {}", others.join(", ")));
+        }
     }
     let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");
     printer::ask(&format!("Remove {count} with all data and reports, for good? [y/N] "));

@@ -169,7 +169,7 @@ pub const KEYS: &[Key] = &[
          absent",
         |job, text| {
             if !switch(text)? {
-                return Err("random maps are not supported; only 1 is possible".into());
+                return Err("random maps are not supported; use 1".into());
             }
             job.norandommap = true;
             Ok(())
@@ -258,7 +258,7 @@ pub const KEYS: &[Key] = &[
     ),
     key("direct", &[], BIT, "bypass the page cache; always on if the file system supports it", only_on),
     key("buffered", &[], BIT, "use the page cache: never", |_, text| {
-        if switch(text)? { Err("only 0 is possible".into()) } else { Ok(()) }
+        if switch(text)? { Err("only 0 is supported".into()) } else { Ok(()) }
     }),
     key("thread", &[], Form::Switch, "clones are threads; always on", only_on),
     key("invalidate", &[], BIT, "without effect: nothing is cached", |_, text| switch(text).map(drop)),
@@ -277,7 +277,7 @@ pub const KEYS: &[Key] = &[
         },
     ),
     key("gtod_reduce", &[], BIT, "`0`: every I/O is timed; always on", |_, text| {
-        if switch(text)? { Err("every I/O is timed; only 0 is possible".into()) } else { Ok(()) }
+        if switch(text)? { Err("every I/O is timed; only 0 is supported".into()) } else { Ok(()) }
     }),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)

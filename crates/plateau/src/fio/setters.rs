@@ -8,7 +8,7 @@ use super::job::BlockShare;
 use super::values::{bytes, number, percent_of, shares, switch};
 
 pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
-    if switch(text)? { Ok(()) } else { Err("only 1 is possible".into()) }
+    if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
 /// fio separates several names by colons; `\:` is one.

@@ -171,6 +171,7 @@ impl Facts {
                 Part { expected: self.usual_purge, ..Part::of(Phase::Purge, "", now) }
             }
             Step::Settle(what) => Part::of(Phase::Settle, what, now),
+            Step::Rebuild(_) => Part::of(Phase::Rebuild, "", now),
             Step::Idle { length_ns } => {
                 let length = self.real_time.then(|| Duration::from_nanos(length_ns));
                 Part { length, ..Part::of(Phase::Idle, "", now) }

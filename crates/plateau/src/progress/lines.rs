@@ -101,6 +101,7 @@ fn place(view: &View) -> Vec<Piece> {
             pieces.push(piece(1, "waiting for the array"));
             pieces.push(piece(4, &view.what));
         }
+        Phase::Rebuild => pieces.push(piece(1, "rebuilding the simulated drive")),
         Phase::Precondition => {
             pieces.push(piece(1, "preconditioning"));
             pieces.push(piece(4, &view.what));

@@ -15,6 +15,8 @@ pub enum Phase {
     Purge,
     /// The members of an array are brought to one content.
     Settle,
+    /// A simulated drive is brought to where a run was interrupted.
+    Rebuild,
     Precondition,
     /// A cell of a round.
     Cell,

@@ -238,7 +238,7 @@ impl Draft {
         };
         let rounds = self.average.unwrap_or(most);
         if rounds > most {
-            return Err(("average", format!("{rounds} of {most} rounds; at most {most} is possible")));
+            return Err(("average", format!("{rounds} of {most} rounds; use at most {most}")));
         }
         if self.from_steady && (tracked.is_empty() || most < WINDOW_ROUNDS as u32) {
             let text = "\"steady\" requires track and at least five rounds";

@@ -47,15 +47,22 @@ impl Nascent {
         Err(io("create", &dir, ErrorKind::Interrupted.into()))
     }
 
-    pub fn dir(&self) -> &Path {
-        &self.dir
+    /// Creates a file in it; returns the file and its path.
+    pub fn create_file(&mut self, name: &str) -> Result<(Box<dyn Stored>, PathBuf), LibraryError> {
+        let path = self.dir.join(name);
+        let file = self.held.create_file(OsStr::new(name)).map_err(|e| io("create", &path, e))?;
+        Ok((file, path))
     }
 
     /// Gives it its name; returns when that is on the disk.
     pub fn publish(&mut self, dir: &Path) -> Result<(), LibraryError> {
-        sync_folder(&*self.storage, &self.dir).map_err(|e| io("sync", &self.dir, e))?;
+        self.held.sync_all().map_err(|e| io("sync", &self.dir, e))?;
         self.storage.rename(&self.dir, dir).map_err(|e| io("create", dir, e))?;
         self.published = Some(dir.into());
+        if !is_at(&*self.storage, &*self.held, dir) {
+            // Somebody who can write to the library has put another one in its place.
+            return Err(io("create", dir, ErrorKind::Interrupted.into()));
+        }
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
@@ -113,9 +120,28 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     }
     // Locked, so that no other process takes it for a left-over in the meantime.
     let _ = held.try_lock();
-    let gone = root.join(format!("{PREFIX}removed-{name}"));
-    storage.rename(dir, &gone).map_err(|e| io("remove", dir, e))?;
+    let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
+        .map_err(|e| io("remove", dir, e))?;
     remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
+}
+
+/// Gives `dir` another name; returns that. Something may have the first one that nobody could remove.
+fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
+    let mut gone = gone.to_owned();
+    for _ in 1..ATTEMPTS {
+        match storage.rename(dir, &gone) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory
+                ) =>
+            {
+                gone.as_mut_os_string().push("~");
+            }
+            renamed => return renamed.map(|()| gone),
+        }
+    }
+    storage.rename(dir, &gone).map(|()| gone)
 }
 
 /// Removes the files of the folder `held`, wherever its name leads to by now, and then the directory; one that holds

@@ -122,6 +122,10 @@ impl Stored for File {
         Ok(Found { kind, identity })
     }
 
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(files::create_in(self, name)?))
+    }
+
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
         files::remove_in(self, name)
     }

@@ -175,12 +175,7 @@ impl Simulated {
         let mut inner = self.inner();
         inner.call(Call::Create)?;
         let (folder, name) = inner.disk.place(path)?;
-        if inner.disk.entry(folder, &name).is_some() {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        let node = inner.disk.free_node();
-        inner.apply(Op::Create { folder, name, node, kind });
-        Ok(node)
+        inner.create_in(folder, name, kind)
     }
 
     fn open_node(&self, path: &Path, kind: FoundKind) -> io::Result<Box<dyn Stored>> {
@@ -218,6 +213,15 @@ impl Inner {
     fn apply(&mut self, op: Op) {
         self.disk.apply(&op);
         self.log.push(Logged::Op(op));
+    }
+
+    fn create_in(&mut self, folder: Node, name: String, kind: FoundKind) -> io::Result<Node> {
+        if self.disk.entry(folder, &name).is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let node = self.disk.free_node();
+        self.apply(Op::Create { folder, name, node, kind });
+        Ok(node)
     }
 
     /// Counts a call and lets go wrong what is to go wrong there.
@@ -413,6 +417,15 @@ impl Stored for Open {
         inner.call(Call::Read)?;
         let node = Self::node_of(&inner, self.node, name)?;
         Ok(Found { kind: inner.disk.kind(node), identity: (VOLUME, node.0) })
+    }
+
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        let node = {
+            let mut inner = self.process.inner();
+            inner.call(Call::Create)?;
+            inner.create_in(self.node, name.to_string_lossy().into_owned(), FoundKind::File)?
+        };
+        Ok(self.process.handle(node))
     }
 
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {

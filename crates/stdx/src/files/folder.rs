@@ -70,6 +70,26 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
+    /// The existing folder at `path`, by whatever links, if these regular files are in it: somebody who can exchange
+    /// what is there cannot make it a folder that has none of that name.
+    ///
+    /// # Errors
+    /// When it is missing, one of the files is not in it, or the system refuses.
+    pub fn with(path: &Path, files: &[&str]) -> Result<Self, WriteError> {
+        let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| failed(path, errno.into()))?;
+        for name in files {
+            let file = path.join(name);
+            match kind_at(&fd, OsStr::new(name)).map_err(|source| failed(&file, source))? {
+                Some(FileKind::Regular) => {}
+                None => return Err(failed(&file, Errno::NOENT.into())),
+                Some(kind) => return Err(WriteError::InTheWay { path: file, kind }),
+            }
+        }
+        Ok(Self { fd, path: path.into() })
+    }
+
     /// The folder that a file lies in, and the file's name in it.
     ///
     /// # Errors
@@ -199,6 +219,22 @@ mod tests {
         }
         assert_eq!(std::fs::read(at("victim")).expect("a file"), b"mine");
         assert_eq!(names(dir.path()), ["dangling", "dir", "link", "victim"]);
+    }
+
+    #[test]
+    fn a_folder_is_known_by_its_files() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        for name in ["run", "other"] {
+            std::fs::create_dir(at(name)).expect("a folder");
+        }
+        std::fs::write(at("run/journal"), "").expect("a file");
+        symlink(at("run/journal"), at("other/journal")).expect("a link");
+        symlink(at("run"), at("link")).expect("a link");
+        for (name, is_run) in [("run", true), ("link", true), ("other", false), ("gone", false)] {
+            assert_eq!(Folder::with(&at(name), &["journal"]).is_ok(), is_run, "{name}");
+        }
+        assert!(!at("gone").exists(), "it is not made");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 
-use rustix::fs::{AtFlags, Dir};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 /// The names in `folder`, in no particular order.
 ///
@@ -29,6 +29,15 @@ pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
 pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
+}
+
+/// Creates the file `name` in `folder` for appending.
+///
+/// # Errors
+/// When it exists, the folder was removed, or the system refuses.
+pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
 }
 
 /// Removes the file `name` from `folder`.
@@ -59,5 +68,8 @@ mod tests {
         remove_in(&held, "file".as_ref()).expect("removed");
         assert!(other.join("file").exists() && !dir.path().join("away/file").exists());
         assert!(remove_in(&held, "file".as_ref()).is_err());
+        drop(create_in(&held, "new".as_ref()).expect("created"));
+        assert!(dir.path().join("away/new").exists() && !other.join("new").exists());
+        assert!(create_in(&held, "new".as_ref()).is_err(), "it exists");
     }
 }

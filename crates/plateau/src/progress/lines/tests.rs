@@ -183,7 +183,7 @@ prop_compose! {
 prop_compose! {
     fn view()(
         phase in proptest::sample::select(vec![
-            Phase::Purge, Phase::Settle, Phase::Precondition, Phase::Cell, Phase::Load, Phase::Idle,
+            Phase::Purge, Phase::Settle, Phase::Rebuild, Phase::Precondition, Phase::Cell, Phase::Load, Phase::Idle,
         ]),
         (test, what) in (proptest::option::of(name()), name()),
         (round, cell) in (any::<Option<(u32, u32)>>(), any::<Option<(u32, Option<u32>)>>()),
@@ -231,6 +231,7 @@ proptest! {
         let wanted = match view.phase {
             Phase::Purge => "purging",
             Phase::Settle => "waiting for the array",
+            Phase::Rebuild => "rebuilding the simulated drive",
             Phase::Precondition => "preconditioning",
             Phase::Idle => "idle",
             Phase::Cell | Phase::Load => match view.round {

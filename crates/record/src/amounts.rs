@@ -1,0 +1,104 @@
+//! Bounds on the numbers of a journal, so that nothing that adds or converts them overflows.
+//!
+//! A journal may have been written by anybody, with hashes that fit. What is added up over its records (bytes, I/Os,
+//! times) is therefore added up once where it is read.
+
+use crate::{Cut, Event, Segment, Series};
+
+/// 146 years in ns, and four times what a journal may count of bytes in 2^60: far more than any run measures.
+const MOST: u64 = 1 << 62;
+
+/// What the records of a journal count together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Amounts {
+    total: u64,
+}
+
+impl Amounts {
+    /// Counts one more record.
+    ///
+    /// # Errors
+    /// With what is wrong, when no run can have measured that much.
+    pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
+        let numbers = numbers(event);
+        if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
+            return Err("it has a time that no clock shows");
+        }
+        for amount in numbers.amounts {
+            self.total = self
+                .total
+                .checked_add(amount)
+                .filter(|total| *total <= MOST)
+                .ok_or("it counts more than any run does")?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of a record.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Times on a clock in ns.
+    instants: Vec<u64>,
+    /// What may be added to others of its kind.
+    amounts: Vec<u64>,
+}
+
+fn numbers(event: &Event) -> Numbers {
+    let mut all = Numbers::default();
+    match event {
+        Event::Preconditioned(segment) | Event::Measured(segment) => all.take_segment(segment),
+        Event::Cut(Cut { start_ns, series, errors, .. }) => {
+            all.instants.push(*start_ns);
+            all.take_series(series);
+            all.amounts.extend(errors.iter().map(|error| error.count));
+        }
+        Event::Purged(purged) => all.instants.extend([purged.start_ns, purged.end_ns]),
+        Event::Health { at_ns, .. } => all.instants.push(*at_ns),
+        Event::Idled { length_ns } => all.amounts.push(*length_ns),
+        Event::Resumed { gap_ns } => all.amounts.push(*gap_ns),
+        Event::Estimated(estimated) => {
+            let expenses = estimated.tests.iter().flat_map(|test| [test.shortest, test.longest]);
+            all.amounts.extend(expenses.flat_map(|expense| [expense.duration_ns, expense.written_bytes]));
+        }
+        Event::Imported(test) => {
+            all.amounts.extend(test.round_ns);
+            all.amounts.extend(test.readings.iter().filter_map(|reading| reading.ios));
+        }
+        Event::Opened { .. }
+        | Event::TestStarted { .. }
+        | Event::WriteCache { .. }
+        | Event::HostChecked { .. }
+        | Event::Tuned { .. }
+        | Event::LbaFormat { .. }
+        | Event::Noted(_)
+        | Event::Interrupted { .. }
+        | Event::Restarted { .. }
+        | Event::TestEnded { .. }
+        | Event::Closed => {}
+    }
+    all
+}
+
+impl Numbers {
+    fn take_segment(&mut self, segment: &Segment) {
+        self.instants.extend([segment.start_ns, segment.end_ns]);
+        for direction in [&segment.read, &segment.write] {
+            self.amounts.extend([direction.ios, direction.bytes]);
+        }
+        self.take_series(&segment.series);
+        self.amounts.extend(segment.errors.iter().map(|error| error.count));
+        self.amounts.extend(segment.gap_before.map(|gap| gap.length_ns));
+        if let Some(host) = &segment.host {
+            let effort = host.effort;
+            self.amounts.extend([effort.user_ns, effort.system_ns, host.repeats]);
+            self.amounts.extend([effort.voluntary_switches, effort.involuntary_switches]);
+        }
+    }
+
+    fn take_series(&mut self, series: &Series) {
+        self.instants.push(series.interval_ns);
+        self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns));
+        self.amounts.extend(series.read_ios.iter().chain(&series.write_ios));
+    }
+}
