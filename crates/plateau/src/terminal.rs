@@ -172,9 +172,15 @@ fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in text.split_inclusive(' ') {
         let word = piece.trim_end();
+        let first = lines.len() == 1;
         let last = lines.last_mut().expect("never empty");
         let is_begun = !last.trim().is_empty();
-        if is_begun && columns(last) + columns(word) > width {
+        if word.is_empty() {
+            // Spaces between columns do not begin a further line.
+            if is_begun || first {
+                last.push_str(piece);
+            }
+        } else if is_begun && columns(last) + columns(word) > width {
             last.truncate(last.trim_end().len());
             lines.push(" ".repeat(indent) + piece);
         } else {
@@ -200,7 +206,7 @@ mod tests {
     #[test]
     fn what_follows_a_label_stays_beside_it() {
         let text = "took    one two three four five\n        indented text that is long\nshort\nno label that is long";
-        let expected = "took    one two\n        three four\n        five\n        indented\n        text that is\n        \
+        let expected = "took    one two three\n        four five\n        indented text\n        that is \
                         long\nshort\nno label that is long";
         assert_eq!(folded(text, 21), expected);
         assert_eq!(

@@ -164,8 +164,8 @@ fn a_report_is_opened_in_the_browser() {
     let listed =
         bench.command(&["open", &id]).env("BROWSER", format!("{}:other", browser.display())).output();
     assert!(listed.expect("plateau starts").status.success());
-    assert!(bench.fails(1, &["open", "--browser", "/nonexistent"]).contains("open that file"));
-    assert!(bench.fails(1, &["open", "--browser", "false"]).contains("exit status: 1"));
+    assert!(bench.fails(6, &["open", "--browser", "/nonexistent"]).contains("open that file"));
+    assert!(bench.fails(6, &["open", "--browser", "false"]).contains("exit status: 1"));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_verbose_run_prints_what_it_changes() {
     for line in [
         "target: no user and nothing known on it; opening it for writing\n",
         "record 0 on disk: opened, ",
-        "\nload SEQ 128KiB W, ",
+        "\nload SEQ 128KiB W by ",
         " on disk: measured, ",
         " on disk: closed, ",
     ] {

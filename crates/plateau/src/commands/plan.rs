@@ -112,22 +112,32 @@ fn text(planned: &Planned) -> String {
     if planned.file.scale_divisor() > 1 {
         line("note", "times are in the drive's scaled virtual time");
     }
+    if planned.estimates.iter().any(|estimate| estimate.shortest != estimate.longest) {
+        line("shortest", "steady state is reached as early as possible");
+        line("longest", "steady state is not reached within the limit on rounds");
+    }
     out.push('\n');
     let width = planned.estimates.iter().map(|estimate| estimate.test.len()).max().unwrap_or(0).max(8);
-    let mut row = |cells: [&str; 6]| {
-        let [name, steps, time, exact, estimated, fills] = cells;
-        out.push_str(&format!(
-            "{name:<width$}  {steps:<14}  {time:<32}  {exact:<15}  {estimated:<22}  {fills}\n"
-        ));
+    let mut row = |name: &str, case: &str, cells: [&str; 5]| {
+        let [steps, time, exact, estimated, fills] = cells;
+        let line = format!(
+            "{name:<width$}  {case:<8}  {steps:<6}  {time:<12}  {exact:<8}  {estimated:<11}  {fills}"
+        );
+        out.push_str(line.trim_end());
+        out.push('\n');
     };
-    row(["test", "steps", "time", "preconditioning", "cells write about", "drive fills"]);
-    for estimate in &planned.estimates {
-        let cells = cells(planned, estimate.shortest, estimate.longest);
-        row([&estimate.test, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
-    }
-    if planned.estimates.len() > 1 {
-        let cells = cells(planned, planned.total(|e| e.shortest), planned.total(|e| e.longest));
-        row(["all", &cells[0], &cells[1], &cells[2], &cells[3], &cells[4]]);
+    row("test", "", ["steps", "time", "precond.", "cells write", "drive fills"]);
+    let all = (planned.estimates.len() > 1)
+        .then(|| ("all", planned.total(|e| e.shortest), planned.total(|e| e.longest)));
+    let each = planned.estimates.iter().map(|e| (e.test.as_str(), e.shortest, e.longest));
+    for (name, shortest, longest) in each.chain(all) {
+        let (least, most) = (cells(planned, shortest), cells(planned, longest));
+        if least == most {
+            row(name, "", least.each_ref().map(String::as_str));
+        } else {
+            row(name, "shortest", least.each_ref().map(String::as_str));
+            row("", "longest", most.each_ref().map(String::as_str));
+        }
     }
     planned.rehearsal.iter().for_each(|rehearsal| out.push_str(&rehearsed::text(rehearsal)));
     out
@@ -157,17 +167,13 @@ fn assumptions(assumed: &Assumed) -> [String; 3] {
     ]
 }
 
-fn cells(planned: &Planned, shortest: Cost, longest: Cost) -> [String; 5] {
-    let range = |of: &dyn Fn(Cost) -> String| {
-        let (low, high) = (of(shortest), of(longest));
-        if low == high { low } else { format!("{low} to {high}") }
-    };
+fn cells(planned: &Planned, cost: Cost) -> [String; 5] {
     [
-        range(&|cost| cost.steps.to_string()),
-        range(&|cost| span(cost.duration_ns)),
-        range(&|cost| amount_base10(cost.precondition_bytes)),
-        range(&|cost| amount_base10(cost.cell_bytes)),
-        range(&|cost| grouped(planned.drive_fills(cost.written_bytes()), 1)),
+        cost.steps.to_string(),
+        span(cost.duration_ns),
+        amount_base10(cost.precondition_bytes),
+        amount_base10(cost.cell_bytes),
+        grouped(planned.drive_fills(cost.written_bytes()), 1),
     ]
 }
 

@@ -443,7 +443,7 @@ mod tests {
             ("ioengine", "mmap", "libaio"),
             ("cmd_type", "ublk", "only nvme"),
             ("verify", "md5", "crc32c"),
-            ("norandommap", "0", "only 1"),
+            ("norandommap", "0", "use 1"),
             ("random_distribution", "zipf:1.2", "zoned:"),
             ("random_distribution", "zoned:50/5:40/95", "90 %"),
             ("rate_iops", "0", "1 to"),
