@@ -2,16 +2,22 @@
 //!
 //! Chromium draws both, with fonts of the host, so they are made by hand when what they show has changed, and looked at.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
+use nix::errno::Errno;
+use nix::pty::{Winsize, openpty};
 
 const USAGE: &str = "usage: cargo xtask pictures";
 /// The names under which Debian and others install it.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 /// Title of the page that is shown.
 const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
+/// As wide as the plainest terminal.
+const COLUMNS: u16 = 80;
 /// What a page on the web is still quick with.
 const MOST_BYTES: u64 = 200_000;
 
@@ -34,7 +40,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let lines = shown.lines().count();
     // Lines of 19.8 px and the space around them.
     let height = (lines as f64).mul_add(19.8, 40.0).ceil() as u32;
-    draw(&terminal(&shown), scratch.path(), (1200, height), &folder.join("terminal.png"))?;
+    draw(&terminal(&shown), scratch.path(), (780, height), &folder.join("terminal.png"))?;
 
     let html = report(&program, scratch.path())?;
     draw(&only_page(&html)?, scratch.path(), (1200, 808), &folder.join("report.png"))?;
@@ -53,21 +59,31 @@ fn plateau(program: &Path, scratch: &Path, words: &[&str]) -> Command {
 
 /// What a terminal shows of the demo, without the places of this host.
 fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
-    let (reader, writer) = std::io::pipe()?;
+    let size = Winsize { ws_row: 48, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = openpty(Some(&size), None)?;
     let mut child = plateau(program, scratch, &["demo"])
+        // Without lines that are rewritten.
+        .env("TERM", "dumb")
+        .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
+        .stdout(terminal.slave.try_clone()?)
+        .stderr(terminal.slave)
         .spawn()
         .context("the demo")?;
-    let shown = std::io::read_to_string(reader)?;
+    let mut shown = Vec::new();
+    match File::from(terminal.master).read_to_end(&mut shown) {
+        // Nobody has the other end any more.
+        Err(error) if error.raw_os_error() != Some(Errno::EIO as i32) => return Err(error.into()),
+        _ => {}
+    }
+    let shown = String::from_utf8(shown)?.replace('\r', "");
     ensure!(child.wait()?.success(), "the demo failed:\n{shown}");
     let is_place = |line: &&str| line.starts_with("report ") || line.contains(&*scratch.to_string_lossy());
     let lines: Vec<&str> = shown.trim_end().lines().filter(|line| !is_place(line)).collect();
     Ok(format!("$ plateau demo\n{}", lines.join("\n").trim_end()))
 }
 
-/// A terminal of 128 columns.
+/// A terminal as HTML.
 fn terminal(shown: &str) -> String {
     let escaped = shown.replace('&', "&amp;").replace('<', "&lt;");
     let (prompt, rest) = escaped.split_once('\n').unwrap_or((&escaped, ""));
@@ -90,7 +106,9 @@ fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
 
 /// The report without all other pages.
 fn only_page(html: &str) -> anyhow::Result<String> {
-    let title = html.find(&format!(">{PAGE}<")).with_context(|| format!("no page '{PAGE}' in the report"))?;
+    let title = html
+        .find(&format!("<h2 class=\"plot-title\">{PAGE}<"))
+        .with_context(|| format!("no page '{PAGE}' in the report"))?;
     let section = html[..title].rfind("<section").context("a page is a section")?;
     let id = html[section..].split('"').find(|part| part.starts_with("page-")).context("a page has an id")?;
     let style = format!(

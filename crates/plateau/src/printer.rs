@@ -206,11 +206,14 @@ pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
         _ => said(line),
     };
     let line = if manner.err.unicode { line } else { in_ascii(&line) };
-    if !manner.err.rewrites {
+    if !manner.err.is_terminal {
         return write_err(&format!("{line}\n"));
     }
     let size = size();
     let lines: Vec<String> = line.split('\n').flat_map(|line| wrapped(line, room(size))).collect();
+    if !manner.err.rewrites {
+        return write_err(&format!("{}\n", lines.join("\n")));
+    }
     // The lock is held while it is written: two of them must not be mixed.
     let mut screen = screen();
     let text = screen.say(&lines, size.columns);

@@ -17,6 +17,7 @@ const KONSOLE: u32 = 260_400;
 /// What may be written to a stream beyond plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
+    pub is_terminal: bool,
     /// It is a terminal on which lines can be rewritten.
     pub rewrites: bool,
     pub colour: bool,
@@ -35,7 +36,8 @@ pub struct Size {
 
 impl Abilities {
     /// Those of a file or a pipe, whose reader may be anything.
-    pub const OF_A_FILE: Self = Self { rewrites: false, colour: false, unicode: true, taskbar: false };
+    pub const OF_A_FILE: Self =
+        Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
     /// Of a stream of this process.
     pub fn of_stream(stream: &impl IsTerminal) -> Self {
@@ -49,6 +51,7 @@ impl Abilities {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let rewrites = set("TERM").is_some_and(|term| term != "dumb");
         Self {
+            is_terminal,
             rewrites,
             colour: rewrites && set("NO_COLOR").is_none(),
             unicode: is_utf8(&set),
@@ -131,6 +134,7 @@ pub fn in_ascii(text: &str) -> String {
             '\u{2013}' | '\u{2014}' => out.push('-'),
             '\u{b1}' => out.push_str("+/-"),
             '\u{d7}' => out.push('x'),
+            '\u{2264}' => out.push_str("<="),
             '\u{b5}' => out.push('u'),
             // "41 C" is understood.
             '\u{b0}' => {}

@@ -366,7 +366,10 @@ fn judgement_line(round: u32, v: &VariableJudgement, values: &[(u32, f64)]) -> S
         (false, false) if forecast == Forecast::TooFew => String::new(),
         (false, false) => format!("  {forecast}"),
     };
-    let percent = |share: f64, limit: f64| format!("{:.1} % (limit {:.0} %)", share * 100.0, limit * 100.0);
+    let percent = |share: f64, limit: f64| {
+        let sign = if share <= limit { '\u{2264}' } else { '>' };
+        format!("{:.1} % {sign} {:.0} %", share * 100.0, limit * 100.0)
+    };
     let head =
         format!("round {round:>2}  {} {}", v.name, grouped(v.value, if v.value < 10.0 { 3 } else { 1 }));
     match (v.range_share, v.slope_share) {
