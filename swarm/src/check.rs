@@ -22,6 +22,8 @@ pub enum Promise {
     NoTornRun,
     /// A run on a sound disk comes to its end.
     Completes,
+    /// Every setting is as it was before the first run, and no record of it is left behind.
+    SettingsRestored,
     /// The program does not panic.
     NoPanic,
 }

@@ -8,6 +8,7 @@
 mod check;
 mod explore;
 mod life;
+mod notes;
 mod scenario;
 mod script;
 mod shrink;
@@ -16,6 +17,7 @@ mod witness;
 pub use check::{Broken, Promise};
 pub use explore::{Count, Failure, explore};
 pub use life::{Product, WholeProduct};
+pub use notes::explore as explore_notes;
 pub use scenario::{Scenario, Setting};
 pub use script::{Clock, Cut, Life, Script};
 pub use shrink::{play, shrink};

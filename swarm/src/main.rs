@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use swarm::{Count, WholeProduct, explore, shrink};
+use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 
 /// Failures after which it ends; further ones are usually the same.
 const MOST_FAILURES: usize = 3;
@@ -60,11 +60,26 @@ fn main() -> ExitCode {
 }
 
 fn run(extent: Extent) -> ExitCode {
+    plateau::mute();
+    let drive = match drive::open("sim:sas-slc-2011", &drive::OpenOptions::default()) {
+        Ok(drive) => drive,
+        Err(error) => {
+            eprintln!("swarm: {error}");
+            return ExitCode::from(2);
+        }
+    };
     let begun = Instant::now();
     let (mut count, mut failures, mut told) = (Count::default(), 0, Instant::now());
     for seed in (extent.first..).take(usize::try_from(extent.seeds).unwrap_or(usize::MAX)) {
         if extent.until.is_some_and(|until| Instant::now() >= until) || failures == MOST_FAILURES {
             break;
+        }
+        match explore_notes(seed, drive.facts(), true) {
+            Ok(crash_points) => count.crash_points += crash_points,
+            Err(broken) => {
+                failures += 1;
+                println!("FAILED {broken}\nagain: cargo xtask swarm --seed {seed}");
+            }
         }
         match explore(&WholeProduct, seed, extent.until) {
             Ok(done) => count += done,

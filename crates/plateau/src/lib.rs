@@ -44,10 +44,11 @@ mod settings;
 mod signals;
 mod signature;
 mod speeds;
+pub mod state;
 mod summary;
 mod terminal;
 mod text_chart;
-mod tuning;
+pub mod tuning;
 mod undo;
 #[doc(hidden)]
 pub mod untrusted;
@@ -56,7 +57,7 @@ mod verbose;
 mod version;
 mod wanted;
 mod words;
-mod write_cache;
+pub mod write_cache;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -65,6 +66,11 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use failure::{Done, Exit};
+
+/// Nothing is written to standard error from now on: what follows is a simulation, and nobody reads along.
+pub fn mute() {
+    printer::mute();
+}
 
 /// Does what was typed.
 #[must_use]

@@ -5,6 +5,7 @@
 //! outside is escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -43,6 +44,7 @@ pub struct Manner {
 const UNTOLD: Manner =
     Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true, out_columns: None };
 
+static MUTED: AtomicBool = AtomicBool::new(false);
 static MANNER: OnceLock<Manner> = OnceLock::new();
 /// There is one terminal, whoever writes to it.
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
@@ -62,6 +64,11 @@ impl Manner {
 pub fn set_manner(manner: Manner) {
     // The first one holds.
     let _ = MANNER.set(manner);
+}
+
+/// Nothing is said from now on, not even errors.
+pub fn mute() {
+    MUTED.store(true, Ordering::Relaxed);
 }
 
 pub fn manner() -> Manner {
@@ -165,7 +172,7 @@ pub fn print_last(document: &serde_json::Value) {
 
 /// Nobody reading along is no reason to end a run of a day, so errors of standard error are ignored.
 fn write_err(text: &str) {
-    if text.is_empty() {
+    if text.is_empty() || MUTED.load(Ordering::Relaxed) {
         return;
     }
     let mut err = std::io::stderr().lock();

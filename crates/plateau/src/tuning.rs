@@ -5,7 +5,7 @@
 
 mod shared;
 
-use std::path::Path;
+use std::sync::Arc;
 
 use drive::{DriveError, KnownSettings, Tuning};
 use record::{Event, TargetFacts};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Done;
 use crate::printer;
+use crate::state::{Host, State};
 use crate::undo::Note;
 use shared::Shared;
 
@@ -21,11 +22,13 @@ const KIND: &str = "tuning";
 /// A run that tunes; as long as it is there, settings of the host that are right stay so.
 pub struct Tuner {
     shared: Shared,
+    host: Arc<dyn Host>,
 }
 
 /// Settings that were changed.
 pub struct Tuned {
     shared: Shared,
+    host: Arc<dyn Host>,
     /// Of the host, by this run or by others.
     of_host: Vec<Tuning>,
     of_device: Option<(Note, Vec<Tuning>)>,
@@ -33,31 +36,53 @@ pub struct Tuned {
 
 impl Tuner {
     /// Before the host is looked at.
-    pub fn begin(state: &Path) -> Done<Self> {
-        Self::begin_in(state, KnownSettings::of_this_host())
+    ///
+    /// # Errors
+    /// When others can write to the state directory, or the system refuses.
+    pub fn begin(state: &(impl State + ?Sized)) -> Done<Self> {
+        Self::begin_on(state, Arc::new(KnownSettings::of_this_host()))
     }
 
-    fn begin_in(state: &Path, known: KnownSettings) -> Done<Self> {
-        Ok(Self { shared: Shared::join(state, known)? })
+    /// The same on another host.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn begin_on(state: &(impl State + ?Sized), host: Arc<dyn Host>) -> Done<Self> {
+        Ok(Self { shared: Shared::join(state, Arc::clone(&host))?, host })
     }
 
     /// Changes settings, or none of them.
-    pub fn set(self, facts: &TargetFacts, state: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
+    ///
+    /// # Errors
+    /// When one of them cannot be set, or the record of them cannot be written.
+    pub fn set(
+        self,
+        facts: &TargetFacts,
+        state: &(impl State + ?Sized),
+        tunings: Vec<Tuning>,
+    ) -> Done<Tuned> {
+        let Self { shared, host } = self;
         let (of_host, of_device): (Vec<Tuning>, Vec<Tuning>) =
             tunings.into_iter().partition(|tuning| tuning.of_host);
-        let set = self.shared.apply(&of_host).and_then(|all| Ok((all, set_device(facts, state, of_device)?)));
+        let set =
+            shared.apply(&of_host).and_then(|all| Ok((all, set_device(facts, state, &*host, of_device)?)));
         match set {
-            Ok((of_host, of_device)) => Ok(Tuned { shared: self.shared, of_host, of_device }),
+            Ok((of_host, of_device)) => Ok(Tuned { shared, host, of_host, of_device }),
             Err(failure) => {
                 // That it failed is what has to be told.
-                drop(self.shared.leave());
+                drop(shared.leave());
                 Err(failure)
             }
         }
     }
 }
 
-fn set_device(facts: &TargetFacts, state: &Path, tunings: Vec<Tuning>) -> Done<Option<(Note, Vec<Tuning>)>> {
+fn set_device(
+    facts: &TargetFacts,
+    state: &(impl State + ?Sized),
+    host: &dyn Host,
+    tunings: Vec<Tuning>,
+) -> Done<Option<(Note, Vec<Tuning>)>> {
     if tunings.is_empty() {
         return Ok(None);
     }
@@ -68,10 +93,10 @@ fn set_device(facts: &TargetFacts, state: &Path, tunings: Vec<Tuning>) -> Done<O
     });
     let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
-        if let Err(error) = tuning.apply() {
+        if let Err(error) = host.set(tuning, &tuning.to) {
             // The one that failed was set or was not; those before it were.
-            drop(tuning.undo());
-            if tunings[..done].iter().all(|tuning| tuning.undo().is_ok()) {
+            drop(host.set(tuning, &tuning.was));
+            if tunings[..done].iter().all(|tuning| host.set(tuning, &tuning.was).is_ok()) {
                 note.done();
             }
             return Err(error.into());
@@ -98,7 +123,7 @@ impl Tuned {
         let Some((note, tunings)) = self.of_device else { return events };
         let before = events.len();
         for tuning in &tunings {
-            match tuning.undo() {
+            match self.host.set(tuning, &tuning.was) {
                 Ok(()) => events.push(event(tuning, true)),
                 Err(error) => {
                     printer::tell_line(&format!("{error}; the next run on this drive will try again"));
@@ -118,17 +143,21 @@ fn event(tuning: &Tuning, restored: bool) -> Event {
 }
 
 /// After a crash: what was noted and never put back.
-pub fn restore_left_over(facts: &TargetFacts, state: &Path) -> Done {
-    restore_known(facts, state, &KnownSettings::of_this_host())
+pub fn restore_left_over(facts: &TargetFacts, state: &(impl State + ?Sized)) -> Done {
+    restore_on(facts, state, &KnownSettings::of_this_host())
 }
 
-fn restore_known(facts: &TargetFacts, state: &Path, known: &KnownSettings) -> Done {
-    shared::restore_left_over(state, known)?;
+/// The same on another host.
+///
+/// # Errors
+/// When the system refuses.
+pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn Host) -> Done {
+    shared::restore_left_over(state, host)?;
     let Some((note, content)) = Note::left_over(state, KIND, &facts.identity)? else { return Ok(()) };
     // Attached anew, the device has new settings.
     let lives = content["attachment"].as_str() == facts.attachment.as_deref();
-    let living = if lives { noted(&content, known) } else { Vec::new() };
-    let restored = living.iter().filter(|tuning| is_undone(tuning)).count();
+    let living = if lives { noted(&content, host) } else { Vec::new() };
+    let restored = living.iter().filter(|tuning| is_undone(tuning, host)).count();
     if restored > 0 {
         printer::tell_line("restored drive settings that an earlier run had left changed");
     }
@@ -139,8 +168,8 @@ fn restore_known(facts: &TargetFacts, state: &Path, known: &KnownSettings) -> Do
 }
 
 /// One that cannot be put back does not keep others from being measured.
-fn is_undone(tuning: &Tuning) -> bool {
-    let undone = tuning.undo();
+fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
+    let undone = host.set(tuning, &tuning.was);
     if let Err(error) = &undone {
         printer::tell_line(&format!("warning: {error}; the next run will try again"));
     }
@@ -148,7 +177,7 @@ fn is_undone(tuning: &Tuning) -> bool {
 }
 
 /// The settings of a note that are settings; of others a warning is all that comes.
-fn noted(content: &Value, known: &KnownSettings) -> Vec<Tuning> {
+fn noted(content: &Value, host: &dyn Host) -> Vec<Tuning> {
     let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),
         Err(error) => {
@@ -156,13 +185,13 @@ fn noted(content: &Value, known: &KnownSettings) -> Vec<Tuning> {
             None
         }
     };
-    judged(content, known).filter_map(accepted).collect()
+    judged(content, host).filter_map(accepted).collect()
 }
 
 /// What a note says of settings, each with the reason where it is not to be restored.
-pub fn judged(content: &Value, known: &KnownSettings) -> impl Iterator<Item = Result<Tuning, DriveError>> {
+pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
     let all = content["tunings"].as_array().into_iter().flatten().filter_map(read);
-    all.map(|tuning| known.accept(tuning))
+    all.map(|tuning| host.accept(tuning))
 }
 
 fn written(tuning: &Tuning) -> Value {
@@ -190,6 +219,7 @@ fn read(value: &Value) -> Option<Tuning> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     fn facts(attachment: &str) -> TargetFacts {
         let drive =
@@ -220,7 +250,7 @@ mod tests {
     }
 
     fn set(facts: &TargetFacts, dir: &Path, tunings: Vec<Tuning>) -> Done<Tuned> {
-        Tuner::begin_in(dir, known(dir)).expect("joined").set(facts, dir, tunings)
+        Tuner::begin_on(dir, Arc::new(known(dir))).expect("joined").set(facts, dir, tunings)
     }
 
     #[test]
@@ -278,9 +308,9 @@ mod tests {
             let dir = tempfile::tempdir().expect("a folder");
             let tunings = settings(dir.path());
             drop(set(&facts("b:1"), dir.path(), tunings.clone()).expect("done"));
-            restore_known(&facts(attachment), dir.path(), &known(dir.path())).expect("done");
+            restore_on(&facts(attachment), dir.path(), &known(dir.path())).expect("done");
             assert_eq!(now(&tunings), expected, "{attachment}");
-            restore_known(&facts(attachment), dir.path(), &known(dir.path())).expect("nothing is left");
+            restore_on(&facts(attachment), dir.path(), &known(dir.path())).expect("nothing is left");
         }
     }
 
@@ -294,10 +324,10 @@ mod tests {
         let tunings = [attack.clone(), tunings[0].clone()];
         let content = json!({ "attachment": "b:1", "tunings": tunings.each_ref().map(written) });
         drop(Note::write(dir.path(), KIND, "S1", &content).expect("a note"));
-        let host = json!({ "boot": shared::boot(), "tunings": [written(&attack)] });
+        let host = json!({ "boot": known(dir.path()).boot(), "tunings": [written(&attack)] });
         fs::write(dir.path().join(".tuning-host.json"), host.to_string()).expect("a note");
         fs::write(&tunings[1].path, "none").expect("the scheduler");
-        restore_known(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
+        restore_on(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
         assert_eq!(fs::read_to_string(&victim).expect("a file"), "mine");
         assert_eq!(fs::read_to_string(&tunings[1].path).expect("a file"), "bfq");
     }
@@ -310,6 +340,6 @@ mod tests {
         for tuning in &tunings {
             fs::remove_file(&tuning.path).expect("our own");
         }
-        restore_known(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
+        restore_on(&facts("b:1"), dir.path(), &known(dir.path())).expect("warnings only");
     }
 }

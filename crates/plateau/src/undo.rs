@@ -3,16 +3,16 @@
 //! A note is on disk before anything is changed and goes when it was put back, so that the next start on the same
 //! drive puts it back after a crash. As long as the process lives that wrote it, nobody else takes it up.
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use record::Library;
+use record::storage::Stored;
 use serde_json::Value;
-use stdx::files::{OwnedFolder, Unowned, try_lock};
+use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
+use crate::state::{self, State, StateFolder};
 
 /// More than any note has.
 const MOST_BYTES: u64 = 1 << 20;
@@ -22,23 +22,23 @@ const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".ar
 /// A note, held by this process.
 #[derive(Debug)]
 pub struct Note {
-    folder: OwnedFolder,
+    folder: Box<dyn StateFolder>,
     name: String,
     /// Locked until it is closed.
-    _file: File,
+    _file: Box<dyn Stored>,
 }
 
 impl Note {
     /// Writes down what has to be put back on the drive of this identity; returns when it is on disk.
-    pub fn write(state: &Path, kind: &str, identity: &str, content: &Value) -> Done<Self> {
+    pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
-        let folder = OwnedFolder::make(state).map_err(untrusted)?;
-        let file = folder.make_file(&name).map_err(untrusted)?;
+        let folder = state.make().map_err(untrusted)?;
+        let mut file = folder.make_file(&name).map_err(untrusted)?;
         let failed = |error: std::io::Error| {
             let path = folder.path().join(&name);
             Failure::text(Exit::Run, format!("cannot write {}: {error}", path.display()))
         };
-        if !try_lock(&file).map_err(failed)? {
+        if !file.try_lock().map_err(failed)? {
             return Err(Failure::text(
                 Exit::Refused,
                 format!(
@@ -47,19 +47,21 @@ impl Note {
                 ),
             ));
         }
-        file.set_len(0).map_err(failed)?;
-        (&file).write_all(content.to_string().as_bytes()).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
+        state::replace(&mut *file, content.to_string().as_bytes()).map_err(failed)?;
         folder.sync().map_err(untrusted)?;
         Ok(Self { folder, name, _file: file })
     }
 
     /// What a process that is gone has left over; null where nobody can tell what that was. What somebody else can
     /// have written is not a note.
-    pub fn left_over(state: &Path, kind: &str, identity: &str) -> Done<Option<(Self, Value)>> {
-        let Ok(Some(folder)) = OwnedFolder::open(state) else { return Ok(None) };
+    pub fn left_over(
+        state: &(impl State + ?Sized),
+        kind: &str,
+        identity: &str,
+    ) -> Done<Option<(Self, Value)>> {
+        let Ok(Some(folder)) = state.open() else { return Ok(None) };
         let name = name(kind, identity);
-        let file = match folder.file(&name) {
+        let mut file = match folder.file(&name) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(error) => {
@@ -67,10 +69,10 @@ impl Note {
                 return Ok(None);
             }
         };
-        if !try_lock(&file)? {
+        if !file.try_lock()? {
             return Ok(None);
         }
-        let content = content_of(&file);
+        let content = content_of(&mut *file);
         Ok(Some((Self { folder, name, _file: file }, content)))
     }
 
@@ -82,12 +84,8 @@ impl Note {
 }
 
 /// What a file of notes holds; null where that makes no sense, because it is torn, too long or cannot be read.
-pub fn content_of(file: &File) -> Value {
-    let mut bytes = Vec::new();
-    match file.take(MOST_BYTES).read_to_end(&mut bytes) {
-        Ok(_) => parse(&bytes),
-        Err(_) => Value::Null,
-    }
+pub fn content_of(file: &mut dyn Stored) -> Value {
+    file.read(MOST_BYTES).map_or(Value::Null, |bytes| parse(&bytes))
 }
 
 /// The content of a note; null where it makes no sense.

@@ -2,16 +2,44 @@
 
 use std::path::Path;
 
-use drive::Armed;
+use drive::{Armed, DriveError};
 use pts::{Profile, WriteCache};
 use record::{CacheChoice, Event, Journal, TargetKind};
 use serde_json::{Value, json};
 
 use crate::failure::Done;
 use crate::printer;
+use crate::state::State;
 use crate::undo::Note;
 
 const KIND: &str = "write-cache";
+
+/// A drive whose write cache can be switched.
+pub trait Cached {
+    /// What tells it from others.
+    fn identity(&self) -> String;
+    /// Its setting is still there when this process is gone.
+    fn outlives_the_process(&self) -> bool;
+    /// Switches it; returns once the drive reports that.
+    ///
+    /// # Errors
+    /// When the drive does not do that.
+    fn switch(&mut self, on: bool) -> Result<(), DriveError>;
+}
+
+impl Cached for Armed {
+    fn identity(&self) -> String {
+        self.facts().identity.clone()
+    }
+
+    fn outlives_the_process(&self) -> bool {
+        self.facts().kind != TargetKind::Simulated
+    }
+
+    fn switch(&mut self, on: bool) -> Result<(), DriveError> {
+        self.set_write_cache(on).map(drop)
+    }
+}
 
 /// What a drive's write cache was before Plateau changed it.
 pub struct Changed {
@@ -56,16 +84,20 @@ pub fn bring(
     Ok(changed)
 }
 
-fn change(armed: &mut Armed, state: &Path, was_on: bool) -> Done<Changed> {
-    let identity = armed.facts().identity.clone();
+/// Switches it to what it was not.
+///
+/// # Errors
+/// When the record of it cannot be written, or the drive does not do that.
+pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
+    let identity = drive.identity();
     let content = json!({ "identity": identity, "was_on": was_on });
-    let outlives = armed.facts().kind != TargetKind::Simulated;
-    let note = outlives.then(|| Note::write(state, KIND, &identity, &content)).transpose()?;
-    match armed.set_write_cache(!was_on) {
-        Ok(_) => Ok(Changed { was_on, note }),
+    let note = drive.outlives_the_process().then(|| Note::write(state, KIND, &identity, &content));
+    let note = note.transpose()?;
+    match drive.switch(!was_on) {
+        Ok(()) => Ok(Changed { was_on, note }),
         Err(error) => {
             // Nothing is left to undo; the failure of the drive is the one to tell.
-            drop(armed.set_write_cache(was_on));
+            drop(drive.switch(was_on));
             note.into_iter().for_each(Note::done);
             Err(error.into())
         }
@@ -75,32 +107,41 @@ fn change(armed: &mut Armed, state: &Path, was_on: bool) -> Done<Changed> {
 /// Puts it back; a drive that does not do that is told of, and the note of it stays for the next start.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let word = |on| if on { "on" } else { "off" };
-    match armed.set_write_cache(changed.was_on) {
-        Ok(_) => {
-            changed.note.into_iter().for_each(Note::done);
-            let event = Event::WriteCache {
-                was_on: Some(!changed.was_on),
-                is_on: Some(changed.was_on),
-                restored: true,
-            };
+    let was_on = changed.was_on;
+    match put_back(armed, changed) {
+        Ok(()) => {
+            let event = Event::WriteCache { was_on: Some(!was_on), is_on: Some(was_on), restored: true };
             // The run is over; a journal that cannot be written has been told of before.
             drop(journal.append(event));
         }
         Err(error) => printer::tell_line(&format!(
             "the write cache was {} before and could not be restored: {error}; the next run on this drive \
              will try again",
-            word(changed.was_on)
+            word(was_on)
         )),
     }
 }
 
+/// The same without a journal.
+///
+/// # Errors
+/// When the drive does not do that.
+pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveError> {
+    drive.switch(changed.was_on)?;
+    changed.note.into_iter().for_each(Note::done);
+    Ok(())
+}
+
 /// After a crash: what was noted and never undone.
-fn restore_left_over(armed: &mut Armed, state: &Path) -> Done {
-    let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
+///
+/// # Errors
+/// When the drive does not do that, or the system refuses.
+pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized)) -> Done {
+    let Some((note, content)) = Note::left_over(state, KIND, &drive.identity())? else {
         return Ok(());
     };
     if let Some(was_on) = noted(&content) {
-        armed.set_write_cache(was_on)?;
+        drive.switch(was_on)?;
         printer::tell_line("restored the drive's write cache, which an earlier run had left changed");
     }
     note.done();

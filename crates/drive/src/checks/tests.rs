@@ -185,9 +185,9 @@ fn what_is_safe_is_tuned_and_put_back() {
         [("governor of policy0", true), ("scheduler of nvme0n1", false), ("nomerges of nvme0n1", false)];
     assert_eq!(settings, expected);
     let before: Vec<_> = tunings.iter().map(|t| fs::read_to_string(&t.path).expect("a setting")).collect();
-    tunings.iter().for_each(|tuning| tuning.apply().expect("a file takes everything"));
+    tunings.iter().for_each(|tuning| tuning.set(&tuning.to).expect("a file takes everything"));
     assert_eq!(host.look().tunings, []);
-    tunings.iter().for_each(|tuning| tuning.undo().expect("a file takes everything"));
+    tunings.iter().for_each(|tuning| tuning.set(&tuning.was).expect("a file takes everything"));
     let after: Vec<_> = tunings.iter().map(|t| fs::read_to_string(&t.path).expect("a setting")).collect();
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(tuning::active(before.trim()), tuning::active(after.trim()));
@@ -253,7 +253,7 @@ fn the_queue_of_each_path_is_judged() {
         let settings: Vec<&str> = looked.tunings.iter().map(|tuning| tuning.setting.as_str()).collect();
         assert_eq!(settings.len(), 1, "only what is wrong is tuned: {settings:?}");
         assert!(settings[0].ends_with(&format!(" of {kname}")), "{settings:?}");
-        looked.tunings[0].apply().expect("a file takes everything");
+        looked.tunings[0].set(&looked.tunings[0].to).expect("a file takes everything");
         host.assert_verdict(name, Ok);
     }
 }

@@ -24,23 +24,11 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Sets it and makes sure that it is set.
+    /// Sets it to `value` and confirms that the kernel shows that.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] when the kernel does not take it.
-    pub fn apply(&self) -> Result<(), DriveError> {
-        self.set(&self.to)
-    }
-
-    /// Puts back what it was and makes sure of that.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    pub fn undo(&self) -> Result<(), DriveError> {
-        self.set(&self.was)
-    }
-
-    fn set(&self, value: &str) -> Result<(), DriveError> {
+    /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
+    pub fn set(&self, value: &str) -> Result<(), DriveError> {
         let failed = |why: String| {
             DriveError::Unusable(format!(
                 "setting the {} to {value} ({}) failed: {why}; run as root, or without --tune",
@@ -192,12 +180,12 @@ mod tests {
             to: "none".into(),
             of_host: false,
         };
-        tuning.apply().expect("a file takes everything");
+        tuning.set(&tuning.to).expect("a file takes everything");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "none");
-        tuning.undo().expect("a file takes everything");
+        tuning.set(&tuning.was).expect("a file takes everything");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "bfq");
         let gone = Tuning { path: dir.path().join("no/such"), ..tuning };
-        let error = gone.apply().expect_err("no such setting");
+        let error = gone.set(&gone.to).expect_err("no such setting");
         assert!(
             error.to_string().contains("scheduler of sdb") && error.to_string().contains("--tune"),
             "{error}"

@@ -21,12 +21,12 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         refuse_use(&drive)?;
         let state = places::state()?;
         undo::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
-        tuning::restore_left_over(drive.facts(), &state)?;
+        tuning::restore_left_over(drive.facts(), &*state)?;
         // So that nothing that ends a process does so before everything is put back.
         signals::watch()?;
-        let tuner = Tuner::begin(&state)?;
+        let tuner = Tuner::begin(&*state)?;
         let wanted = drive.host_look().tunings;
-        let tuned = tuner.set(drive.facts(), &state, wanted)?;
+        let tuned = tuner.set(drive.facts(), &*state, wanted)?;
         looked = drive.host_look();
         changed = tuned.events().filter_map(told).collect();
         tuned.restore();

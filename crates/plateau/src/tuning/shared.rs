@@ -5,17 +5,17 @@
 //! one with what the settings were. Each run keeps its file locked as long as it lives. The kernel lets a lock go with
 //! its process, so what a crash leaves does not look alive. Everything is done under one more lock.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use drive::{KnownSettings, Tuning};
+use drive::Tuning;
+use record::storage::Stored;
 use serde_json::json;
-use stdx::files::{OwnedFolder, Unowned};
+use stdx::files::Unowned;
 
 use super::{is_undone, noted, written};
 use crate::failure::{Done, Exit, Failure};
+use crate::state::{self, Host, Standing, State, StateFolder};
 use crate::{printer, undo};
 
 const LOCK: &str = ".tuning.lock";
@@ -24,54 +24,53 @@ const RUN: &str = ".tuning-run-";
 
 /// One run among those that tune the host.
 pub struct Shared {
-    folder: OwnedFolder,
-    known: KnownSettings,
+    folder: Box<dyn StateFolder>,
+    host: Arc<dyn Host>,
     own: String,
     /// Locked until this run is gone.
-    _alive: File,
+    _alive: Box<dyn Stored>,
 }
 
 /// Puts back what runs left that are all gone.
-pub fn restore_left_over(state: &Path, known: &KnownSettings) -> Done {
+pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done {
     // A folder that others can write to has been warned of.
-    let Ok(Some(folder)) = OwnedFolder::open(state) else { return Ok(()) };
+    let Ok(Some(folder)) = state.open() else { return Ok(()) };
     if matches!(folder.file(ORIGINALS), Ok(None)) {
         return Ok(());
     }
-    let _locked = lock(&folder)?;
-    restore_if_nobody_lives(&folder, known)
+    let _locked = lock(&*folder)?;
+    restore_if_nobody_lives(&*folder, host)
 }
 
 impl Shared {
     /// Enters among the runs that tune. What is found right from now on stays so until this run leaves.
-    pub fn join(state: &Path, known: KnownSettings) -> Done<Self> {
+    pub fn join(state: &(impl State + ?Sized), host: Arc<dyn Host>) -> Done<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let folder = OwnedFolder::make(state).map_err(failed)?;
-        let _locked = lock(&folder)?;
-        restore_if_nobody_lives(&folder, &known)?;
+        let folder = state.make().map_err(failed)?;
+        let _locked = lock(&*folder)?;
+        restore_if_nobody_lives(&*folder, &*host)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let own = format!("{RUN}{}-{number}", std::process::id());
-        let alive = folder.make_file(&own).map_err(failed)?;
-        alive.lock().map_err(|error| failed_at(&folder, &own, error))?;
-        Ok(Self { folder, known, own, _alive: alive })
+        let alive = folder.lock(&own).map_err(failed)?;
+        Ok(Self { folder, host, own, _alive: alive })
     }
 
     /// Changes settings, or none of them. Gives all that are changed now, those of other runs among them.
     pub fn apply(&self, tunings: &[Tuning]) -> Done<Vec<Tuning>> {
-        let _locked = lock(&self.folder)?;
-        let before = originals(&self.folder, &self.known);
+        let _locked = lock(&*self.folder)?;
+        let before = originals(&*self.folder, &*self.host);
         let mut all = before.clone();
         let is_new = |tuning: &&Tuning| before.iter().all(|known| known.path != tuning.path);
         let new: Vec<&Tuning> = tunings.iter().filter(is_new).collect();
         all.extend(new.iter().copied().cloned());
-        write(&self.folder, &all)?;
+        write(&*self.folder, &*self.host, &all)?;
         for (done, tuning) in tunings.iter().enumerate() {
-            if let Err(error) = tuning.apply() {
+            if let Err(error) = self.host.set(tuning, &tuning.to) {
                 // The one that failed was set or was not; those before it were.
-                drop(tuning.undo());
+                drop(self.host.set(tuning, &tuning.was));
                 let mut undone = tunings[..done].iter().filter(is_new);
-                if undone.all(|tuning| tuning.undo().is_ok()) {
-                    write(&self.folder, &before)?;
+                if undone.all(|tuning| self.host.set(tuning, &tuning.was).is_ok()) {
+                    write(&*self.folder, &*self.host, &before)?;
                 }
                 return Err(error.into());
             }
@@ -82,13 +81,13 @@ impl Shared {
     /// Leaves; the last one puts everything back and gives what it was. What cannot be put back is left to the next
     /// run.
     pub fn leave(self) -> Done<Vec<Tuning>> {
-        let _locked = lock(&self.folder)?;
+        let _locked = lock(&*self.folder)?;
         self.folder.remove(&self.own).map_err(failed)?;
-        let all = originals(&self.folder, &self.known);
+        let all = originals(&*self.folder, &*self.host);
         if all.is_empty() {
             return Ok(all);
         }
-        let others = living(&self.folder);
+        let others = living(&*self.folder);
         if others > 0 {
             printer::tell_line(&format!(
                 "host settings are left unchanged: {others} other {} them",
@@ -98,25 +97,25 @@ impl Shared {
         }
         let mut restored = Vec::new();
         for tuning in &all {
-            match tuning.undo() {
+            match self.host.set(tuning, &tuning.was) {
                 Ok(()) => restored.push(tuning.clone()),
                 Err(error) => printer::tell_line(&format!("{error}; the next run will try again")),
             }
         }
         let rest: Vec<Tuning> = all.into_iter().filter(|tuning| !restored.contains(tuning)).collect();
-        write(&self.folder, &rest)?;
+        write(&*self.folder, &*self.host, &rest)?;
         Ok(restored)
     }
 }
 
 /// Under the lock: after a crash of the last one that lived. What cannot be put back is tried again at the next start.
-fn restore_if_nobody_lives(folder: &OwnedFolder, known: &KnownSettings) -> Done {
+fn restore_if_nobody_lives(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
         return Ok(());
     }
-    let all = originals(folder, known);
-    let rest: Vec<Tuning> = all.iter().filter(|tuning| !is_undone(tuning)).cloned().collect();
-    write(folder, &rest)?;
+    let all = originals(folder, host);
+    let rest: Vec<Tuning> = all.iter().filter(|tuning| !is_undone(tuning, host)).cloned().collect();
+    write(folder, host, &rest)?;
     if rest.len() < all.len() {
         printer::tell_line("restored host settings that earlier runs had left changed");
     }
@@ -124,64 +123,47 @@ fn restore_if_nobody_lives(folder: &OwnedFolder, known: &KnownSettings) -> Done 
 }
 
 /// How many runs live; files of those that do not are removed.
-fn living(folder: &OwnedFolder) -> usize {
+fn living(folder: &dyn StateFolder) -> usize {
     let names = folder.names().unwrap_or_default();
-    let runs = names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(RUN));
-    let mut unknown = 0;
-    let mut found = Vec::new();
-    for name in runs {
-        match folder.file(name) {
-            Ok(Some(file)) => found.push((name, file)),
-            Ok(None) => {}
-            // When it is not known, it is left as it is.
-            Err(_) => unknown += 1,
+    let runs: Vec<&str> =
+        names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(RUN)).collect();
+    let lives = |(name, standing): (&&str, Standing)| match standing {
+        Standing::Free(_locked) => {
+            drop(folder.remove(name));
+            false
         }
-    }
-    let files: Vec<&File> = found.iter().map(|(_, file)| file).collect();
-    let locked = stdx::files::try_lock_each(&files);
-    let gone = found.iter().zip(locked).filter(|(_, locked)| matches!(locked, Ok(true)));
-    let gone = gone.map(|((name, _), _)| drop(folder.remove(name))).count();
-    unknown + found.len() - gone
+        Standing::Missing => false,
+        // When it is not known, it is left as it is.
+        Standing::Held | Standing::Unknown => true,
+    };
+    runs.iter().zip(folder.standings(&runs)).map(lives).filter(|lives| *lives).count()
 }
 
 /// What the settings were; nothing of an earlier start of the host, and nothing that Plateau does not change.
-fn originals(folder: &OwnedFolder, known: &KnownSettings) -> Vec<Tuning> {
-    let Ok(Some(file)) = folder.file(ORIGINALS) else { return Vec::new() };
-    let content = undo::content_of(&file);
-    if content["boot"] != json!(boot()) {
+fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
+    let Ok(Some(mut file)) = folder.file(ORIGINALS) else { return Vec::new() };
+    let content = undo::content_of(&mut *file);
+    if content["boot"] != json!(host.boot()) {
         return Vec::new();
     }
-    noted(&content, known)
+    noted(&content, host)
 }
 
 /// Returns when it is on disk.
-fn write(folder: &OwnedFolder, all: &[Tuning]) -> Done {
+fn write(folder: &dyn StateFolder, host: &dyn Host, all: &[Tuning]) -> Done {
     if all.is_empty() {
         return folder.remove(ORIGINALS).map_err(failed);
     }
-    let content = json!({ "boot": boot(), "tunings": all.iter().map(written).collect::<Vec<_>>() });
+    let content = json!({ "boot": host.boot(), "tunings": all.iter().map(written).collect::<Vec<_>>() });
     let beside = format!("{ORIGINALS}.new");
     let mut file = folder.make_file(&beside).map_err(failed)?;
-    file.set_len(0)
-        .and_then(|()| file.write_all(content.to_string().as_bytes()))
-        .and_then(|()| file.sync_all())
-        .map_err(|error| failed_at(folder, &beside, error))?;
+    state::replace(&mut *file, content.to_string().as_bytes())
+        .map_err(|source| failed(Unowned::System { path: folder.path().join(&beside), source }))?;
     folder.rename(&beside, ORIGINALS).and_then(|()| folder.sync()).map_err(failed)
 }
 
-fn lock(folder: &OwnedFolder) -> Done<File> {
-    let file = folder.make_file(LOCK).map_err(failed)?;
-    file.lock().map_err(|error| failed_at(folder, LOCK, error))?;
-    Ok(file)
-}
-
-/// Of the host as it runs now; settings do not outlive it.
-pub(super) fn boot() -> Option<String> {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
-}
-
-fn failed_at(folder: &OwnedFolder, name: &str, source: std::io::Error) -> Failure {
-    failed(Unowned::System { path: folder.path().join(name), source })
+fn lock(folder: &dyn StateFolder) -> Done<Box<dyn Stored>> {
+    folder.lock(LOCK).map_err(failed)
 }
 
 fn failed(error: Unowned) -> Failure {
@@ -193,7 +175,9 @@ fn failed(error: Unowned) -> Failure {
 mod tests {
     use super::*;
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
+
+    use drive::KnownSettings;
 
     fn place(dir: &Path) -> PathBuf {
         let dir = dir.canonicalize().expect("a path");
@@ -205,7 +189,7 @@ mod tests {
     }
 
     fn join(dir: &Path) -> Done<Shared> {
-        Shared::join(dir, known(dir))
+        Shared::join(dir, Arc::new(known(dir)))
     }
 
     fn restore_at(dir: &Path) -> Done {

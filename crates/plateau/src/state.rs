@@ -1,0 +1,197 @@
+//! Where restore records are kept: a directory that nobody else can write to, or that of a simulation; and the host whose
+//! settings they restore.
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use drive::{DriveError, KnownSettings, Tuning};
+use record::storage::Stored;
+use stdx::files::{OwnedFolder, Unowned, try_lock_each};
+
+/// A place for restore records, which need not exist yet.
+pub trait State {
+    /// Opens the directory; none if it does not exist.
+    ///
+    /// # Errors
+    /// When somebody else can have written to it, or the system refuses.
+    fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned>;
+
+    /// The same; it is created if it does not exist.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    fn make(&self) -> Result<Box<dyn StateFolder>, Unowned>;
+}
+
+/// The open directory.
+pub trait StateFolder: Debug + Send {
+    /// Where it is.
+    fn path(&self) -> &Path;
+
+    /// The names in it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn names(&self) -> Result<Vec<OsString>, Unowned>;
+
+    /// Opens a file; none if it does not exist.
+    ///
+    /// # Errors
+    /// When it is not a regular file of the acting user that nobody else can write to.
+    fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
+
+    /// The same; it is created if it does not exist.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    fn make_file(&self, name: &str) -> Result<Box<dyn Stored>, Unowned>;
+
+    /// The same, and waits until no other process has it locked.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    fn lock(&self, name: &str) -> Result<Box<dyn Stored>, Unowned>;
+
+    /// Whether processes hold these files locked.
+    fn standings(&self, names: &[&str]) -> Vec<Standing>;
+
+    /// Renames a file, in place of the one that has the name.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn rename(&self, from: &str, to: &str) -> Result<(), Unowned>;
+
+    /// Removes a file; succeeds if it does not exist.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn remove(&self, name: &str) -> Result<(), Unowned>;
+
+    /// Returns once names that were created or removed are on disk.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn sync(&self) -> Result<(), Unowned>;
+}
+
+/// Whether a process holds a file locked.
+#[derive(Debug)]
+pub enum Standing {
+    /// No other process did; now this one does, until the file is closed.
+    Free(Box<dyn Stored>),
+    /// Another process does.
+    Held,
+    /// The file does not exist.
+    Missing,
+    /// It could not be determined.
+    Unknown,
+}
+
+/// A host with settings.
+pub trait Host: Send + Sync {
+    /// A recorded setting, if it is one that Plateau changes.
+    ///
+    /// # Errors
+    /// With the reason if it is not, or no longer exists.
+    fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError>;
+
+    /// Sets it and confirms that it is set.
+    ///
+    /// # Errors
+    /// When the kernel does not accept the value.
+    fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError>;
+
+    /// Identifies the time since the host was booted; settings do not outlive it.
+    fn boot(&self) -> Option<String>;
+}
+
+impl State for Path {
+    fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned> {
+        Ok(OwnedFolder::open(self)?.map(|folder| Box::new(folder) as Box<dyn StateFolder>))
+    }
+
+    fn make(&self) -> Result<Box<dyn StateFolder>, Unowned> {
+        Ok(Box::new(OwnedFolder::make(self)?))
+    }
+}
+
+impl StateFolder for OwnedFolder {
+    fn path(&self) -> &Path {
+        Self::path(self)
+    }
+
+    fn names(&self) -> Result<Vec<OsString>, Unowned> {
+        Self::names(self)
+    }
+
+    fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned> {
+        Ok(Self::file(self, name)?.map(|file| Box::new(file) as Box<dyn Stored>))
+    }
+
+    fn make_file(&self, name: &str) -> Result<Box<dyn Stored>, Unowned> {
+        Ok(Box::new(Self::make_file(self, name)?))
+    }
+
+    fn lock(&self, name: &str) -> Result<Box<dyn Stored>, Unowned> {
+        let file = Self::make_file(self, name)?;
+        file.lock().map_err(|source| Unowned::System { path: self.path().join(name), source })?;
+        Ok(Box::new(file))
+    }
+
+    fn standings(&self, names: &[&str]) -> Vec<Standing> {
+        let files: Vec<Result<Option<File>, Unowned>> =
+            names.iter().map(|name| Self::file(self, name)).collect();
+        // All at once: a held lock takes a while to be sure of.
+        let known: Vec<&File> = files.iter().flatten().flatten().collect();
+        let mut locked = try_lock_each(&known).into_iter();
+        let mut standing = |file| match file {
+            Ok(Some(file)) => match locked.next() {
+                Some(Ok(true)) => Standing::Free(Box::new(file)),
+                Some(Ok(false)) => Standing::Held,
+                Some(Err(_)) | None => Standing::Unknown,
+            },
+            Ok(None) => Standing::Missing,
+            Err(_) => Standing::Unknown,
+        };
+        files.into_iter().map(&mut standing).collect()
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), Unowned> {
+        Self::rename(self, from, to)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Unowned> {
+        Self::remove(self, name)
+    }
+
+    fn sync(&self) -> Result<(), Unowned> {
+        Self::sync(self)
+    }
+}
+
+impl Host for KnownSettings {
+    fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
+        Self::accept(self, noted)
+    }
+
+    fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError> {
+        tuning.set(value)
+    }
+
+    fn boot(&self) -> Option<String> {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
+    }
+}
+
+/// Replaces the content of a file that was just opened; returns once that is on disk.
+///
+/// # Errors
+/// When the system refuses.
+pub fn replace(file: &mut dyn Stored, content: &[u8]) -> io::Result<()> {
+    file.set_len(0)?;
+    file.append(content)?;
+    file.sync_all()
+}

@@ -1,0 +1,495 @@
+//! Restore records: runs that tune the host are killed at every call, and lose power with every disk that may survive.
+//!
+//! Several runs begin, change settings and end in an order that is drawn from the seed. In one life after another one of them is
+//! killed at each of its calls, while the others continue. After that the power fails at every event, too. Whatever
+//! happens, the next start must leave every setting as it was before the first run, and no record behind.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use drive::{DriveError, Tuning};
+use plateau::state::{Host, Standing, State, StateFolder};
+use plateau::tuning::{self, Tuned, Tuner};
+use plateau::write_cache::{self, Cached, Changed};
+use record::TargetFacts;
+use record::storage::simulated::{Crash, Disk, Logged, Simulated};
+use record::storage::{Found, Storage as _, Stored, create_folders};
+use stdx::files::Unowned;
+use stdx::rng::Rng;
+
+use crate::{Broken, Promise};
+
+const STATE: &str = "/state";
+/// Where the write cache of a drive is among the settings.
+const CACHE: &str = "/cache ";
+/// Disks that are drawn at each event.
+const DRAWN: u64 = 12;
+const MOST_RUNS: u64 = 3;
+/// Settings of the host, and of the device that each run has for itself.
+const HOST_SETTINGS: u64 = 3;
+const DEVICE_SETTINGS: u64 = 2;
+
+/// Settings of the host and its devices, with a disk for records of them.
+struct World {
+    storage: Simulated,
+    settings: Mutex<BTreeMap<PathBuf, String>>,
+    /// What was set, in order; the log of the disk has a mark for each.
+    changes: Mutex<Vec<(PathBuf, String)>>,
+    boot: u64,
+    /// Files are synced when the product asks for it; tests see that it is found out otherwise.
+    syncs: bool,
+}
+
+impl World {
+    fn on(disk: Disk, settings: BTreeMap<PathBuf, String>, boot: u64, syncs: bool) -> Arc<Self> {
+        let storage = Simulated::on(disk, jiff::Timestamp::UNIX_EPOCH, Vec::new());
+        Arc::new(Self { storage, settings: Mutex::new(settings), changes: Mutex::default(), boot, syncs })
+    }
+
+    fn settings(&self) -> BTreeMap<PathBuf, String> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, path: &Path, value: &str) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        self.storage.mark(changes.len());
+        changes.push((path.into(), value.into()));
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).insert(path.into(), value.into());
+    }
+}
+
+/// A process in the world. After its death its code still runs, but changes nothing.
+#[derive(Clone)]
+struct Process {
+    world: Arc<World>,
+    calls: Arc<AtomicU64>,
+    dies_at: u64,
+}
+
+impl Process {
+    fn in_world(world: &Arc<World>, dies_at: u64) -> Self {
+        Self { world: Arc::clone(world), calls: Arc::default(), dies_at }
+    }
+
+    fn call(&self) -> io::Result<&World> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) < self.dies_at {
+            Ok(&self.world)
+        } else {
+            Err(io::Error::other("killed"))
+        }
+    }
+}
+
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a process that dies at call {}", self.dies_at)
+    }
+}
+
+fn unowned(path: &Path, source: io::Error) -> Unowned {
+    Unowned::System { path: path.into(), source }
+}
+
+#[derive(Debug)]
+struct Folder {
+    process: Process,
+    path: PathBuf,
+}
+
+impl State for Process {
+    fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned> {
+        let path = PathBuf::from(STATE);
+        let world = self.call().map_err(|error| unowned(&path, error))?;
+        if world.storage.look(&path).is_err() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Folder { process: self.clone(), path })))
+    }
+
+    fn make(&self) -> Result<Box<dyn StateFolder>, Unowned> {
+        let path = PathBuf::from(STATE);
+        let world = self.call().map_err(|error| unowned(&path, error))?;
+        create_folders(&world.storage, &path).map_err(|error| unowned(&path, error))?;
+        Ok(Box::new(Folder { process: self.clone(), path }))
+    }
+}
+
+impl Folder {
+    fn at(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn opened(&self, name: &str, make: bool) -> io::Result<Box<dyn Stored>> {
+        let (world, path) = (self.process.call()?, self.at(name));
+        let inner = match world.storage.open_to_append(&path) {
+            Err(error) if make && error.kind() == io::ErrorKind::NotFound => world.storage.create(&path)?,
+            opened => opened?,
+        };
+        Ok(Box::new(Mortal { inner, process: self.process.clone() }))
+    }
+}
+
+impl StateFolder for Folder {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn names(&self) -> Result<Vec<OsString>, Unowned> {
+        let names = self.process.call().and_then(|world| world.storage.list(&self.path));
+        names.map_err(|error| unowned(&self.path, error))
+    }
+
+    fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned> {
+        match self.opened(name, false) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unowned(&self.at(name), error)),
+        }
+    }
+
+    fn make_file(&self, name: &str) -> Result<Box<dyn Stored>, Unowned> {
+        self.opened(name, true).map_err(|error| unowned(&self.at(name), error))
+    }
+
+    fn lock(&self, name: &str) -> Result<Box<dyn Stored>, Unowned> {
+        let file = self.make_file(name)?;
+        match file.try_lock() {
+            Ok(true) => Ok(file),
+            // Nothing happens at the same time here, so nobody would ever release it.
+            Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked for ever"))),
+            Err(error) => Err(unowned(&self.at(name), error)),
+        }
+    }
+
+    fn standings(&self, names: &[&str]) -> Vec<Standing> {
+        let standing = |name: &&str| match self.file(name) {
+            Ok(Some(file)) => match file.try_lock() {
+                Ok(true) => Standing::Free(file),
+                Ok(false) => Standing::Held,
+                Err(_) => Standing::Unknown,
+            },
+            Ok(None) => Standing::Missing,
+            Err(_) => Standing::Unknown,
+        };
+        names.iter().map(standing).collect()
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), Unowned> {
+        let renamed =
+            self.process.call().and_then(|world| world.storage.rename(&self.at(from), &self.at(to)));
+        renamed.map_err(|error| unowned(&self.at(to), error))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Unowned> {
+        match self.process.call().and_then(|world| world.storage.remove_file(&self.at(name))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unowned(&self.at(name), error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> Result<(), Unowned> {
+        let synced = self
+            .process
+            .call()
+            .and_then(|world| world.storage.open_folder(&self.path))
+            .and_then(|mut folder| folder.sync_all());
+        synced.map_err(|error| unowned(&self.path, error))
+    }
+}
+
+/// A file of a process that may be dead.
+#[derive(Debug)]
+struct Mortal {
+    inner: Box<dyn Stored>,
+    process: Process,
+}
+
+impl Stored for Mortal {
+    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        self.process.call()?;
+        self.inner.read(limit_bytes)
+    }
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.process.call()?;
+        self.inner.append(bytes)
+    }
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.process.call()?;
+        self.inner.rewrite(at, bytes)
+    }
+    fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+        self.process.call()?;
+        self.inner.set_len(bytes)
+    }
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.process.call()?;
+        self.inner.sync_data()
+    }
+    fn sync_all(&mut self) -> io::Result<()> {
+        if self.process.call()?.syncs { self.inner.sync_all() } else { Ok(()) }
+    }
+    fn try_lock(&self) -> io::Result<bool> {
+        self.process.call()?;
+        self.inner.try_lock()
+    }
+    fn is_locked(&self) -> io::Result<bool> {
+        self.inner.is_locked()
+    }
+    fn found(&self) -> io::Result<Found> {
+        self.inner.found()
+    }
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        self.inner.names()
+    }
+    fn look(&self, name: &OsStr) -> io::Result<Found> {
+        self.inner.look(name)
+    }
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        self.process.call()?;
+        self.inner.create_file(name)
+    }
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
+        self.process.call()?;
+        self.inner.remove_file(name)
+    }
+}
+
+impl Host for Process {
+    fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
+        Ok(noted)
+    }
+
+    fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError> {
+        let world = self.call().map_err(|error| DriveError::Unusable(error.to_string()))?;
+        world.set(&tuning.path, value);
+        Ok(())
+    }
+
+    fn boot(&self) -> Option<String> {
+        Some(self.world.boot.to_string())
+    }
+}
+
+/// The write cache of a drive, which survives a loss of power.
+struct Cache<'a> {
+    process: &'a Process,
+    run: usize,
+}
+
+fn cache_path(run: usize) -> PathBuf {
+    PathBuf::from(format!("{CACHE}{run}"))
+}
+
+impl Cached for Cache<'_> {
+    fn identity(&self) -> String {
+        format!("S{}", self.run)
+    }
+
+    fn outlives_the_process(&self) -> bool {
+        true
+    }
+
+    fn switch(&mut self, on: bool) -> Result<(), DriveError> {
+        let world = self.process.call().map_err(|error| DriveError::Unusable(error.to_string()))?;
+        world.set(&cache_path(self.run), if on { "on" } else { "off" });
+        Ok(())
+    }
+}
+
+/// What a run changes, and when it begins and ends.
+struct Run {
+    facts: TargetFacts,
+    host: Vec<usize>,
+    device: usize,
+}
+
+/// What is drawn from a seed.
+pub struct Scenario {
+    runs: Vec<Run>,
+    /// Runs by number; each stands here twice, for its begin and its end.
+    order: Vec<usize>,
+}
+
+fn setting(kind: &str, number: usize, of_host: bool) -> Tuning {
+    let name = format!("{kind} {number}");
+    let path = Path::new("/sys").join(&name);
+    Tuning { setting: name, path, was: "usual".into(), to: "tuned".into(), of_host }
+}
+
+impl Scenario {
+    /// The scenario of this seed, on drives like this one.
+    #[must_use]
+    pub fn of(seed: u64, drive: &TargetFacts) -> Self {
+        let mut rng = Rng::from_seed_and_stream(seed, 77);
+        let count = 1 + rng.below(MOST_RUNS);
+        let run = |number: u64, rng: &mut Rng| Run {
+            facts: TargetFacts {
+                identity: format!("S{number}"),
+                attachment: Some(format!("1:{number}")),
+                ..drive.clone()
+            },
+            host: (0..HOST_SETTINGS as usize).filter(|_| rng.percent(60)).collect(),
+            device: rng.below(DEVICE_SETTINGS + 1) as usize,
+        };
+        let runs: Vec<Run> = (0..count).map(|number| run(number, &mut rng)).collect();
+        let mut order: Vec<usize> = (0..runs.len()).flat_map(|run| [run, run]).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, rng.below(last as u64 + 1) as usize);
+        }
+        Self { runs, order }
+    }
+
+    fn tunings(&self, run: usize) -> Vec<Tuning> {
+        let Run { host, device, .. } = &self.runs[run];
+        let of_device = (0..*device).map(|number| setting(&format!("device {run}"), number, false));
+        host.iter().map(|number| setting("host", *number, true)).chain(of_device).collect()
+    }
+
+    fn usual(&self) -> BTreeMap<PathBuf, String> {
+        let all = (0..self.runs.len()).flat_map(|run| self.tunings(run));
+        let caches = (0..self.runs.len()).map(|run| (cache_path(run), "on".to_owned()));
+        all.map(|tuning| (tuning.path, tuning.was)).chain(caches).collect()
+    }
+
+    /// What is left of the settings after a loss of power: those of drives.
+    fn rebooted(&self, settings: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, String> {
+        let mut all = self.usual();
+        let is_kept = |path: &Path| path.to_string_lossy().starts_with(CACHE);
+        let kept = settings.iter().filter(|(path, _)| is_kept(path));
+        all.extend(kept.map(|(path, value)| (path.clone(), value.clone())));
+        all
+    }
+
+    /// The runs in their order; the one that dies does so at this call.
+    fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
+        let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
+        let processes: Vec<Process> =
+            (0..self.runs.len()).map(|run| Process::in_world(world, dies_at(run))).collect();
+        let mut lives: BTreeMap<usize, (Option<Tuned>, Option<Changed>)> = BTreeMap::new();
+        for run in &self.order {
+            let process = &processes[*run];
+            let mut cache = Cache { process, run: *run };
+            match lives.remove(run) {
+                None => {
+                    // A start restores what it finds left, then looks at the host, and changes what is not set.
+                    let facts = &self.runs[*run].facts;
+                    let begun = tuning::restore_on(facts, process, process)
+                        .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))
+                        .and_then(|tuner| {
+                            let now = world.settings();
+                            let missing = |tuning: &Tuning| now.get(&tuning.path) != Some(&tuning.to);
+                            let wanted = self.tunings(*run).into_iter().filter(missing).collect();
+                            tuner.set(facts, process, wanted)
+                        });
+                    let changed = write_cache::restore_left_over(&mut cache, process)
+                        .and_then(|()| write_cache::change(&mut cache, process, true));
+                    lives.insert(*run, (begun.ok(), changed.ok()));
+                }
+                Some((tuned, changed)) => {
+                    drop(changed.map(|changed| write_cache::put_back(&mut cache, changed)));
+                    drop(tuned.map(Tuned::restore));
+                }
+            }
+        }
+        processes.iter().map(|process| process.calls.load(Ordering::Relaxed)).collect()
+    }
+
+    /// The next start on each drive, after everything that lived is gone.
+    fn recover(&self, world: &Arc<World>, booted: bool, what: &str) -> Result<(), Broken> {
+        let broken =
+            |text: String| Broken { promise: Promise::SettingsRestored, text: format!("{what}: {text}") };
+        for (number, run) in self.runs.iter().enumerate() {
+            let process = Process::in_world(world, u64::MAX);
+            let mut cache = Cache { process: &process, run: number };
+            let restored = write_cache::restore_left_over(&mut cache, &process);
+            restored.map_err(|failure| broken(failure.message()))?;
+            let attachment = if booted { Some("2:0".into()) } else { run.facts.attachment.clone() };
+            let facts = TargetFacts { attachment, ..run.facts.clone() };
+            let restored = tuning::restore_on(&facts, &process, &process);
+            restored.map_err(|failure| broken(failure.message()))?;
+            // It must be able to tune, too.
+            let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
+            let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
+            drop(tuned.map_err(|failure| broken(failure.message()))?.restore());
+        }
+        let (is, usual) = (world.settings(), self.usual());
+        if is != usual {
+            return Err(broken(format!("settings are {is:?} instead of {usual:?}")));
+        }
+        let names = world.storage.list(Path::new(STATE)).unwrap_or_default();
+        match names.iter().find(|name| *name != ".tuning.lock" && *name != ".tuning-host.json.new") {
+            Some(name) => Err(broken(format!("{} is left behind", name.display()))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tries every crash of the scenario of `seed`, on a disk that syncs files or only pretends to; gives the number of
+/// crash points.
+///
+/// # Errors
+/// The first setting that was not restored, or record that was left behind.
+pub fn explore(seed: u64, drive: &TargetFacts, syncs: bool) -> Result<u64, Broken> {
+    let scenario = Scenario::of(seed, drive);
+    let fresh = || World::on(Disk::default(), scenario.usual(), 1, syncs);
+    let whole = fresh();
+    let calls = scenario.live(&whole, None);
+    scenario.recover(&whole, false, &format!("seed {seed}, undisturbed"))?;
+    let mut crash_points = 0;
+    for (run, calls) in calls.iter().enumerate() {
+        for call in 0..*calls {
+            let world = fresh();
+            scenario.live(&world, Some((run, call)));
+            scenario.recover(&world, false, &format!("seed {seed}, run {run} killed at call {call}"))?;
+            crash_points += 1;
+        }
+    }
+    crash_points += crash_all(seed, &scenario, syncs)?;
+    Ok(crash_points)
+}
+
+/// Kills all processes at once, or cuts the power, at every event.
+fn crash_all(seed: u64, scenario: &Scenario, syncs: bool) -> Result<u64, Broken> {
+    let world = World::on(Disk::default(), scenario.usual(), 1, syncs);
+    scenario.live(&world, None);
+    let changes = world.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut rng = Rng::from_seed_and_stream(seed, 78);
+    let (mut disk, mut settings) = (Disk::default(), scenario.usual());
+    let (mut crash_points, log) = (0, world.storage.log());
+    for after in 0..=log.len() {
+        let mut crashes = vec![Crash::Killed];
+        if !disk.is_synced() {
+            crashes.extend([Crash::NothingSurvives, Crash::EverythingSurvives]);
+            crashes.extend((0..DRAWN).map(|_| Crash::Drawn(rng.next_u64())));
+        }
+        let mut survivors = HashSet::new();
+        for crash in crashes {
+            let survivor = disk.after(crash);
+            let mut hasher = DefaultHasher::new();
+            (survivor.clone(), crash == Crash::Killed).hash(&mut hasher);
+            if !survivors.insert(hasher.finish()) {
+                continue;
+            }
+            let booted = crash != Crash::Killed;
+            let (found, boot) =
+                if booted { (scenario.rebooted(&settings), 2) } else { (settings.clone(), 1) };
+            let what = format!("seed {seed}, {crash:?} after event {after}");
+            scenario.recover(&World::on(survivor, found, boot, syncs), booted, &what)?;
+            crash_points += 1;
+        }
+        match log.get(after) {
+            Some(Logged::Op(op)) => disk.apply(op),
+            Some(Logged::Mark(mark)) => {
+                let (path, value) = &changes[*mark];
+                settings.insert(path.clone(), value.clone());
+            }
+            None => {}
+        }
+    }
+    Ok(crash_points)
+}
