@@ -37,12 +37,12 @@ pub struct Assumed {
     pub saturation: Saturation,
 }
 
-/// Bytes per second of one kind of I/O.
+/// Throughput of one kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Writes alone.
+    /// Bytes per second with writes only.
     pub write: f64,
-    /// Reads alone.
+    /// Bytes per second with reads only.
     pub read: f64,
     /// Mutual interference of reads and writes: the extra time per byte of a 50/50 mix beyond the harmonic law, as a
     /// fraction of the time per written byte; negative if they help each other.
@@ -104,9 +104,9 @@ impl Rates {
 /// Speeds that users know from data sheets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
-    /// Bytes per second.
+    /// Sequential writes in bytes per second.
     pub sequential_write: f64,
-    /// Bytes per second.
+    /// Sequential reads in bytes per second.
     pub sequential_read: f64,
     /// 4 KiB random write IOPS of the saturated drive.
     pub random_write_iops: f64,

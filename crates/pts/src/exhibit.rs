@@ -209,7 +209,7 @@ pub struct ResponseTimes {
     pub to_ms: f64,
 }
 
-/// A bin of a histogram.
+/// One bin of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
     /// Lower edge.

@@ -61,31 +61,31 @@ pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// As for every verb: the test must stop.
+    /// If the test must stop, as with every verb.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Writes preconditioning; the result is not a measurement.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
     /// Measures one cell.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
     /// Leaves the drive idle for `length_ns`, without sending any command.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
 
     /// Records a note of the test.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 }
 

@@ -33,7 +33,7 @@ pub struct Outcome {
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
-    /// Select performance data.
+    /// Figures in the section "Select Performance Data".
     pub key_figures: Vec<KeyFigure>,
     /// Special notes: skipped steps, device errors, interruptions.
     pub notes: Vec<String>,

@@ -10,9 +10,9 @@ pub use crate::profiles::PROFILES;
 pub struct Profile {
     /// Name on the command line: `pts-e-1.0`.
     pub name: &'static str,
-    /// As printed: `PTS-E 1.0`.
+    /// Name as printed: `PTS-E 1.0`.
     pub revision: &'static str,
-    /// As printed: `Client` or `Enterprise`.
+    /// Class of drive as printed: `Client` or `Enterprise`.
     pub class: &'static str,
     /// Determines the report pages of each test.
     pub edition: Edition,
@@ -26,7 +26,7 @@ pub struct Profile {
     pub throughput_preconditions_its_block: bool,
     /// Threads and queue depth that the Throughput test recommends (2.0).
     pub throughput_demand: Option<Demand>,
-    /// When the WSAT test ends.
+    /// End conditions of the WSAT test.
     pub saturation_end: SaturationEnd,
     /// Whether the drive's volatile write cache is enabled (WCE) or disabled (WCD).
     pub write_cache: WriteCache,
@@ -124,7 +124,7 @@ impl Profile {
     /// Looks up the profile called `name`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();

@@ -309,7 +309,7 @@ impl Rounds {
     }
 }
 
-/// The segment of `cell` in a round of random cells.
+/// Finds the segment of `cell` in a round of random cells.
 pub(crate) fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
     segments
         .iter()

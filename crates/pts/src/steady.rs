@@ -1,6 +1,6 @@
 //! Steady state as defined by the PTS: five rounds, 20 % data excursion, 10 % slope excursion.
 
-/// Rounds in a measurement window.
+/// Number of rounds in a measurement window.
 pub const WINDOW_ROUNDS: usize = 5;
 /// Largest allowed difference between two values in the window, as a fraction of their mean.
 pub const RANGE_LIMIT: f64 = 0.20;

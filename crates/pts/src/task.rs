@@ -17,7 +17,7 @@ impl<'a> Task<'a> {
     /// Looks up `name` among the tests of `run`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
         let mut own = run.plan.iter().flat_map(|plan| &plan.own_tests);
         own.find(|test| test.name == name)

@@ -38,7 +38,7 @@ impl Candidate {
     /// Judges a run with this build and extracts its figures.
     ///
     /// # Errors
-    /// As [`crate::fold`].
+    /// As for [`crate::fold`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = crate::fold(run, loaded)?;
         let figures = figures::figures(&document, &loaded.entries);

@@ -18,7 +18,7 @@ const SQUARE: u32 = 10;
 /// Maximum difference of a mean, out of 255. A word that moves by a line or a missing picture exceeds it.
 const TOLERANCE: f64 = 20.0;
 
-/// Name of the picture, run and page number.
+/// Name of the picture (the difficulty of its layout), run, and page number.
 const PAGES: [(&str, &str, usize); 20] = [
     ("summary", "enterprise", 1),
     ("header-of-four-columns", "enterprise-2", 3),
