@@ -19,16 +19,16 @@ impl Page {
     }
 }
 
-/// A kind of exhibit.
+/// An exhibit, by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exhibit {
-    /// Points joined by lines.
+    /// A line chart.
     Lines(Lines),
-    /// Numbers in rows and columns.
+    /// A table of numbers.
     Table(Table),
     /// Labelled values: the steady-state determination box, key figures.
     Facts(Facts),
-    /// Columns over two categories.
+    /// A 3D column chart over two categories.
     Columns3d(Columns3d),
     /// Response-time histogram with confidence levels.
     ResponseTimes(ResponseTimes),
@@ -177,7 +177,7 @@ pub struct Facts {
     pub items: Vec<(String, String)>,
 }
 
-/// Columns over two categories.
+/// A 3D column chart over two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns3d {
     /// Label of the horizontal category, left to right.

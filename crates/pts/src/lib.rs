@@ -64,7 +64,7 @@ pub trait Bench {
     /// If the test must stop, as with every verb.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
-    /// Writes preconditioning; the result is not a measurement.
+    /// Runs a preconditioning write, which is not a measurement.
     ///
     /// # Errors
     /// If the test must stop.

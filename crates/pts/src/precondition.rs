@@ -22,7 +22,7 @@ pub struct Precondition {
 }
 
 impl Precondition {
-    /// Empty; tracks minute number `minute` of each round, starting at 1, under the name `variable`.
+    /// Creates an empty state that tracks minute `minute` of each round, starting at 1, as variable `variable`.
     pub fn tracking(minute: u32, variable: String) -> Self {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }

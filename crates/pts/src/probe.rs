@@ -53,7 +53,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Reproduces the states in IOPS, throughput and latency: a drive filled by sequential writes, then by random ones.
+    /// The drive state of IOPS, Throughput and Latency: filled by sequential writes, then by random ones.
     fn preconditioned(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         self.bench.write(&self.context.precondition())?;
@@ -78,7 +78,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Reproduces the states in timeline tests: a fresh drive filled by random writes.
+    /// The drive state of timeline tests: a fresh drive filled by random writes.
     fn saturated(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         let demand = self.busy();

@@ -10,7 +10,7 @@ use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, shallow, t
 #[derive(Debug, Clone)]
 pub struct Replay {
     answers: VecDeque<Event>,
-    /// Notes recorded after the last answer. Earlier notes are known to be recorded while answers remain.
+    /// Notes recorded after the last answer. Any note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
 }
 

@@ -1,4 +1,4 @@
-//! Exports of a run for other programs: one file per format, one entry in [`EXPORTS`].
+//! Exports of a run for other programs: one module and one entry in [`EXPORTS`] per format.
 //!
 //! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match the
 //! report. In every format, the same journal yields the same bytes.

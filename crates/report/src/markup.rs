@@ -1,6 +1,6 @@
 //! Sanitises external text for markup.
 
-/// Replaces control characters and bidirectional overrides in `text`.
+/// Replaces control characters and bidirectional formatting characters in `text`.
 pub(crate) fn plain(text: &str) -> String {
     let safe = |c: char| match c {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
@@ -11,7 +11,7 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// Escapes `text` for element content and quoted attributes. Model names and command lines are untrusted, so control
-/// characters and bidirectional overrides are replaced in addition to escaping the five special characters.
+/// characters and bidirectional formatting characters are replaced, too.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {

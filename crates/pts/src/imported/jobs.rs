@@ -10,7 +10,7 @@ use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
 use crate::profile::mix_name;
 use crate::response::{self, Percentile};
 
-/// Jobs of a load generator.
+/// The kind for jobs of a load generator.
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",

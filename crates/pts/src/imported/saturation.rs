@@ -6,7 +6,7 @@ use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::tests::saturation_figures;
 use crate::{KeyFigure, profile};
 
-/// Write saturation.
+/// The kind for write saturation.
 pub(super) const KIND: Kind = Kind {
     name: "wsat",
     title: "WSAT",

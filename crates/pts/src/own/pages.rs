@@ -334,7 +334,7 @@ fn knee_page(means: &[Mean]) -> Page {
     Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
 }
 
-/// Figures of each cell in a short loop, of the best cell per workload in a long one; for a map, the knees.
+/// One figure per cell in a short loop, or the best cell per workload in a long one; for a map, the knees.
 fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     if seen.test.finds_knee {
         let knees = knees(means);

@@ -188,7 +188,7 @@ fn joined(points: &[Point]) -> String {
     points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ")
 }
 
-/// Rounds a coordinate to a tenth of a unit: more is invisible, and golden pictures stay small.
+/// Rounds a coordinate to a tenth of a unit: more digits are invisible, and golden pictures stay small.
 fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     // `+ 0.0` converts negative zero to zero.

@@ -76,7 +76,7 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Fig
     };
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
-        // If a workload in the loop has the value of a summary figure, its figure replaces the latter.
+        // Prefer the workload in the loop that has the same value, because its figure contains every round.
         let same = all.iter().position(|figure| is_same(figure, selected));
         let figure = same.map_or_else(|| single(family, outcome, selected), |at| all.remove(at));
         let host_limited = figure.host_limited || selected.host_limited;

@@ -80,7 +80,7 @@ fn marked() -> Format {
     Format::new().set_num_format(format!("General\"{MARK}\""))
 }
 
-/// Removes characters that sheet names must not contain: brackets, slashes, colons, asterisks, question marks.
+/// Replaces characters that sheet names must not contain: brackets, slashes, colons, asterisks, question marks.
 fn sheet_name(title: &str) -> String {
     title.chars().map(|c| if "[]:*?/\\'".contains(c) { ' ' } else { c }).take(NAME_CHARACTERS).collect()
 }
