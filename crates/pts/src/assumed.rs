@@ -1,11 +1,11 @@
-//! What is assumed of a drive that is not run: a few speeds, and the law that makes rates of workloads out of them.
+//! Speeds assumed for a drive that is not run, and the rules that derive workload rates from a few of them.
 //!
-//! * Random I/O: rates of block sizes between those that are known lie on a line over the logarithm of the size. Below
-//!   the smallest the IOPS stay, above the largest the bytes per second.
-//! * Mixes: 1/X(r) = (1-r)/W + r/R + 4 r (1-r) c / W; with a coupling c of 0 the law of a drive whose reads and
-//!   writes do not help or hinder each other.
-//! * Few outstanding I/Os are held up by the response time of one alone.
-//! * A purged drive takes random writes faster until it is full; a drive that rests wins some of that back.
+//! * Random I/O: between known block sizes, rates are interpolated linearly over the logarithm of the size. Below the
+//!   smallest size, IOPS are constant; above the largest, bytes per second are constant.
+//! * Mixes: 1/X(r) = (1-r)/W + r/R + 4 r (1-r) c / W. With a coupling c of 0, this is the harmonic law of a drive whose
+//!   reads and writes neither help nor hinder each other.
+//! * With few outstanding I/Os, the response time of a single I/O limits the rate.
+//! * A purged drive accepts random writes faster until it is full; an idle drive regains some of that.
 
 mod observed;
 mod usual;
@@ -17,7 +17,7 @@ use stdx::units::KIB;
 
 pub use observed::Observed;
 
-/// The block size of the figures that users know.
+/// Block size of the commonly quoted figures.
 const SMALL: u32 = 4 * KIB as u32;
 
 /// The speeds of a drive.
@@ -25,65 +25,65 @@ const SMALL: u32 = 4 * KIB as u32;
 pub struct Assumed {
     /// Sequential I/O of large blocks.
     pub sequential: Rates,
-    /// Random I/O with many outstanding, by bytes per I/O, of a drive that was preconditioned; never empty.
+    /// Random I/O of a preconditioned drive with many I/Os outstanding, by block size in bytes; never empty.
     pub random: BTreeMap<u32, Rates>,
-    /// The composite of ECW and CBW with many outstanding.
+    /// The composite of ECW and CBW with many I/Os outstanding.
     pub composite: Rates,
     /// One random 4 KiB I/O at a time.
     pub alone: Alone,
     /// One I/O of the composite at a time.
     pub composite_alone: Alone,
-    /// What random writes do to a purged drive.
+    /// Behaviour of a purged drive under random writes.
     pub saturation: Saturation,
 }
 
-/// Bytes per second of one kind of I/O.
+/// Throughput of one kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Writes alone.
+    /// Bytes per second with writes only.
     pub write: f64,
-    /// Reads alone.
+    /// Bytes per second with reads only.
     pub read: f64,
-    /// How much reads and writes hinder each other: the time that a byte of a 50/50 mix takes beyond the harmonic law,
-    /// as a share of the time of a written byte; negative where they help each other.
+    /// Mutual interference of reads and writes: the extra time per byte of a 50/50 mix beyond the harmonic law, as a
+    /// fraction of the time per written byte; negative if they help each other.
     pub coupling: f64,
 }
 
-/// Response times without anything else to do.
+/// Response times with one I/O outstanding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alone {
-    /// Of a write in seconds.
+    /// Response time of a write in seconds.
     pub write_seconds: f64,
-    /// Of a read in seconds.
+    /// Response time of a read in seconds.
     pub read_seconds: f64,
 }
 
-/// Random 4 KiB writes from fresh out of the box on.
+/// Random 4 KiB writes, starting fresh out of the box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturation {
-    /// Bytes per second of the fresh drive.
+    /// Bytes per second on the fresh drive.
     pub fresh: f64,
-    /// So many capacities go at this rate, if all behind them go at the steady one.
+    /// Number of capacities written at this rate, assuming that all further writes run at the steady rate.
     pub fills: f64,
-    /// Bytes per second of the saturated drive.
+    /// Bytes per second on the saturated drive.
     pub steady: f64,
-    /// Bytes that go at the rate of the fresh drive again for each second that it rested.
+    /// Bytes that can again be written at the fresh rate, per second of idle time.
     pub idle_gain_bytes_per_second: f64,
 }
 
-/// What was done to the drive before.
+/// Previous use of the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Purged, and not yet full.
+    /// Purged and not yet full.
     Fresh,
-    /// Full by random writes alone.
+    /// Filled by random writes only.
     Saturated,
-    /// Full by sequential writes before the random ones.
+    /// Filled by sequential writes before the random ones.
     Preconditioned,
 }
 
 impl Rates {
-    /// Bytes per second of a mix.
+    /// Bytes per second of an R/W mix.
     fn mixed(&self, read_percent: u8) -> f64 {
         let share = f64::from(read_percent) / 100.0;
         let plain = (1.0 - share) / self.write + share / self.read;
@@ -101,23 +101,23 @@ impl Rates {
     }
 }
 
-/// The speeds that users know.
+/// Speeds that users know from data sheets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
-    /// Bytes per second.
+    /// Sequential writes in bytes per second.
     pub sequential_write: f64,
-    /// Bytes per second.
+    /// Sequential reads in bytes per second.
     pub sequential_read: f64,
-    /// Of 4 KiB, of the saturated drive.
+    /// 4 KiB random write IOPS of the saturated drive.
     pub random_write_iops: f64,
-    /// Of 4 KiB.
+    /// 4 KiB random read IOPS.
     pub random_read_iops: f64,
-    /// Of 4 KiB, of the purged drive.
+    /// 4 KiB random write IOPS of the purged drive.
     pub fresh_write_iops: f64,
 }
 
 impl Assumed {
-    /// The speeds that users know.
+    /// The speeds that users know from data sheets.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let small = f64::from(SMALL);
@@ -130,7 +130,7 @@ impl Assumed {
         }
     }
 
-    /// Bytes per second of a workload, reads and writes together.
+    /// Bytes per second of a workload, reads and writes combined.
     pub(crate) fn bytes_per_second(&self, workload: &Workload, state: State) -> f64 {
         let block = workload.mean_block_bytes();
         let rates = match workload.access {
@@ -152,20 +152,21 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Most of what it costs are sizes and places that do not fit the drive's own, fresh or not.
+    /// Most of the cost comes from sizes and offsets that do not match the drive's mapping units, whether it is fresh
+    /// or not.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };
         Rates { write: (self.composite.write * faster).min(self.fresh_write(block)), ..self.composite }
     }
 
-    /// As many I/Os as of 4 KiB, as far as the bytes of sequential writes go.
+    /// Same IOPS as with 4 KiB, limited by sequential write throughput.
     fn fresh_write(&self, block: f64) -> f64 {
         (self.saturation.fresh * (block / f64::from(SMALL)))
             .min(self.sequential.write.max(self.saturation.fresh))
     }
 
-    /// Rates of random I/O of so many bytes each.
+    /// Rates of random I/O of `block` bytes each.
     fn random_of(&self, block: f64) -> Rates {
         let above = self.random.iter().find(|(size, _)| f64::from(**size) >= block);
         let below = self.random.iter().rev().find(|(size, _)| f64::from(**size) < block);
@@ -183,7 +184,7 @@ impl Assumed {
         }
     }
 
-    /// Response time of an I/O of the workload without others beside it.
+    /// Response time of an I/O of the workload with no others outstanding.
     fn alone_seconds(&self, workload: &Workload, block: f64) -> f64 {
         let reads = f64::from(workload.read_percent) / 100.0;
         let (alone, further) = if workload.kinds.is_empty() {
@@ -195,7 +196,7 @@ impl Assumed {
             + reads * (alone.read_seconds + further / self.sequential.read)
     }
 
-    /// This with so many random 4 KiB I/Os per second; other sizes change alike, up to the sequential speed.
+    /// Sets the random 4 KiB IOPS and scales other sizes alike, up to the sequential speed.
     #[must_use]
     pub fn with_random_iops(mut self, write: Option<f64>, read: Option<f64>) -> Self {
         let small = self.random_of(f64::from(SMALL));

@@ -1,5 +1,5 @@
-//! The composite block size workload: ECW in PTS-E 1.1, CBW in PTS 2.0, both clause 13. Sizes and places of the
-//! I/Os are drawn by the shares of two tables; shares count I/Os, not bytes.
+//! The composite block size workload: ECW in PTS-E 1.1, CBW in PTS 2.0, both in clause 13. Two tables give the
+//! distribution of I/O sizes and offsets; their percentages count I/Os, not bytes.
 
 use record::{Access, IoKind, Workload, Zone};
 use stdx::units::{block_size, kib};
@@ -7,7 +7,7 @@ use stdx::units::{block_size, kib};
 use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
 use crate::{Context, Stop};
 
-/// Bytes per I/O, and share of the I/Os in percent.
+/// Bytes per I/O, and percentage of I/Os.
 const SIZES: [(u32, u8); 12] = [
     (512, 4),
     (1024, 1),
@@ -23,20 +23,20 @@ const SIZES: [(u32, u8); 12] = [
     (65536, 3),
 ];
 
-/// LBA groups from the start of the range: name, share of the I/Os, share of the range, both in percent.
+/// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// The sizes that a run has: those of the table, or on a device with larger sectors, where the operator asked
-/// for it, with the smallest possible one instead of those that are impossible.
+/// Block sizes of a run: those of the table. On devices with larger sectors, the operator may request that the smallest
+/// possible size replace the impossible ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     sizes: Vec<(u32, u8)>,
-    /// Share of the I/Os in percent that are larger than in the table.
+    /// Percentage of I/Os that are larger than in the table.
     enlarged_percent: u8,
 }
 
 impl Composite {
-    /// The composite as this device can do it under these settings.
+    /// The composite for this device and these settings.
     pub fn of(context: &Context<'_>) -> Self {
         let sector = context.target.logical_block_bytes;
         let possible = |&(bytes, _): &(u32, u8)| bytes.is_multiple_of(sector);
@@ -51,7 +51,7 @@ impl Composite {
         Self { sizes, enlarged_percent }
     }
 
-    /// Refuses a device that cannot do all sizes, before anything is touched.
+    /// Rejects a device that does not support all sizes, before touching anything.
     pub fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         let sector = context.target.logical_block_bytes;
         let impossible = self.sizes.iter().filter(|size| !size.0.is_multiple_of(sector));
@@ -67,7 +67,7 @@ impl Composite {
         )))
     }
 
-    /// What departs from the table.
+    /// Deviation from the table; None if there is none.
     pub fn modification(&self, context: &Context<'_>) -> Option<String> {
         let (smallest, sector) = (self.sizes.first()?.0, context.target.logical_block_bytes);
         (self.enlarged_percent > 0).then(|| {
@@ -80,7 +80,7 @@ impl Composite {
         })
     }
 
-    /// `workload` with the sizes and groups of the composite; its share of reads holds for every size.
+    /// Applies the sizes and groups of the composite to `workload`; its percentage of reads applies to every size.
     pub fn apply(&self, workload: Workload) -> Workload {
         let read_percent = workload.read_percent;
         let kind = |&(block_bytes, share_percent): &(u32, u8)| IoKind {
@@ -94,7 +94,7 @@ impl Composite {
         Workload { zones, ..workload }.of_kinds(self.sizes.iter().map(kind).collect())
     }
 
-    /// The page of PTS-E 1.1 that shows both tables.
+    /// The page with both tables (PTS-E 1.1).
     pub fn page(&self) -> Page {
         let size = |&(bytes, _): &(u32, u8)| kib(bytes.into());
         let sizes = Table {
@@ -128,7 +128,7 @@ fn row(name: &str, shares: impl Iterator<Item = u8>) -> Row {
     Row { name: name.into(), cells: shares.map(|share| Cell::Value(f64::from(share))).collect() }
 }
 
-/// `A (first 5 %)`, `B (5 to 20 %)`.
+/// Formats as `A (first 5 %)`, `B (5 to 20 %)`.
 fn group_names() -> Vec<String> {
     let mut from = 0;
     let name = |(name, _, range): (&str, u8, u8)| {

@@ -1,4 +1,4 @@
-//! What a test knows before it begins, and the workloads that follow from it.
+//! Everything a test knows before it starts, and the workloads derived from it.
 
 use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
@@ -10,14 +10,14 @@ use crate::{Profile, range};
 /// Block size of the workload-independent preconditioning.
 pub(crate) const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// What a test knows before it begins.
+/// Everything a test knows before it starts.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The version of the specification.
+    /// Version of the specification.
     pub profile: &'static Profile,
-    /// Settings after defaults and options.
+    /// Settings after applying defaults and options.
     pub settings: &'a Settings,
-    /// The device.
+    /// The target.
     pub target: &'a TargetFacts,
 }
 
@@ -25,25 +25,25 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// When the run's profile is not known to this build.
+    /// If this build does not know the run's profile.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
         Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
     }
 
-    /// How much smaller a scaled simulated drive and its minutes are; 1 for everything real.
+    /// Factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled drives.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))
     }
 
-    /// Whether the largest response times are those of the drive. A scaled one does a fraction of the work, so
-    /// its longest stall is not that of the whole one.
+    /// Whether maximum response times are meaningful. A scaled drive does a fraction of the work, so its longest stall
+    /// differs from that of the full-size drive.
     #[must_use]
     pub fn has_maxima(&self) -> bool {
         self.scale_divisor() == 1
     }
 
-    /// What a page or a test says where maxima are left out.
+    /// Note for pages and tests that omit maxima; None if maxima are shown.
     pub(crate) fn maxima_note(&self) -> Option<String> {
         let divisor = self.scale_divisor();
         let text =
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         (!self.has_maxima()).then_some(text)
     }
 
-    /// Part of the LBA space that preconditioning touches.
+    /// Part of the LBA space that preconditioning writes.
     #[must_use]
     pub fn precondition_range(&self) -> Range {
         range::share_of(self.target.capacity_bytes, self.settings.precondition_range_percent)
@@ -69,14 +69,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Workload-independent preconditioning: SEQ 128 KiB writes of so many user capacities, one thread
-    /// at the queue depth of the settings.
+    /// Workload-independent preconditioning: SEQ 128 KiB writes of `precondition_capacities` user capacities, with one
+    /// thread at the configured queue depth.
     #[must_use]
     pub fn precondition(&self) -> Workload {
         self.precondition_by(PRECONDITION_BLOCK)
     }
 
-    /// The same with another block size: Throughput from PTS-E 1.1 on.
+    /// Workload-independent preconditioning with another block size; used by Throughput from PTS-E 1.1 on.
     #[must_use]
     pub fn precondition_by(&self, block_bytes: u32) -> Workload {
         let amount = self.target.capacity_bytes * u64::from(self.settings.precondition_capacities);
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same as a header has it: what, TC/QD, duration.
+    /// Header fields for preconditioning: workload, TC/QD, duration.
     pub(crate) fn precondition_phase(&self, block_bytes: u32) -> [String; 3] {
         let range = match self.settings.precondition_range_percent {
             100 => String::new(),
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
         ]
     }
 
-    /// The preconditioning in words, for the outline of a test: `write the capacity twice`.
+    /// Describes preconditioning for the outline of a test: `write the capacity twice`.
     #[must_use]
     pub fn precondition_in_words(&self) -> String {
         match self.settings.precondition_capacities {
@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// One cell of a random test loop; `step` is its position in the round.
+    /// One cell of a random test loop; `step` is its index in the round.
     #[must_use]
     pub fn cell(&self, round: u32, step: u32, read_percent: u8, block_bytes: u32) -> Workload {
         Workload {
@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The cell at a demand intensity of its own.
+    /// A cell with an explicit demand.
     #[must_use]
     pub fn cell_at(&self, demand: Demand, round: u32, step: u32, cell: Cell) -> Workload {
         Workload {
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Demand intensity of a test: the recommended one, unless the operator chose another one for the run.
+    /// Demand of a test: the recommended one, unless the operator set another one for the run.
     #[must_use]
     pub fn demand(&self, recommended: Option<Demand>) -> Demand {
         let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };
@@ -157,37 +157,37 @@ impl<'a> Context<'a> {
         recommended.filter(|_| chosen == standard).unwrap_or(chosen)
     }
 
-    /// The whole Test AR: the tests over time use no AR segments, also those of a client drive.
+    /// The whole Test AR. Timeline tests do not use AR segments, even on client drives.
     #[must_use]
     pub fn whole_test_range(&self) -> Range {
         range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
     }
 
-    /// So many minutes of the specification. A cell is one of them, so a run with shorter cells is
-    /// shorter in all its parts.
+    /// Length of `minutes` minutes of the specification. A cell lasts one of these minutes, so shorter cells shorten
+    /// every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns * u64::from(minutes)
     }
 
-    /// So many seconds of the specification, likewise.
+    /// Length of `seconds` seconds of the specification, scaled like minutes.
     #[must_use]
     pub fn seconds_ns(&self, seconds: u32) -> u64 {
         self.settings.cell_ns * u64::from(seconds) / 60
     }
 
-    /// A time of an own test, which is given for cells of a minute.
+    /// Scales a time in a custom test, which is specified for cells of one minute.
     #[must_use]
     pub fn scaled_ns(&self, ns: u64) -> u64 {
         (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
     }
 
-    /// Seed of a step.
+    /// Seed of one step.
     pub(crate) fn seed(&self, round: u32, step: u32) -> u64 {
         seed_of(self.settings.seed, round, step)
     }
 
-    /// Those of `blocks` that the device cannot do, because its sectors are larger.
+    /// The members of `blocks` that the device does not support because its sectors are larger.
     #[must_use]
     pub fn impossible(&self, blocks: &[u32]) -> Vec<u32> {
         let sector = self.target.logical_block_bytes;
@@ -195,7 +195,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Every step has its own seed, so that no two rounds repeat their addresses.
+/// Gives each step a distinct seed so that no two rounds repeat their offsets.
 fn seed_of(seed: u64, round: u32, step: u32) -> u64 {
     let mut state = seed ^ (u64::from(round) << 32 | u64::from(step));
     split_mix(&mut state)

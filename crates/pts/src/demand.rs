@@ -1,5 +1,5 @@
-//! Demand variation: what a drive makes of more and more threads and outstanding I/Os. ECW, CBW (clause 13) and
-//! DIRTH (clause 14 of PTS-E 1.1 and PTS 2.0) have this flow in common.
+//! Demand variation: IOPS and response times as the number of threads and outstanding I/Os varies. Shared flow of ECW,
+//! CBW (clause 13) and DIRTH (clause 14 of PTS-E 1.1 and PTS 2.0).
 
 mod pages;
 mod points;
@@ -15,46 +15,46 @@ use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 use points::{Chosen, Point};
 
-/// Thread counts, outer loop, and queue depths, inner loop: from high to low demand.
+/// Thread counts (outer loop) and queue depths (inner loop), from high to low demand.
 const STEPS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
-/// Cells of a round of demand variation.
+/// Cells per round of demand variation.
 pub(crate) const CELLS: u32 = (STEPS.len() * STEPS.len()) as u32;
-/// Of preconditioning, of the writes between rounds, and of the tracking variable.
+/// Demand of preconditioning, of the writes between rounds, and of the tracking variable.
 const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
 const BETWEEN_MINUTES: u32 = 5;
 const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
 const HISTOGRAM_MINUTES: u32 = 10;
-/// Seeds: the parts of the test count their rounds from here.
+/// Round numbers from which each phase of the test counts, so that their seeds differ.
 const VARIATION_ROUNDS: u32 = 1_000;
 const HISTOGRAM_ROUNDS: u32 = 2_000;
 
-/// What is varied in its demand.
+/// The workload whose demand is varied.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub test: &'static Test,
     pub stimulus: Stimulus,
-    /// Share of reads; all writes in preconditioning.
+    /// Percentage of reads; preconditioning only writes.
     pub read_percent: u8,
 }
 
-/// Sizes and places of the I/Os.
+/// Sizes and offsets of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stimulus {
-    /// So many bytes each, anywhere.
+    /// Fixed block size in bytes, at any offset.
     Block(u32),
     /// The composite of ECW and CBW.
     Composite,
 }
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     pattern: &'static Pattern,
     purge: Option<Purged>,
-    /// Part A: all writes at the highest demand until they are steady.
+    /// Part A: writes at the highest demand until they are steady.
     precondition: Precondition,
-    /// The writes before each round, minute by minute.
+    /// The writes before each round, by minute.
     between: Vec<Sample>,
-    /// The cells of each round, in the order of the loop.
+    /// The cells of each round, in loop order.
     rounds: Vec<Vec<Point>>,
     history: History,
     converged: bool,
@@ -73,7 +73,7 @@ pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut 
     let mut seen = Seen {
         pattern,
         purge: None,
-        // The first minute of each round.
+        // Tracks the first minute of each round.
         precondition: Precondition::tracking(1, "Pre Conditioning TC32-QD32".into()),
         between: Vec::new(),
         rounds: Vec::new(),
@@ -110,14 +110,14 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     Ok(())
 }
 
-/// Part B: rounds over all demands, from high to low, until the highest one is steady.
+/// Part B: rounds over all demands, from high to low, until the highest demand is steady.
 fn vary(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
     for round in 1.. {
         bench.note(Note::RoundStarted { round, cells: CELLS })?;
         let seeds = VARIATION_ROUNDS + round;
         let writes = bench.write(&seen.pattern.writes(context, HIGHEST, (seeds, CELLS), BETWEEN_MINUTES))?;
         seen.incidents.see(&writes);
-        // A gap in front of the writes leaves the round whole; it is inside when it comes later.
+        // A gap before the writes leaves the round whole; a later gap interrupts it.
         let mut gap = writes.gap_before.map(|_| 0);
         let start = f64::from((round - 1) * (BETWEEN_MINUTES + CELLS));
         seen.between.extend(course(&writes, start, f64::from(BETWEEN_MINUTES), BETWEEN_MINUTES as usize));
@@ -139,18 +139,18 @@ fn vary(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result
     bench.note(Note::RoundsEnded)
 }
 
-/// The demands of a round, in the order of the loop.
+/// The demands of a round, in loop order.
 fn demands() -> impl Iterator<Item = Demand> {
     STEPS.into_iter().flat_map(|threads| STEPS.map(|queue_depth| Demand { threads, queue_depth }))
 }
 
 impl Pattern {
-    /// The pattern itself, for so many minutes; `place` is the round and the step in it.
+    /// The pattern for `minutes`; `place` is the round and the step in it.
     fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, self.read_percent)
     }
 
-    /// The pattern with nothing but writes.
+    /// The pattern with writes only.
     fn writes(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, 0)
     }
@@ -181,7 +181,7 @@ impl Pattern {
         }
     }
 
-    /// As pages name it, with another share of reads: `RND 8KiB W`, `CBW 40/60`.
+    /// Name on pages, with the given percentage of reads: `RND 8KiB W`, `CBW 40/60`.
     fn name(&self, read_percent: u8) -> String {
         match self.stimulus {
             Stimulus::Block(block_bytes) => Cell { block_bytes, read_percent }.name(),
@@ -191,13 +191,13 @@ impl Pattern {
 }
 
 impl Seen {
-    /// The rounds that results are taken from: the five of the window, or the latest there are.
+    /// The rounds that results are computed from: the five of the window, or the latest ones available.
     fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, crate::steady::WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]
     }
 
-    /// Means of the cells over these rounds, in the order of the loop; none before a round is finished.
+    /// Mean of each cell over the result rounds, in loop order; empty before the first completed round.
     fn means(&self) -> Vec<Point> {
         points::means(self.results())
     }

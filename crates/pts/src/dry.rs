@@ -1,5 +1,5 @@
-//! A test without a drive: how long it takes and how much it writes, by the code of the test itself on a drive
-//! that is assumed ([`Assumed`]).
+//! Runs a test without a drive to estimate its duration and bytes written. The test code is the real one; the drive is
+//! assumed ([`Assumed`]).
 
 use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
@@ -9,44 +9,43 @@ use stdx::units::SECOND_NS;
 use crate::assumed::{Assumed, State};
 use crate::{Bench, Context, Outcome, Stop, Task};
 
-/// I/Os per outstanding one that a scaled simulated drive completes at least, so that its cells do not end
-/// before they have begun.
+/// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would otherwise end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
-/// Rounds that are faster and slower by this in turn are never steady.
+/// Rounds that alternate between faster and slower by this fraction are never steady.
 const SWING: f64 = 0.15;
 
-/// What a test costs a drive. The purge takes a time that nobody knows before, so it is left out.
+/// Cost of a test. Excludes the purge, whose duration is unknown in advance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Purges, loads and idle times.
+    /// Number of purges, workloads and idle times.
     pub steps: u32,
-    /// Rounds, those of preconditioning included.
+    /// Number of rounds, including those of preconditioning.
     pub rounds: u32,
     /// Time on the drive's clock.
     pub duration_ns: u64,
-    /// Written by loads of a given amount, which is the preconditioning: exact.
+    /// Bytes written by workloads of a fixed amount, that is, by preconditioning; exact.
     pub precondition_bytes: u64,
-    /// Written by loads of a given length: estimated.
+    /// Bytes written by workloads of a fixed length; estimated.
     pub cell_bytes: u64,
 }
 
-/// What a test costs at least and at most.
+/// Minimum and maximum cost of a test.
 #[derive(Debug, Clone)]
 pub struct Estimate {
     /// Name of the test.
     pub test: String,
-    /// Steady as early as possible.
+    /// Cost with steady state as early as possible.
     pub shortest: Cost,
-    /// Never steady.
+    /// Cost without steady state.
     pub longest: Cost,
-    /// What a run without incidents says of itself.
+    /// Outcome of a run without incidents.
     pub outcome: Outcome,
 }
 
-/// Runs `test` twice on an assumed drive: once it is always steady, once it never is.
+/// Runs `test` twice on an assumed drive: once always steady, once never steady.
 ///
 /// # Errors
-/// When a workload of the test is impossible on the target.
+/// If a workload of the test is impossible on the target.
 pub fn estimate<'a>(
     context: &Context<'_>,
     test: impl Into<Task<'a>>,
@@ -67,13 +66,13 @@ pub fn estimate<'a>(
 }
 
 impl Cost {
-    /// Everything that is written.
+    /// Total bytes written.
     #[must_use]
     pub const fn written_bytes(&self) -> u64 {
         self.precondition_bytes + self.cell_bytes
     }
 
-    /// This and another one behind it.
+    /// The sum of this cost and `other`.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -90,17 +89,17 @@ struct Dry<'a> {
     context: &'a Context<'a>,
     assumed: &'a Assumed,
     swing: f64,
-    /// Loads that the current round still has, and how fast they are.
+    /// Remaining workloads of the current round, and their relative speed.
     left_in_round: u32,
     pace: f64,
     cost: Cost,
-    /// Full by sequential writes before random ones.
+    /// Filled by sequential writes before the random ones.
     preconditioned: bool,
-    /// Bytes that the drive still takes at the rate of a fresh one.
+    /// Bytes that the drive still accepts at the fresh rate.
     fresh_bytes: f64,
 }
 
-/// How a load goes: at one rate up to so many bytes, and at another one behind them.
+/// Progress of a workload: one rate for the first `first_bytes`, then another one.
 struct Course {
     first: f64,
     first_bytes: f64,
@@ -149,7 +148,7 @@ impl<'a> Dry<'a> {
         Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
     }
 
-    /// Bytes and length of a load.
+    /// Bytes and length of a workload.
     fn extent(&self, workload: &Workload) -> (u64, u64) {
         let course = self.course(workload);
         let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
@@ -198,7 +197,7 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        // The swing keeps rounds from being steady; it costs nothing.
+        // The swing affects only the reported results, not the cost, and keeps rounds from being steady.
         let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
         let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);
         let ios = (bytes as f64 / workload.mean_block_bytes()).max(1.0);

@@ -1,13 +1,13 @@
-//! What a test shows, as data: tests emit exhibits, renderers know kinds of exhibit and never a test.
+//! Test results as data. Tests emit exhibits; renderers handle kinds of exhibit and know nothing about tests.
 
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Title of the plot or table, in the words of the PTS.
+    /// Title of the plot or table, as worded in the PTS.
     pub title: String,
-    /// What is on it, from top to bottom.
+    /// Contents from top to bottom.
     pub exhibits: Vec<Exhibit>,
-    /// Remarks below.
+    /// Remarks printed below the exhibits.
     pub remarks: Vec<String>,
 }
 
@@ -19,38 +19,38 @@ impl Page {
     }
 }
 
-/// A kind of exhibit.
+/// An exhibit, by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exhibit {
-    /// Points joined by lines.
+    /// A line chart.
     Lines(Lines),
-    /// Numbers in rows and columns.
+    /// A table of numbers.
     Table(Table),
     /// Labelled values: the steady-state determination box, key figures.
     Facts(Facts),
-    /// Columns over two categories.
+    /// A 3D column chart over two categories.
     Columns3d(Columns3d),
-    /// Response times with their confidence level.
+    /// Response-time histogram with confidence levels.
     ResponseTimes(ResponseTimes),
 }
 
-/// A chart of points joined by lines.
+/// A line chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
     /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
-    /// What is plotted, in the order of the legend.
+    /// Data series, in legend order.
     pub series: Vec<Series>,
-    /// Lines that are not data: mean, bounds, fit.
+    /// Reference lines: mean, bounds, fit.
     pub guides: Vec<Guide>,
-    /// A marked stretch of the horizontal axis: from, to, label.
+    /// Highlighted interval of the horizontal axis: start, end, label.
     pub marked: Option<(f64, f64, String)>,
 }
 
 impl Lines {
-    /// Lines without guides and marks; an axis is its label and its scale.
+    /// Lines without guides or highlighted interval; each axis is given as label and scale.
     pub(crate) fn plain(x: (&str, Scale), y: (&str, Scale), series: Vec<Series>) -> Self {
         let axis = |(label, scale): (&str, Scale)| Axis { label: label.into(), scale };
         Self { x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None }
@@ -60,50 +60,50 @@ impl Lines {
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// Label with unit, such as `Block size (KiB)`.
+    /// Label with unit, for example `Block size (KiB)`.
     pub label: String,
-    /// How values are spread.
+    /// Mapping of values to positions.
     pub scale: Scale,
 }
 
-/// How values are spread over an axis.
+/// Maps values to positions on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Linear, starting at zero.
     LinearFromZero,
-    /// Linear, zoomed to the values and guides.
+    /// Linear, fitted to the values and guides.
     LinearZoomed,
-    /// Whole numbers, such as rounds.
+    /// Integers, for example rounds.
     Integer,
     /// Logarithmic, base 10.
     Log10,
-    /// Powers of two with a tick at each value that occurs (block sizes).
+    /// Base 2, with a tick at each value that occurs (block sizes).
     Log2,
 }
 
-/// One line of a chart.
+/// One data series of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// Points, in the order to join.
+    /// Points in drawing order.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A line that is not data.
+/// A reference line that is not data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guide {
     /// Name in the legend.
     pub name: String,
-    /// First end.
+    /// Start point.
     pub from: (f64, f64),
-    /// Other end.
+    /// End point.
     pub to: (f64, f64),
-    /// What it stands for; the renderer chooses colour and dash.
+    /// Meaning; the renderer derives colour and dash pattern from it.
     pub role: GuideRole,
 }
 
-/// What a guide stands for (PTS 1.0, steady state measurement window plot).
+/// Meaning of a guide (PTS 1.0, steady state measurement window plot).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuideRole {
     /// Mean of the window: solid black.
@@ -116,33 +116,33 @@ pub enum GuideRole {
     SlopeBound,
 }
 
-/// Numbers in rows and columns.
+/// A table of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Heading over all, such as `IOPS`.
+    /// Heading above the table, for example `IOPS`.
     pub heading: String,
-    /// Heading of the row names.
+    /// Heading of the column with the row names.
     pub row_heading: String,
-    /// Heading over the columns.
+    /// Heading above the columns.
     pub column_heading: String,
     /// Column names.
     pub columns: Vec<String>,
     /// Rows.
     pub rows: Vec<Row>,
-    /// Digits behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
 }
 
 /// One row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its name.
+    /// Row name.
     pub name: String,
-    /// One cell per column.
+    /// Cells, one per column.
     pub cells: Vec<Cell>,
 }
 
-/// What stands for a maximum that a scaled simulated drive cannot tell.
+/// Replaces maxima, which are not meaningful on a scaled simulated drive.
 pub const SCALED: &str = "n/a (scaled)";
 
 /// One cell of a table.
@@ -150,14 +150,14 @@ pub const SCALED: &str = "n/a (scaled)";
 pub enum Cell {
     /// A number.
     Value(f64),
-    /// A number that the host may have set and not the drive.
+    /// A number that may reflect the host instead of the drive.
     HostLimited(f64),
-    /// No number, and why: `n/a (4Kn)`.
+    /// No number, and the reason: `n/a (4Kn)`.
     Absent(String),
 }
 
 impl Cell {
-    /// A number that was measured, or why there is none.
+    /// A measured number, or the reason for its absence.
     #[must_use]
     pub fn of(value: Option<f64>, host_limited: bool, absent: impl FnOnce() -> String) -> Self {
         match value {
@@ -173,49 +173,49 @@ impl Cell {
 pub struct Facts {
     /// Heading.
     pub heading: String,
-    /// Label and value as printed.
+    /// Pairs of label and value as printed.
     pub items: Vec<(String, String)>,
 }
 
-/// Columns over two categories.
+/// A 3D column chart over two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns3d {
     /// Label of the horizontal category, left to right.
     pub x_label: String,
-    /// Its values.
+    /// Categories from left to right.
     pub x: Vec<String>,
     /// Label of the depth category, front to back.
     pub depth_label: String,
-    /// Its values.
+    /// Categories from front to back.
     pub depth: Vec<String>,
-    /// Label of the height.
+    /// Label of the vertical axis.
     pub height_label: String,
-    /// Heights as `[depth][x]`; none where nothing was measured.
+    /// Heights as `[depth][x]`; None if not measured.
     pub heights: Vec<Vec<Option<f64>>>,
 }
 
-/// A response-time histogram with its confidence level (PTS 2.0).
+/// A response-time histogram with confidence levels (PTS 2.0).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResponseTimes {
-    /// What was measured, with the figures that may lie outside the picture.
+    /// Describes the measurement and gives the figures that may lie outside the plot.
     pub caption: String,
-    /// I/Os per bin, rising, without the empty ones.
+    /// I/Os per bin in ascending order; empty bins are omitted.
     pub bins: Vec<Bin>,
-    /// Share of I/Os in percent that take at most so long, as (ms, percent), rising.
+    /// Cumulative percentage of I/Os completed within a time, as (ms, percent), ascending.
     pub confidence: Vec<(f64, f64)>,
-    /// Response times to mark, with their names; none where there are too few I/Os.
+    /// Response times to mark, with their labels; None if there are too few I/Os.
     pub markers: Vec<(String, Option<f64>)>,
-    /// Right end of the picture in ms; the left one is 0.
+    /// Right edge of the plot in ms; the left edge is 0.
     pub to_ms: f64,
 }
 
-/// A bin of a histogram.
+/// One bin of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
     /// Lower edge.
     pub from_ms: f64,
     /// Upper edge.
     pub to_ms: f64,
-    /// I/Os in it.
+    /// Number of I/Os in the bin.
     pub ios: u64,
 }

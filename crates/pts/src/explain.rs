@@ -1,4 +1,5 @@
-//! Why is it not steady? The latest window against its limits and, behind enough rounds, what the values do.
+//! Explains why a test is not steady: the latest window compared with its limits and, after enough rounds, a diagnosis
+//! of the values.
 
 use stdx::units::grouped;
 
@@ -6,60 +7,60 @@ use crate::forecast::Forecast;
 use crate::rounds::History;
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness, WINDOW_ROUNDS};
 
-/// Fewer rounds say nothing of a period or a drift.
+/// Minimum number of rounds to diagnose a period or a drift.
 const ROUNDS_TO_DIAGNOSE: usize = 8;
-/// Correlation of value and round from which the values drift.
+/// Minimum correlation between value and round for a drift.
 const DRIFT_CORRELATION: f64 = 0.8;
-/// Correlation of the values with those of so many rounds before from which they repeat.
+/// Minimum autocorrelation for an oscillation.
 const PERIOD_CORRELATION: f64 = 0.6;
-/// A period must have been seen so often.
+/// Minimum number of observed periods.
 const PERIODS_SEEN: usize = 3;
-/// Below this, all values are the same but for rounding.
+/// Relative deviation below which values are equal except for rounding.
 const SAME: f64 = 1e-9;
 
-/// How one tracking variable stands.
+/// Status of one tracking variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// Its name.
+    /// Name of the variable.
     pub variable: String,
-    /// Its value in the latest round.
+    /// Value in the latest round.
     pub latest: f64,
-    /// The five latest rounds; none before there are five.
+    /// The five latest rounds; None before five rounds.
     pub window: Option<Steadiness>,
-    /// What it does where it is not steady; none where it is, or behind too few rounds.
+    /// Behaviour of an unsteady variable; None if it is steady or has too few rounds.
     pub diagnosis: Option<Diagnosis>,
-    /// When it is expected to be steady; none where it is.
+    /// When steady state is expected; None if it is reached.
     pub forecast: Option<Forecast>,
 }
 
-/// What the values of an unsteady variable do.
+/// Behaviour of the values of an unsteady variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Diagnosis {
-    /// They rise or fall all the time.
+    /// The values rise or fall continuously.
     Drift {
-        /// Share of the mean per round; negative when they fall.
+        /// Change per round as a fraction of the mean; negative if the values fall.
         share_per_round: f64,
     },
-    /// They repeat themselves.
+    /// The values oscillate.
     Oscillation {
-        /// After so many rounds.
+        /// Period in rounds.
         period_rounds: u32,
     },
-    /// One round of the window differs, and the other four are within the limits.
+    /// One round of the window deviates; the other four are within the limits.
     Outlier {
-        /// Which.
+        /// Number of the outlying round.
         round: u32,
-        /// Its value.
+        /// Value in the outlying round.
         value: f64,
     },
-    /// None of these.
+    /// None of the above.
     Scatter {
-        /// Their standard deviation as a share of the mean.
+        /// Standard deviation as a fraction of the mean.
         deviation_share: f64,
     },
 }
 
-/// Explains every variable of a history; nothing before the first round.
+/// Explains every variable of a history; empty before the first round.
 #[must_use]
 pub fn explain(history: &History) -> Vec<Explanation> {
     let window = history.window();
@@ -74,14 +75,14 @@ pub fn explain(history: &History) -> Vec<Explanation> {
     history.variables().iter().enumerate().filter_map(explanation).collect()
 }
 
-/// What an outcome must say of the variables that kept a test from steady state.
+/// Remarks about the variables that kept a test from reaching steady state.
 #[must_use]
 pub fn remarks(history: &History) -> Vec<String> {
     let blocking = explain(history).into_iter().filter(|e| e.window.is_some_and(|w| !w.steady));
     blocking.map(|explanation| explanation.to_string()).collect()
 }
 
-/// What values of consecutive rounds do; none when they are too few, or nothing was measured.
+/// Diagnoses the values of consecutive rounds; None if there are too few or their mean is not positive.
 #[must_use]
 pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     let values: Vec<f64> = rounds.iter().map(|round| round.1).collect();
@@ -106,7 +107,7 @@ pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     Some(oscillation.or_else(|| outlier(rounds)).unwrap_or(scatter))
 }
 
-/// The number of rounds behind which `rests`, which have a mean of zero and no slope, repeat themselves best.
+/// The lag in rounds at which `rests` (zero mean, no slope) correlate best with themselves.
 fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let count = rests.len();
     let variance = rests.iter().map(|r| r * r).sum::<f64>() / count as f64;
@@ -120,17 +121,17 @@ fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let peaks = (2..=count / PERIODS_SEEN).filter(|&lag| {
         alike(lag) >= PERIOD_CORRELATION && alike(lag) > alike(lag - 1) && alike(lag) >= alike(lag + 1)
     });
-    // Twice the period repeats as well, so the first peak is the period.
+    // Multiples of the period correlate as well, so the first peak is the period.
     peaks.min().map(|lag| lag as u32)
 }
 
-/// The round of the window without which the other four are within the limits of a window.
+/// Finds the round without which the other four of the window are within the limits.
 fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     let window = rounds.last_chunk::<WINDOW_ROUNDS>()?;
     let without = |left_out: usize| {
         let kept: Vec<f64> = (0..WINDOW_ROUNDS).filter(|&i| i != left_out).map(|i| window[i].1).collect();
         let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-        // The round that is left out is thought to be like the others.
+        // The left-out round is assumed to equal the mean of the others.
         let filled = std::array::from_fn(|i| if i == left_out { mean } else { window[i].1 });
         (Steadiness::of(window[WINDOW_ROUNDS - 1].0, &filled).steady, (window[left_out].1 - mean).abs())
     };
@@ -141,7 +142,7 @@ fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
 }
 
 impl Explanation {
-    /// What keeps it from being steady: its range, its slope or both; nothing when it is steady.
+    /// The criteria that fail: range, slope or both; empty if the variable is steady.
     #[must_use]
     pub fn blocked_by(&self) -> &'static [&'static str] {
         let Some(window) = self.window.filter(|window| !window.steady) else { return &[] };
@@ -156,7 +157,7 @@ impl Explanation {
 }
 
 impl std::fmt::Display for Explanation {
-    /// `RND 4KiB W: 912.0, mean 1,003.2 in rounds 21-25, range 31.0 % (limit 20 %), …`.
+    /// Formats as `RND 4KiB W: 912.0, mean 1,003.2 in rounds 21-25, range 31.0 % (limit 20 %), …`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.variable, figure(self.latest))?;
         let Some(window) = &self.window else {
@@ -208,7 +209,7 @@ impl std::fmt::Display for Diagnosis {
     }
 }
 
-/// IOPS and MB/s are large, response times in ms are small.
+/// Uses three decimals for small values: IOPS and MB/s are large, response times in ms are small.
 fn figure(value: f64) -> String {
     grouped(value, if value < 10.0 { 3 } else { 1 })
 }
@@ -221,7 +222,7 @@ mod tests {
         diagnose(&(1..).zip(values).collect::<Vec<_>>())
     }
 
-    /// Some per cent of noise, the same in every test.
+    /// A few per cent of deterministic noise.
     fn noise(i: i32) -> f64 {
         f64::from((i * 37 + 11) % 7 - 3) / 2.0
     }

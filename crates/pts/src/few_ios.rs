@@ -1,10 +1,10 @@
-//! Cells that were too short for their load: so few I/Os ended in them that their figures are coarse.
+//! Cells that were too short for their workload, so that few I/Os completed and the figures are coarse.
 
 use record::Segment;
 
-/// With fewer I/Os than this, one more or less is more than a tenth of the figure.
+/// With fewer I/Os than this, a single I/O changes the figure by more than a tenth.
 const FEW: u64 = 10;
-/// More kinds of cells than this are counted instead of listed.
+/// Beyond this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
 
 /// Whether the figures of this cell are coarse.
@@ -12,7 +12,7 @@ pub fn has_few(segment: &Segment) -> bool {
     segment.read.ios + segment.write.ios < FEW
 }
 
-/// What must be said of these cells; none where enough I/Os ended in all of them.
+/// Note about these cells; None if enough I/Os completed in all of them.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, has_few)?;
     Some(format!(
@@ -21,7 +21,7 @@ pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     ))
 }
 
-/// How many of the cells are `such` (`2 of 56 cells`), and their kinds; none where none is.
+/// Number of cells for which `such` is true (`2 of 56 cells`), and their kinds; None if there are none.
 pub fn kinds_among<'a>(
     cells: impl Iterator<Item = &'a Segment>,
     such: impl Fn(&Segment) -> bool,

@@ -1,33 +1,33 @@
-//! After how many rounds a tracking variable is expected to be steady: its values are continued along a curve
-//! that levels off, and the window of the PTS is laid over them.
+//! Forecasts the round in which a tracking variable becomes steady: extrapolates its values along a curve that levels
+//! off, and applies the window of the PTS to them.
 
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness, WINDOW_ROUNDS};
 
-/// Three numbers make the curve, so fewer rounds would fit any of them.
+/// The curve has three parameters, so any three rounds would fit one.
 const ROUNDS_TO_FORECAST: usize = 4;
-/// How far ahead is looked.
+/// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
-/// Ratios of successive steps that are tried: from one that is level at once to one that is nearly straight.
+/// Ratios of successive steps to try, in percent: from a curve that levels off at once to a nearly straight one.
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
-/// The mean range of five values of a normal distribution, in standard deviations.
+/// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;
-/// The mean rise of a line through five such values over the window: 4 / sqrt(10) x sqrt(2 / pi).
+/// Mean rise over the window of a line fitted to five of these values: 4 / sqrt(10) x sqrt(2 / pi).
 const SLOPE_OF_FIVE: f64 = 1.009;
 
 /// When steady state is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forecast {
-    /// The window that ends with this round is the first one within the limits.
+    /// The first window within the limits ends with this round.
     Round(u32),
     /// Not in the next 100 rounds.
     Beyond,
-    /// Too few rounds to say.
+    /// Too few rounds for a forecast.
     TooFew,
-    /// The values follow no curve closely enough to say.
+    /// The values do not follow a curve closely enough for a forecast.
     NoCurve,
 }
 
-/// `value = level + step * ratio ^ round`, and how far the values are from it.
+/// `value = level + step * ratio ^ round`, with the deviation of the values from it.
 struct Curve {
     level: f64,
     step: f64,
@@ -36,7 +36,7 @@ struct Curve {
 }
 
 impl Forecast {
-    /// The forecast from values of consecutive rounds since the last interruption.
+    /// Forecasts from the values of consecutive rounds since the last interruption.
     #[must_use]
     pub fn of(rounds: &[(u32, f64)]) -> Self {
         let values: Vec<f64> = rounds.iter().map(|round| round.1).collect();
@@ -48,7 +48,7 @@ impl Forecast {
             return Self::NoCurve;
         }
         let curve = Curve::through(&values);
-        // What scatters about the curve will go on to do so.
+        // Scatter about the curve is assumed to continue.
         let (range, slope) = (RANGE_OF_FIVE * curve.deviation, SLOPE_OF_FIVE * curve.deviation);
         if range > RANGE_LIMIT * curve.level.abs() || slope > SLOPE_LIMIT * curve.level.abs() {
             return Self::NoCurve;
@@ -74,7 +74,7 @@ impl Forecast {
 }
 
 impl Curve {
-    /// The best one by least squares: of each ratio the line over `ratio ^ round`.
+    /// The best least-squares fit: for each ratio, fits a line over `ratio ^ round`.
     fn through(values: &[f64]) -> Self {
         let curves = RATIOS.map(|percent| Self::with_ratio(values, f64::from(percent) / 100.0));
         curves.min_by(|a, b| a.deviation.total_cmp(&b.deviation)).expect("there are ratios")
@@ -90,7 +90,7 @@ impl Curve {
         let step = covariance / spread;
         let level = value - step * power;
         let squares: f64 = powers.iter().zip(values).map(|(p, v)| (v - level - step * p).powi(2)).sum();
-        // Three numbers were chosen to fit, which leaves so many values to tell how well.
+        // Fitting three parameters leaves this many degrees of freedom.
         let free = (values.len() - 3) as f64;
         Self { level, step, ratio, deviation: (squares / free).sqrt() }
     }
@@ -122,7 +122,7 @@ mod tests {
         (1..).zip(values.iter().copied()).collect()
     }
 
-    /// The round in which values are first steady.
+    /// First round in which the values are steady.
     fn settles(value: impl Fn(u32) -> f64) -> Option<u32> {
         let mut history = History::of(vec!["a".into()]);
         (1..=100).find(|round| history.judge(*round, vec![value(*round)]).steady)

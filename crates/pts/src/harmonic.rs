@@ -1,23 +1,23 @@
-//! Is a matrix of IOPS plausible? A drive that does one thing at a time needs for a mix of reads and writes the
-//! time of its reads and that of its writes, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
+//! Plausibility check for a matrix of IOPS. A drive that does one thing at a time needs the time of the reads plus the
+//! time of the writes for a mix, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
 
 use stdx::units::{block_size, grouped};
 
 use crate::profile::{Cell, mix_name};
 
-/// Departures of this share and more are told.
+/// Deviations by more than this fraction are reported.
 const ALLOWED: f64 = 0.5;
-/// More cells than this are counted instead of listed.
+/// Beyond this number, cells are counted instead of listed.
 const LISTED: usize = 4;
 
-/// IOPS of a mix by the law; none without reads or writes alone.
+/// IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not positive.
 #[must_use]
 pub fn expected(read_percent: u8, writes: f64, reads: f64) -> Option<f64> {
     let share = f64::from(read_percent) / 100.0;
     (writes > 0.0 && reads > 0.0).then(|| 1.0 / ((1.0 - share) / writes + share / reads))
 }
 
-/// What must be said of the cells that depart from the law by more than half; nothing when none does.
+/// Note about cells that deviate from the law by more than half; None if there are none.
 pub(crate) fn note(cells: impl Iterator<Item = Cell>, iops: impl Fn(Cell) -> Option<f64>) -> Option<String> {
     let departure = |cell: Cell| {
         let of = |read_percent| iops(Cell { read_percent, ..cell });
@@ -50,7 +50,7 @@ pub(crate) fn note(cells: impl Iterator<Item = Cell>, iops: impl Fn(Cell) -> Opt
 mod tests {
     use super::*;
 
-    /// RND 4 KiB of published tables, 0/100 to 100/0.
+    /// RND 4 KiB from published tables, 0/100 to 100/0.
     const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
     const SLC_A: [f64; 7] = [16563.0, 17032.2, 20234.2, 23705.2, 28018.6, 63447.7, 93707.0];
     const MLC_B: [f64; 7] = [151.9, 178.6, 230.6, 293.4, 425.5, 3081.5, 38087.5];

@@ -1,37 +1,37 @@
-//! Results that may be the host's and not the drive's.
+//! Results that may reflect the host instead of the drive.
 
 use record::{HOST_LIMIT_SHARE, Segment};
 
-/// More kinds of cells than this are counted instead of listed.
+/// Beyond this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
 
-/// Stands behind a number that the host may have set.
+/// Follows a number that the host may have limited.
 pub const MARK: &str = "*";
-/// What the mark means; stands wherever there is one.
+/// Explains the mark; printed wherever the mark occurs.
 pub const LEGEND: &str = "host-limited: more than 70 % of the host ceiling or CPU time; this figure may \
                           reflect the host rather than the drive";
 
-/// `text` of a number, marked where it is host-limited.
+/// Appends the mark to `text` if it is host-limited.
 #[must_use]
 pub fn marked(text: String, host_limited: bool) -> String {
     if host_limited { text + MARK } else { text }
 }
 
-/// The line that explains the mark, as pages and terminals print it.
+/// The line that explains the mark on pages and terminals.
 #[must_use]
 pub fn legend() -> String {
     format!("{MARK} {LEGEND}.")
 }
 
-/// The cells of a test that the host may have limited.
+/// The host-limited cells of a test.
 pub(crate) struct Limited {
-    /// How many of how many: `5 of 280 cells`.
+    /// Number of affected cells and of all cells: `5 of 280 cells`.
     pub count: String,
-    /// What must be said of them.
+    /// Note about these cells.
     pub note: String,
 }
 
-/// Such cells among `cells`; none where the drive was the limit in all of them.
+/// Collects host-limited `cells`; None if there are none.
 pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limited> {
     let (mut all, mut limited) = (0u32, 0u32);
     let mut kinds: Vec<(String, f64)> = Vec::new();

@@ -1,7 +1,7 @@
-//! Runs that Plateau did not measure: what another tool or a publication tells, shown like a run of one's own.
+//! Runs measured by another tool or taken from a publication, shown like Plateau's own runs.
 //!
-//! There is no standard to hold them to and no answer to replay. Steady state is judged here from the told values,
-//! and where the source says otherwise a note says so. A page whose figures are not told is left out.
+//! They have no standard to comply with and no answers to replay. Steady state is judged here from the reported values;
+//! a note says where the source disagrees. Pages without reported figures are omitted.
 
 mod areas;
 mod jobs;
@@ -19,7 +19,7 @@ use crate::rounds::History;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
 use crate::{Context, KeyFigure, Outcome, explain};
 
-/// What stands where a run of one's own has the version of the specification.
+/// Replaces the version of the specification in imported runs.
 pub(crate) const PROFILE: Profile = Profile {
     name: "imported",
     revision: "NOT PTS",
@@ -31,17 +31,17 @@ pub(crate) const PROFILE: Profile = Profile {
 
 /// A kind of imported test.
 pub(crate) struct Kind {
-    /// As in [`ImportedTest::test`].
+    /// Name, as in [`ImportedTest::test`].
     name: &'static str,
     title: &'static str,
     purpose: &'static str,
-    /// The value that steady state is judged by; none where there is none.
+    /// The tracking variable; None if the test has none.
     tracked: Option<fn(&View<'_>) -> Tracked>,
     pages: fn(&View<'_>) -> Vec<Page>,
     figures: fn(&View<'_>) -> Vec<KeyFigure>,
 }
 
-/// Every kind.
+/// All kinds.
 const KINDS: &[Kind] = &[
     loops::IOPS,
     loops::THROUGHPUT,
@@ -54,23 +54,23 @@ const KINDS: &[Kind] = &[
     jobs::KIND,
 ];
 
-/// A value of a reading, in the unit of a page.
+/// Extracts a value from a reading, in the unit of a page.
 pub(crate) type Measure = fn(&Reading) -> Option<f64>;
 
-/// A tracking variable: its name, and its value in each round.
+/// A tracking variable: name, and value in each round.
 pub(crate) struct Tracked {
     name: String,
     points: Vec<(f64, f64)>,
 }
 
-/// A test and what is known of it.
+/// An imported test with its context.
 pub(crate) struct View<'a> {
     pub test: &'a ImportedTest,
     pub origin: &'a Origin,
     pub context: Context<'a>,
 }
 
-/// What a reading is of.
+/// The workload that a reading belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub block_bytes: u32,
@@ -90,7 +90,7 @@ impl View<'_> {
         reading.round.is_some_and(|round| (first..=last).contains(&round))
     }
 
-    /// The told mean over the window, else the mean of its rounds.
+    /// The reported mean over the window, or else the mean of the rounds in it.
     fn mean(&self, spot: Spot, measure: Measure) -> Option<f64> {
         if let Some(told) = self.of(spot).find(|r| r.round.is_none()).and_then(measure) {
             return Some(told);
@@ -99,18 +99,18 @@ impl View<'_> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// The largest over the window.
+    /// Maximum over the window.
     fn largest(&self, spot: Spot, measure: Measure) -> Option<f64> {
         let counted = |r: &&Reading| r.round.is_none() || self.in_window(r);
         self.of(spot).filter(counted).filter_map(measure).max_by(f64::total_cmp)
     }
 
-    /// A value of every round.
+    /// The value of each round.
     fn points(&self, spot: Spot, measure: Measure) -> Vec<(f64, f64)> {
         self.of(spot).filter_map(|r| Some((f64::from(r.round?), measure(r)?))).collect()
     }
 
-    /// Block sizes from small to large.
+    /// Block sizes in ascending order.
     fn sizes(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.test.readings.iter().map(|r| r.block_bytes).collect();
         all.sort_unstable();
@@ -118,7 +118,7 @@ impl View<'_> {
         all
     }
 
-    /// Mixes from writes to reads.
+    /// Percentages of reads in ascending order.
     fn mixes(&self) -> Vec<u8> {
         let mut all: Vec<u8> = self.test.readings.iter().map(|r| r.read_percent).collect();
         all.sort_unstable();
@@ -130,7 +130,7 @@ impl View<'_> {
         self.test.readings.iter().filter_map(|r| r.round).max().unwrap_or(0)
     }
 
-    /// `Mean of rounds 2-6.`, or that the source tells the mean alone.
+    /// States the averaged rounds (`Mean of rounds 2-6.`), or that the source reports only the mean.
     fn mean_remark(&self) -> String {
         match (self.test.window, self.rounds()) {
             (Some((first, last)), 0) => {
@@ -145,7 +145,7 @@ impl View<'_> {
     }
 }
 
-/// The run as it is shown.
+/// Converts an imported run to its displayed form.
 pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Result<Replayed, String> {
     let tests = entries.iter().filter_map(|entry| match &entry.event {
         Event::Imported(test) => Some(test),
@@ -203,7 +203,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     })
 }
 
-/// The window that the source takes its results from, judged by its values.
+/// Judges the measurement window stated by the source, based on its values.
 pub(crate) fn judged(test: &ImportedTest, tracked: &Tracked) -> Option<Steadiness> {
     let (first, last) = test.window?;
     let inside = |(round, _): &&(f64, f64)| (f64::from(first)..=f64::from(last)).contains(round);

@@ -1,9 +1,8 @@
 //! The SNIA SSS Performance Test Specification (PTS) as code.
 //!
-//! A test is straight-line code over [`Bench`], five verbs that a real drive, a simulated one or a
-//! journal can answer. This crate does no I/O, starts no thread and reads no clock: what a test
-//! concludes is a function of the settings and the answers, so a journal replayed through it gives the
-//! same verdicts and exhibits.
+//! A test is straight-line code over [`Bench`]: five verbs that a real drive, a simulated drive or a journal can
+//! answer. This crate performs no I/O, starts no threads and reads no clock. The conclusions of a test depend only on
+//! the settings and the answers, so replaying a journal produces the same verdicts and exhibits.
 #![forbid(unsafe_code)]
 
 pub mod assumed;
@@ -57,52 +56,52 @@ pub use tests::{TESTS, Test};
 
 use record::{Note, Purged, Segment, Workload};
 
-/// Whoever answers a test: the live drive, the simulator, a journal.
+/// Answers the requests of a test: a live drive, the simulator or a journal.
 pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// As for every verb: the test must stop.
+    /// If the test must stop, as with every verb.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
-    /// Writes preconditioning; the result is not a measurement.
+    /// Runs a preconditioning write, which is not a measurement.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
     /// Measures one cell.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
-    /// Leaves the drive alone for `length_ns`: no command at all.
+    /// Leaves the drive idle for `length_ns`, without sending any command.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
 
-    /// Takes down what the test has to say.
+    /// Records a note of the test.
     ///
     /// # Errors
-    /// The test must stop.
+    /// If the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 }
 
-/// Why a test cannot go on. What was measured so far stays.
+/// Why a test cannot continue. The measurements so far are kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
-    /// The journal has no further answer.
+    /// The journal has no more answers.
     #[error("the run was interrupted here")]
     EndOfJournal,
-    /// Someone asked for it.
+    /// Stopped on request.
     #[error("interrupted: {0}")]
     Interrupted(String),
-    /// The drive or the machine failed.
+    /// The drive or the host failed.
     #[error("{0}")]
     Failed(String),
-    /// The journal answers another question than the test asks now.
+    /// The recorded workload differs from the one that the test requests now.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
 }

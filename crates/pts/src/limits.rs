@@ -1,4 +1,4 @@
-//! What a setting may be: the same for the command line and for plan files.
+//! Limits of settings, shared by the command line and plan files.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -6,12 +6,12 @@ use std::ops::RangeInclusive;
 use crate::profile::MAX_ROUNDS;
 use crate::steady::WINDOW_ROUNDS;
 
-/// The possible values of a setting.
+/// Valid values of a setting.
 #[derive(Debug, Clone)]
 pub struct Limit<T> {
-    /// From the lowest to the highest.
+    /// Lowest to highest value.
     pub range: RangeInclusive<T>,
-    /// Why not others.
+    /// Reason for the limit.
     pub why: &'static str,
 }
 
@@ -29,30 +29,30 @@ pub const ROUNDS: Limit<u32> = Limit {
     why: "a measurement window has five rounds, and a test ends after 25; --keep-going continues until \
           steady state",
 };
-/// Rounds of an own test that does not ask for steady state.
+/// Rounds of a custom test without steady state.
 pub const FIXED_ROUNDS: Limit<u32> =
     Limit { range: 1..=100, why: "a test needs a round, and each round takes time" };
-/// Preconditioning in multiples of the capacity.
+/// Amount of preconditioning in user capacities.
 pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
 /// Seconds of a cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
-/// Seconds under load before a cell counts.
+/// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "the load runs this long before the cell counts" };
 /// Number of an LBA format.
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
-/// Share of reads in percent.
+/// Percentage of reads.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
-/// Share of the LBA space that preconditioning touches, in percent.
+/// Percentage of the LBA space that preconditioning touches.
 pub const PC_AR: Limit<u8> = SHARE;
-/// Share of the LBA space that a test touches, in percent.
+/// Percentage of the LBA space that a test touches.
 pub const TEST_AR: Limit<u8> = SHARE;
 
 impl<T: PartialOrd + Display + Copy> Limit<T> {
-    /// `value`, if it is possible.
+    /// Returns `value` if it is within the limit.
     ///
     /// # Errors
-    /// Why it is not, what is, and the nearest: text that goes behind the name of the setting.
+    /// States the reason, the valid range and the nearest valid value, as text to follow the name of the setting.
     pub fn check(&self, value: T) -> Result<T, String> {
         if self.range.contains(&value) {
             return Ok(value);

@@ -1,11 +1,11 @@
-//! What departs from the profile: collected as text and printed as "modified: ...".
+//! Deviations from the profile, collected as text and printed as "modified: ...".
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
 use crate::{Outcome, Profile, Test, WriteCache};
 
-/// Everything that makes the run differ from its profile, in the order of a report.
+/// All deviations of a run from its profile, in report order.
 #[must_use]
 pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<String> {
     let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
@@ -33,7 +33,7 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
     all
 }
 
-/// Settings that differ from those of the profile.
+/// Settings that differ from the profile.
 #[must_use]
 pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<String> {
     let standard = profile.settings(settings.seed);
@@ -81,12 +81,12 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<String>) {
     }
 }
 
-/// A write cache in another state than the profile wants.
+/// Reports a write cache that is not in the state required by the profile.
 pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<String> {
     let wanted = profile.write_cache == WriteCache::Enabled;
     let word = |on: bool| if on { "WCE" } else { "WCD" };
     let otherwise = |entry: &Entry| match entry.event {
-        // What is turned back after the last test concerns none.
+        // Restoring the cache after the last test does not affect any test.
         Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != wanted => {
             Some(format!("write cache {} ({} in the profile)", word(is_on), word(wanted)))
         }
@@ -103,7 +103,7 @@ pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<String>)
     }
 }
 
-/// What a test says of cells that are too small for the device's sectors.
+/// Note about cells with I/Os smaller than the device's sectors.
 pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     Note::Skipped {
         what: format!("all {} cells", block_size(u64::from(block_bytes))),
@@ -111,7 +111,7 @@ pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     }
 }
 
-/// A test that the version of the specification does not have.
+/// Reports a test that this version of the specification lacks.
 pub(crate) fn by_family(test: &Test, profile: &Profile, all: &mut Vec<String>) {
     if profile.listed(test.family).is_none() {
         all.push(format!("the {} test is not part of {}", test.title, profile.revision));
@@ -124,10 +124,10 @@ pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: 
     incidents.tell(all);
 }
 
-/// More interruptions than this are counted instead of listed.
+/// Beyond this number, interruptions are counted instead of listed.
 const GAPS_LISTED: usize = 3;
 
-/// What went wrong in the segments of a test; those of a test over time are not kept.
+/// Problems in the segments of a test. Timeline tests collect them because they do not keep their segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
@@ -149,7 +149,7 @@ impl Incidents {
         }
     }
 
-    /// What a test over time must say of its gaps: a drive that rests recovers.
+    /// Note about gaps in a timeline test: the drive recovers while it is idle.
     pub fn note(&self) -> Option<String> {
         let text = "INTERRUPTED: the timeline has a gap; the PTS requires a restart at the purge";
         (!self.gaps.is_empty()).then(|| text.into())
@@ -162,7 +162,7 @@ impl Incidents {
         } else {
             let text =
                 |(length_ns, before): &_| format!("interrupted for {} before {before}", span(*length_ns));
-            // Two that look alike are still two.
+            // No deduplication: two interruptions with the same text are two events.
             all.extend(self.gaps.iter().map(text));
         }
         if self.buffered {

@@ -1,4 +1,4 @@
-//! What a test concluded: everything that a report, a terminal or a comparison shows of it.
+//! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
 use record::{Purged, Range};
 use stdx::units::amount_base2;
@@ -8,7 +8,7 @@ use crate::explain::Explanation;
 use crate::steady::Steadiness;
 use crate::{Context, Stop, Test, modified};
 
-/// The result of one test, complete or cut.
+/// The result of one test, complete or interrupted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Name of the test, as in `plateau run NAME`.
@@ -17,37 +17,37 @@ pub struct Outcome {
     pub title: String,
     /// Clause printed on reports: `8.0`.
     pub clause: &'static str,
-    /// What the standard wants to know with it, in a sentence.
+    /// Purpose of the test, in one sentence.
     pub purpose: String,
-    /// Outline of the test in a sentence.
+    /// Outline of the test, in one sentence.
     pub outline: String,
     /// Fields of the page header.
     pub header: TestHeader,
-    /// Finished rounds.
+    /// Number of completed rounds.
     pub rounds: u32,
-    /// Whether steady state was reached; none while the test is not complete, and for a test without one.
+    /// Whether steady state was reached; None if the test is incomplete or has no steady state.
     pub converged: Option<bool>,
-    /// The windows that decided, one entry per tracking variable; empty before five rounds.
+    /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, Steadiness)>,
-    /// How each tracking variable stands, and why it is not steady.
+    /// Status of each tracking variable, and why it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
-    /// Select performance data.
+    /// Figures in the section "Select Performance Data".
     pub key_figures: Vec<KeyFigure>,
     /// Special notes: skipped steps, device errors, interruptions.
     pub notes: Vec<String>,
-    /// What departs from the profile because of how this run went: purge method, gaps, skipped cells.
+    /// Deviations from the profile caused by the course of this run: purge method, gaps, skipped cells.
     pub modified: Vec<String>,
-    /// Cells that the host may have limited, of how many: `5 of 280 cells`; none where there are none.
+    /// Number of cells that the host may have limited: `5 of 280 cells`; None if there are none.
     pub host_limited: Option<String>,
-    /// Why the test is not complete, if it is not.
+    /// Why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,
 }
 
 impl Outcome {
-    /// What can be said of every test before it was looked at: its name, its header, how it departs from the
-    /// profile. `range` is what its loop touches.
+    /// The fields that do not depend on measurements: name, header, deviations from the profile. `range` is the range
+    /// of the test loop.
     pub(crate) fn begun(
         test: &Test,
         context: &Context<'_>,
@@ -79,29 +79,29 @@ impl Outcome {
     }
 }
 
-/// One of the large figures of a summary page.
+/// One of the large figures on a summary page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyFigure {
-    /// Such as `RND 4KiB W`.
+    /// Label, for example `RND 4KiB W`.
     pub name: String,
-    /// Its value; none when not measured.
+    /// Value; None if not measured.
     pub value: Option<f64>,
-    /// What is printed where there is none: `n/a`.
+    /// Text printed if there is no value: `n/a`.
     pub absent: &'static str,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: &'static str,
-    /// Digits behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// Whether the host may have set it and not the drive: it did in a cell that the figure is made of.
+    /// Whether a host-limited cell contributed to the value, so that it may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
-/// What the page header of PTS 1.0 says of a test, as printed.
+/// Fields of the page header of PTS 1.0, as printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestHeader {
     /// `REQUIRED` or `OPTIONAL`.
     pub requirement: &'static str,
-    /// Purge method, or why there is none yet.
+    /// Purge method, or why the target was not purged yet.
     pub purge: String,
     /// Workload-independent preconditioning: `2X SEQ/128KiB`.
     pub workload_independent: String,
@@ -113,32 +113,32 @@ pub struct TestHeader {
     pub queue_depth: u16,
     /// Threads.
     pub threads: u16,
-    /// `YES`, `NO`, `N/A` or `...` while it runs.
+    /// `YES`, `NO`, `N/A`, or `...` while the test is running.
     pub convergence: String,
-    /// Rounds of the window: `1-5`.
+    /// Rounds of the measurement window: `1-5`.
     pub rounds: String,
-    /// `100%`.
+    /// Active range of preconditioning: `100%`.
     pub pc_ar: String,
-    /// `100%`.
+    /// Active range of the test: `100%`.
     pub test_ar: String,
-    /// `16 GiB` or `100%`.
+    /// Active range amount: `16 GiB` or `100%`.
     pub ar_amount: String,
-    /// `2048` or `N/A`.
+    /// Number of active range segments: `2048` or `N/A`.
     pub ar_segments: String,
-    /// What the header of PTS-E 1.1 and 2.0 has beyond that.
+    /// Additional header fields of PTS-E 1.1 and 2.0.
     pub phases: Phases,
 }
 
-/// The parts of a test as the page header of PTS-E 1.1 and 2.0 prints them. Where a test has none, `None` and `N/A`.
+/// The phases of a test as printed in the page header of PTS-E 1.1 and 2.0. Absent phases print `None` and `N/A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phases {
-    /// Pre Condition 1: what, TC/QD, duration.
+    /// Pre Condition 1: workload, TC/QD, duration.
     pub pre_condition_1: [String; 3],
-    /// Pre Condition 2: what, TC/QD, rounds or duration.
+    /// Pre Condition 2: workload, TC/QD, rounds or duration.
     pub pre_condition_2: [String; 3],
-    /// Test Stimulus 1: what, R/W mix, block sizes, TC/QD, rounds or duration.
+    /// Test Stimulus 1: workload, R/W mix, block sizes, TC/QD, rounds or duration.
     pub stimulus_1: [String; 5],
-    /// Test Stimulus 2: what, TC/QD, rounds or duration.
+    /// Test Stimulus 2: workload, TC/QD, rounds or duration.
     pub stimulus_2: [String; 3],
 }
 
@@ -155,7 +155,7 @@ impl Default for Phases {
 }
 
 impl TestHeader {
-    /// The fields that every test has; `range` is what its loop touches.
+    /// Fields common to all tests; `range` is the range of the test loop.
     pub(crate) fn of(context: &Context<'_>, family: &str, purge: Option<&Purged>, range: Range) -> Self {
         let settings = context.settings;
         let (ar_amount, ar_segments) = match (settings.active_range_amount_bytes, range.segments) {
@@ -180,13 +180,13 @@ impl TestHeader {
         }
     }
 
-    /// Rounds of the window as the header of PTS-E 1.1 and 2.0 prints them: `1-5`, `21-25 (NOT ACHIEVED)`.
+    /// Window rounds in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == "NO" { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)
     }
 
-    /// The same with the state of a loop over rounds.
+    /// Adds the steady-state verdict of a round-based test.
     pub(crate) fn judged(self, converged: bool, complete: bool, window: Option<&Steadiness>) -> Self {
         let convergence = match (converged, complete) {
             (true, _) => "YES",

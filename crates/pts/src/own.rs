@@ -1,4 +1,4 @@
-//! An own test: what a plan lays out as preconditioning and rounds over cells, driven as the PTS tests are.
+//! A custom test: preconditioning and rounds over cells as defined in a plan, run like the PTS tests.
 
 mod figures;
 mod knee;
@@ -11,23 +11,23 @@ use crate::rounds::{History, Tracked, Verdict, gap_at, judge};
 use crate::steady::Steadiness;
 use crate::{Bench, Context, Outcome, Stop, modified};
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen<'a> {
     test: &'a OwnTest,
     purge: Option<Purged>,
     precondition: Vec<Segment>,
     skipped: Vec<u32>,
-    /// The cells of a round that the device can do, as they are run.
+    /// The cells of a round that the device supports, in order of execution.
     cells: Vec<OwnCell>,
-    /// Positions in `cells` of the tracking variables.
+    /// Indices of the tracking variables in `cells`.
     tracked: Vec<usize>,
     rounds: Vec<Vec<Segment>>,
     history: History,
-    /// The first window that was steady.
+    /// The first steady window.
     steady: Option<Vec<(String, Steadiness)>>,
 }
 
-/// Runs `test` to its end or until the bench stops it.
+/// Runs `test` until it completes or the bench stops it.
 pub(crate) fn run(test: &OwnTest, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut seen = Seen::of(test, context);
     let stop = measure(context, bench, &mut seen).err();
@@ -88,7 +88,7 @@ fn workload(context: &Context<'_>, round: u32, step: u32, cell: &OwnCell) -> Wor
     }
 }
 
-/// The demand of a cell, from the settings where the plan is silent.
+/// Demand of a cell; the settings provide what the plan does not specify.
 fn demand(context: &Context<'_>, cell: &OwnCell) -> Demand {
     Demand {
         threads: cell.threads.unwrap_or(context.settings.threads),
@@ -143,7 +143,7 @@ impl<'a> Seen<'a> {
         Ok(())
     }
 
-    /// Takes a finished round and judges it where something is tracked.
+    /// Adds a completed round and judges it if there are tracking variables.
     fn finish(
         &mut self,
         context: &Context<'_>,
@@ -169,8 +169,7 @@ impl<'a> Seen<'a> {
         Ok(verdict)
     }
 
-    /// The rounds that results are the mean of: from the first steady window on, or the last ones. First, and
-    /// behind the last, from 0.
+    /// Half-open range of the rounds to average, counted from 0: starting at the first steady window, or the last ones.
     fn results(&self) -> std::ops::Range<usize> {
         let (done, wanted) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =
@@ -181,7 +180,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// The rounds of the results as printed: `5-8`.
+    /// Number range of the averaged rounds: `5-8`.
     fn result_names(&self) -> String {
         let results = self.results();
         match results.len() {

@@ -1,14 +1,14 @@
-//! What a run is doing, by its journal: the phase after the last record.
+//! The current phase of a run, derived from its journal.
 
 use record::{Entry, Event, Note, RunFile};
 use stdx::units::count_of;
 
 use crate::spent;
 
-/// What comes after the last record of a journal.
+/// The phase that follows the last record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phase {
-    /// No test has begun.
+    /// No test has started.
     Starting,
     /// The drive is being purged.
     Purge {
@@ -24,26 +24,26 @@ pub enum Phase {
     Round {
         /// Name of the test.
         test: String,
-        /// From 1.
+        /// Round number, starting at 1.
         round: u32,
-        /// The cell that is being measured, from 1.
+        /// Number of the cell being measured, starting at 1.
         cell: u32,
-        /// Cells in the round.
+        /// Number of cells in the round.
         cells: u32,
     },
     /// A test without rounds is being measured, or the part of a test after its rounds.
     Measuring {
         /// Name of the test.
         test: String,
-        /// Workloads that it has finished since its purge.
+        /// Number of workloads completed since the purge of the test.
         finished: u32,
     },
-    /// All tests have ended, or the next one has not begun.
+    /// All tests have ended, or the next one has not started.
     Between,
 }
 
 impl Phase {
-    /// The test that is going on.
+    /// Name of the current test.
     #[must_use]
     pub fn test(&self) -> Option<&str> {
         match self {
@@ -73,7 +73,7 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// The phase that a run was in when `entries` were all that there was.
+/// The phase of a run whose journal consists of `entries`.
 #[must_use]
 pub fn phase(entries: &[Entry]) -> Phase {
     let mut phase = Phase::Starting;
@@ -93,7 +93,7 @@ pub fn phase(entries: &[Entry]) -> Phase {
             Event::Measured(_) => {
                 finished += 1;
                 match phase {
-                    // The last cell of a round is followed by the next round or the end of the test.
+                    // The next round or the end of the test follows the last cell of a round.
                     Phase::Round { test, round, cell, cells } => {
                         Phase::Round { test, round, cell: (cell + 1).min(cells), cells }
                     }
@@ -107,8 +107,8 @@ pub fn phase(entries: &[Entry]) -> Phase {
     phase
 }
 
-/// How long the rest of a run is expected to take on the target's clock in ns: with steady state as early as possible,
-/// and without it. Purges are left out. None where the run has no estimate.
+/// Expected remaining time of a run in ns on the target's clock, as (steady state as early as possible, no steady
+/// state). Excludes purges. None if the run has no estimate.
 #[must_use]
 pub fn left_ns(run: &RunFile, entries: &[Entry]) -> Option<(u64, u64)> {
     let estimated = entries.iter().find_map(|entry| match &entry.event {

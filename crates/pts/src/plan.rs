@@ -1,8 +1,7 @@
-//! A plan: which tests in which order, by which profile and settings, and what the report adds to them. Read from
-//! a TOML file ([`Plan::read`]) or taken from a preset ([`crate::preset`]).
+//! A plan: the tests and their order, profile, settings, and additions to the report. Read from a TOML file
+//! ([`Plan::read`]) or taken from a preset ([`crate::preset`]).
 //!
-//! A plan holds what was written in it and nothing else: where it is silent, the command line decides and then
-//! the profile.
+//! A plan contains only what its author wrote. The command line, then the profile, determine everything else.
 
 mod own;
 mod reader;
@@ -12,104 +11,104 @@ use record::OwnTest;
 
 pub use reader::{KEYS, KeyDoc};
 
-/// A plan as it was written.
+/// A plan as written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// Name of the preset, or of the file without its folder.
+    /// Name of the preset, or file name without directory.
     pub name: String,
-    /// As printed; the name where there is none.
+    /// Title as printed; defaults to the name.
     pub title: String,
-    /// What it is for, in a line.
+    /// One-line description.
     pub about: String,
-    /// Why nothing in it is a result of the PTS; printed on each page.
+    /// Why none of its results are PTS results; printed on each page.
     pub not_pts: Option<String>,
-    /// Version of the specification by name.
+    /// Name of the profile.
     pub profile: Option<String>,
-    /// Tests in their order: those of the PTS and own ones.
+    /// Names of the tests in order: PTS tests and custom tests.
     pub tests: Vec<String>,
     /// Settings of the run.
     pub settings: PlanSettings,
-    /// What the report adds.
+    /// Additions to the report.
     pub publisher: Publisher,
-    /// Own tests, in the order of the file.
+    /// Custom tests in file order.
     pub own_tests: Vec<OwnTest>,
 }
 
-/// Settings that a plan may have: those of `plateau run`, by the same names.
+/// Settings allowed in a plan, named like the options of `plateau run`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanSettings {
     /// Threads.
     pub tc: Option<u16>,
     /// Outstanding I/Os per thread.
     pub qd: Option<u16>,
-    /// Seconds of a cell.
+    /// Length of a cell in seconds.
     pub cell_seconds: Option<f64>,
-    /// Rounds after which a test without steady state ends.
+    /// Rounds after which a test that is not steady ends.
     pub max_rounds: Option<u32>,
-    /// Go on behind 25 rounds.
+    /// Continue after 25 rounds.
     pub keep_going: bool,
-    /// Preconditioning in multiples of the capacity.
+    /// Amount of preconditioning in user capacities.
     pub precondition: Option<u32>,
-    /// Share of the LBA space for preconditioning, in percent.
+    /// Percentage of the LBA space for preconditioning.
     pub pc_ar: Option<u8>,
-    /// Share of the LBA space for the test, in percent.
+    /// Percentage of the LBA space for the test.
     pub test_ar: Option<u8>,
-    /// LBA space touched within the test range: a size, or `all`.
+    /// Active range amount within the test range: a size, or `all`.
     pub ar_amount: Option<String>,
-    /// Pieces of that.
+    /// Number of active range segments.
     pub ar_segments: Option<u32>,
-    /// Smallest possible I/Os in place of smaller ones.
+    /// Replace composite I/Os below the sector size by the smallest possible ones.
     pub composite_fits_sectors: bool,
-    /// Seed of every offset, mix and buffer.
+    /// Seed of all offsets, mixes and buffers.
     pub seed: Option<u64>,
-    /// Size of a regular file.
+    /// Size of a regular file as target.
     pub size: Option<String>,
     /// Scale of a simulated drive.
     pub scale: Option<String>,
     /// Faults of a simulated drive.
     pub sim_faults: Vec<String>,
-    /// Purge method by name.
+    /// Name of the purge method.
     pub purge_method: Option<String>,
-    /// Samples before each purge and looks for them after.
+    /// Write samples before each purge and check that they are gone afterwards.
     pub verify_purge: bool,
-    /// State of the drive's cache: `profile`, `keep`, `on` or `off`.
+    /// State of the drive's write cache: `profile`, `keep`, `on` or `off`.
     pub write_cache: Option<String>,
-    /// Settings of the host are changed for the run.
+    /// Change settings of the host for the run.
     pub tune: bool,
     /// LBA format of an NVMe namespace during the run.
     pub lba_format: Option<u8>,
-    /// Processors for the threads.
+    /// CPUs for the threads.
     pub cpus_allowed: Option<String>,
-    /// The same by NUMA nodes.
+    /// NUMA nodes whose CPUs run the threads.
     pub numa_cpu_nodes: Option<String>,
 }
 
-/// What whoever publishes the report adds to it.
+/// Additions to the report by its publisher.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Publisher {
-    /// Who had the test run.
+    /// Sponsor of the test.
     pub sponsor: Option<String>,
-    /// Who checks it.
+    /// Auditor of the test.
     pub auditor: Option<String>,
     /// Special notes.
     pub notes: Vec<String>,
-    /// Picture for the summary pages: a path, from the folder of the plan.
+    /// Image for the summary pages: a path relative to the directory of the plan.
     pub logo: Option<String>,
 }
 
-/// Something in a plan that cannot be.
+/// An error in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {}{problem}", self.prefix())]
 pub struct PlanError {
-    /// As it was opened.
+    /// Path as opened.
     pub file: String,
-    /// From 1.
+    /// Line number, starting at 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column number in characters, starting at 1.
     pub column: usize,
-    /// With the tables around it: `settings.tc`; empty for the file as a whole.
+    /// Key including its tables: `settings.tc`; empty for the file as a whole.
     pub key: String,
-    /// What is wrong, and what would be right.
+    /// The error, and how to correct it.
     pub problem: String,
 }
 
@@ -120,15 +119,15 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan in `text`, which was opened as `file`.
+    /// Parses `text`, which was read from `file`.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order of the file.
+    /// Lists all errors in file order.
     pub fn read(file: &str, text: &str) -> Result<Self, Vec<PlanError>> {
         reader::read(file, text)
     }
 
-    /// The own test called `name`.
+    /// Looks up the custom test called `name`.
     #[must_use]
     pub fn own_test(&self, name: &str) -> Option<&OwnTest> {
         self.own_tests.iter().find(|test| test.name == name)

@@ -1,5 +1,5 @@
-//! Workload-dependent preconditioning by time, which HIR and the tests of demand variation have in common: rounds
-//! of 30 minutes of writes, of which one minute is tracked, until that minute is steady.
+//! Time-based workload-dependent preconditioning, shared by HIR and the demand variation tests: rounds of 30 minutes of
+//! writes, one minute of which is tracked, until that minute is steady.
 
 use record::{Note, Workload};
 
@@ -8,26 +8,26 @@ use crate::rounds::{History, Tracked, Verdict, judge};
 use crate::timeline::Sample;
 use crate::{Bench, Context, Stop};
 
-/// Minutes in a round.
+/// Length of a round in minutes.
 pub const ROUND_MINUTES: u32 = 30;
 
-/// The preconditioning as far as it came.
+/// Progress of the preconditioning.
 pub struct Precondition {
     /// The tracked minute of each round.
     pub rounds: Vec<Sample>,
     pub history: History,
     pub converged: bool,
-    /// Minute of each round that is tracked, from 1.
+    /// Number of the tracked minute in each round, starting at 1.
     minute: u32,
 }
 
 impl Precondition {
-    /// None yet; `minute` of each round, from 1, will be tracked under the name `variable`.
+    /// Creates an empty state that tracks minute `minute` of each round, starting at 1, as variable `variable`.
     pub fn tracking(minute: u32, variable: String) -> Self {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }
 
-    /// Runs minutes as `workload` of round and step says.
+    /// Runs the rounds, each minute built by `workload` from round and step.
     pub fn run(
         &mut self,
         context: &Context<'_>,

@@ -1,17 +1,17 @@
-//! Plans that come with this program: the suites of reviewers and of other tools, and two of our own.
+//! Built-in plans: test suites of reviewers and of other tools, and two of our own.
 
 use crate::plan::Plan;
 
-/// A plan by name.
+/// A named built-in plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
-    /// As typed.
+    /// Name on the command line.
     pub name: &'static str,
     /// The plan as TOML.
     pub text: &'static str,
 }
 
-/// Every preset.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "quick", text: include_str!("../presets/quick.toml") },
     Preset { name: "map", text: include_str!("../presets/map.toml") },
@@ -24,10 +24,10 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// The preset called `name`.
+    /// Looks up the preset called `name`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
             let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
@@ -35,10 +35,10 @@ impl Preset {
         })
     }
 
-    /// It as a plan.
+    /// Parses the preset.
     ///
     /// # Panics
-    /// Panics when its own text is wrong; a test reads every preset.
+    /// If the built-in text is invalid; a test parses every preset.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let read = Plan::read(&format!("{}.toml", self.name), self.text);

@@ -1,5 +1,5 @@
-//! A short look at a simulated drive before a plan: loads of every kind that the tests ask for, a minute each, in
-//! the states that the tests find the drive in. What they show, `assumed::Observed` collects.
+//! Probes a simulated drive before planning: one-minute workloads of every kind that the tests request, in the drive
+//! states that the tests encounter. `assumed::Observed` collects the results.
 
 use record::{Until, Workload};
 use stdx::units::KIB;
@@ -8,31 +8,31 @@ use crate::composite::Composite;
 use crate::profile::{Cell, Demand};
 use crate::{Bench, Context, Stop, Test};
 
-/// From large to small, as in a round of the IOPS test.
+/// In descending order, as in a round of the IOPS test.
 const BLOCKS_KIB: [u64; 4] = [1024, 128, 32, 4];
 const MIXES: [u8; 3] = [100, 50, 0];
-/// Random writes in capacities and minutes: enough to saturate the drive.
+/// Limits of the random writes, in capacities and minutes: enough to saturate the drive.
 const FILLS: u64 = 6;
 const MOST_MINUTES: u32 = 3_000;
-/// Bursts of 5 s with this rest before each.
+/// Bursts of 5 s, each preceded by one of these rests.
 const BURSTS: u32 = 24;
 const BURST_SECONDS: u32 = 5;
 const REST_SECONDS: [u32; 3] = [5, 10, 15];
-/// Passes over the cells; the first one finds the drive in another state.
+/// Passes over the cells; the first one starts with the drive in a different state.
 const PASSES: u32 = 2;
-/// Rounds whose seeds no test uses.
+/// A round number that no test uses, for distinct seeds.
 const ROUND: u32 = u32::MAX - 1;
 const DEEP: Demand = Demand { threads: 32, queue_depth: 32 };
 const BUSY: Demand = Demand { threads: 1, queue_depth: 32 };
 const ALONE: Demand = Demand { threads: 1, queue_depth: 1 };
 
-/// Tests without preconditioning of a given amount: they begin on a fresh drive.
+/// Tests that start on a fresh drive, without preconditioning of a fixed amount.
 const SATURATING: [&str; 6] = ["wsat", "hir", "xsr", "ecw", "cbw", "dirth"];
 
-/// Runs what `tests` need to be known of the drive.
+/// Runs the workloads that determine the speeds required by `tests`.
 ///
 /// # Errors
-/// As the bench.
+/// As for the bench.
 pub fn run(context: &Context<'_>, tests: &[&Test], bench: &mut dyn Bench) -> Result<(), Stop> {
     let any = |names: &[&str]| tests.iter().any(|test| names.contains(&test.family));
     let mut probe = Probe { context, bench, step: 0 };
@@ -53,7 +53,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// What IOPS, throughput and latency find: a drive full of sequential writes, then of random ones.
+    /// The drive state of IOPS, Throughput and Latency: filled by sequential writes, then by random ones.
     fn preconditioned(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         self.bench.write(&self.context.precondition())?;
@@ -78,7 +78,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// What the tests over time find: a fresh drive that random writes fill.
+    /// The drive state of timeline tests: a fresh drive filled by random writes.
     fn saturated(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         let demand = self.busy();
@@ -110,7 +110,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// The demand of the run where it keeps a drive busy.
+    /// The demand of the run, or `BUSY` if that demand is too low to keep a drive busy.
     fn busy(&self) -> Demand {
         let demand = self.context.demand(None);
         let outstanding = u32::from(demand.threads) * u32::from(demand.queue_depth);

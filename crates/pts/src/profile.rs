@@ -8,41 +8,41 @@ pub use crate::profiles::PROFILES;
 /// One version of the specification for one class of drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
-    /// As typed: `pts-e-1.0`.
+    /// Name on the command line: `pts-e-1.0`.
     pub name: &'static str,
-    /// As printed: `PTS-E 1.0`.
+    /// Name as printed: `PTS-E 1.0`.
     pub revision: &'static str,
-    /// As printed: `Client` or `Enterprise`.
+    /// Class of drive as printed: `Client` or `Enterprise`.
     pub class: &'static str,
-    /// Which report pages a test has.
+    /// Determines the report pages of each test.
     pub edition: Edition,
-    /// The tests of this version.
+    /// The tests that this version defines.
     pub tests: &'static [Listed],
-    /// Variables that decide steady state of the IOPS test, all in the same window.
+    /// Tracking variables of the IOPS test; all must be steady in the same window.
     pub iops_tracking: &'static [Cell],
-    /// Block sizes of the Throughput test in bytes, each a test of its own, in this order.
+    /// Block sizes of the Throughput test in bytes; each is a separate test, run in this order.
     pub throughput_blocks: &'static [u32],
-    /// Whether the Throughput test preconditions with the block size under test (from 1.1 on).
+    /// Whether the Throughput test preconditions with the block size under test (1.1 and later).
     pub throughput_preconditions_its_block: bool,
     /// Threads and queue depth that the Throughput test recommends (2.0).
     pub throughput_demand: Option<Demand>,
-    /// When the WSAT test ends.
+    /// End conditions of the WSAT test.
     pub saturation_end: SaturationEnd,
-    /// Whether the drive's volatile write cache is on (WCE) or off (WCD).
+    /// Whether the drive's volatile write cache is enabled (WCE) or disabled (WCD).
     pub write_cache: WriteCache,
-    /// Whether the determination box has the correlation coefficient (2.0.2).
+    /// Whether the determination box includes the correlation coefficient (2.0.2).
     pub reports_correlation: bool,
-    /// Threads where the specification recommends or leaves a choice.
+    /// Thread count that the specification recommends, or our default if it leaves the choice.
     pub threads: u16,
-    /// Outstanding I/Os per thread, likewise.
+    /// Outstanding I/Os per thread, recommended or default.
     pub queue_depth: u16,
-    /// Whether thread count and queue depth are the tester's choice (a choice is no modification).
+    /// Whether the tester may choose thread count and queue depth freely; if so, a choice is not a modification.
     pub demand_is_free: bool,
-    /// Share of the LBA space for preconditioning and test, in percent.
+    /// Percentage of the LBA space used by preconditioning and test.
     pub range_percent: u8,
-    /// Active range amount in bytes; the whole range when none.
+    /// Active range amount in bytes; None means the whole range.
     pub active_range_amount_bytes: Option<u64>,
-    /// Active range segments, used with an amount.
+    /// Number of active range segments; used only with an amount.
     pub active_range_segments: u32,
 }
 
@@ -57,12 +57,12 @@ pub enum Edition {
     V2_0,
 }
 
-/// A test as a version of the specification lists it.
+/// A test as listed by one version of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed {
-    /// Its family: `iops`, `tp`.
+    /// Test family: `iops`, `tp`.
     pub family: &'static str,
-    /// Its clause as printed: `8.0`.
+    /// Clause number as printed: `8.0`.
     pub clause: &'static str,
     /// `REQUIRED` or `OPTIONAL`.
     pub requirement: &'static str,
@@ -78,13 +78,13 @@ pub struct Demand {
 }
 
 impl std::fmt::Display for Demand {
-    /// As headers print it: `TC 4/QD 32`.
+    /// Formats the demand as in page headers: `TC 4/QD 32`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TC {}/QD {}", self.threads, self.queue_depth)
     }
 }
 
-/// The volatile write cache of the drive during a test.
+/// State of the drive's volatile write cache during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {
     /// WCE.
@@ -93,38 +93,38 @@ pub enum WriteCache {
     Disabled,
 }
 
-/// When the WSAT test ends: at the first of these.
+/// End conditions of the WSAT test; the first one met ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SaturationEnd {
-    /// User capacities written.
+    /// Written bytes in user capacities.
     pub capacities: u32,
-    /// Minutes.
+    /// Duration in minutes.
     pub minutes: u32,
-    /// Whether steady state ends it (from 1.1 on).
+    /// Whether steady state ends the test (1.1 and later).
     pub when_steady: bool,
 }
 
-/// A cell of a random test loop.
+/// One cell of a random test loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// Bytes per I/O.
     pub block_bytes: u32,
-    /// Share of reads.
+    /// Percentage of reads.
     pub read_percent: u8,
 }
 
-/// Length of one cell in the PTS: a minute.
+/// Length of a cell in the PTS: one minute.
 pub const CELL_NS: u64 = 60 * stdx::units::SECOND_NS;
-/// Rounds after which a test without steady state ends.
+/// Rounds after which a test that is not steady ends.
 pub const MAX_ROUNDS: u32 = 25;
-/// Workload-independent preconditioning in multiples of the user capacity.
+/// Amount of workload-independent preconditioning, in user capacities.
 pub const PRECONDITION_CAPACITIES: u32 = 2;
 
 impl Profile {
-    /// The profile called `name`.
+    /// Looks up the profile called `name`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -132,21 +132,21 @@ impl Profile {
         })
     }
 
-    /// The profile of a run; imported runs have one of their own, which is none of the specification.
+    /// The profile of a run. Imported runs have a separate profile, which is not part of the specification.
     ///
     /// # Errors
-    /// When the run's profile is not known to this build.
+    /// If this build does not know the run's profile.
     pub fn of(run: &RunFile) -> Result<&'static Self, String> {
         if run.origin.is_some() { Ok(&crate::imported::PROFILE) } else { Self::named(&run.profile) }
     }
 
-    /// Settings of an imported run: placeholders, for what it had is told test by test.
+    /// Placeholder settings of an imported run; its actual settings are recorded for each test.
     #[must_use]
     pub const fn imported_settings() -> Settings {
         crate::imported::PROFILE.settings(0)
     }
 
-    /// How this version lists the tests of `family`; none where it has no such test.
+    /// The entry for `family`, or None if this version lacks the test.
     #[must_use]
     pub fn listed(&self, family: &str) -> Option<&'static Listed> {
         self.tests.iter().find(|listed| listed.family == family)
@@ -172,7 +172,7 @@ impl Profile {
 }
 
 impl Cell {
-    /// As tables name it: `RND 4KiB W`.
+    /// Name in tables: `RND 4KiB W`.
     #[must_use]
     pub fn name(self) -> String {
         let size = block_size(u64::from(self.block_bytes));
@@ -183,7 +183,7 @@ impl Cell {
         }
     }
 
-    /// As titles of window pages name it: `RND/4KiB`.
+    /// Name in titles of window pages: `RND/4KiB`.
     #[must_use]
     pub fn short_name(self) -> String {
         let size = block_size(u64::from(self.block_bytes));
@@ -194,7 +194,8 @@ impl Cell {
     }
 }
 
-/// A mix as the PTS writes it: `65/35`. A run that somebody else has written may say more than 100.
+/// An R/W mix in the notation of the PTS: `65/35`. Saturates, since a run file from elsewhere may contain more than
+/// 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
     format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

@@ -1,12 +1,12 @@
-//! Active range: which part of the LBA space a load may touch (PTS-C 1.0, ActiveRange).
+//! Active range: the part of the LBA space that a workload may touch (PTS-C 1.0, ActiveRange).
 
 use record::Range;
 use stdx::units::{KIB, MIB};
 
-/// Whole blocks on every drive.
+/// A multiple of the block size of every drive.
 const ALIGNMENT_BYTES: u64 = 4 * KIB;
 
-/// The first `percent` of the device, in whole MiB where there is that much.
+/// The first `percent` of the device, rounded down to whole MiB if it is at least 1 MiB.
 #[must_use]
 pub fn share_of(capacity_bytes: u64, percent: u8) -> Range {
     if percent >= 100 {
@@ -16,9 +16,9 @@ pub fn share_of(capacity_bytes: u64, percent: u8) -> Range {
     Range::first(if bytes >= MIB { bytes - bytes % MIB } else { bytes })
 }
 
-/// `amount_bytes` in `segments` equal pieces spread evenly over `within`. A scaled simulated drive keeps
-/// the size of a segment and has fewer of them. All of `within` when it is not larger than the amount.
-/// Pieces are whole blocks, so an odd scale loses some of the amount.
+/// `amount_bytes` in `segments` equal segments, spread evenly over `within`. A scaled simulated drive keeps the segment
+/// size and has fewer segments. Returns all of `within` if the amount is not smaller. Segments are whole blocks, so an
+/// uneven scale rounds the amount down.
 #[must_use]
 pub fn active(within: Range, amount_bytes: u64, segments: u32, scale_divisor: u32) -> Range {
     let scaled_amount = amount_bytes / u64::from(scale_divisor.max(1));

@@ -1,4 +1,4 @@
-//! The bench that answers from a journal: re-judging, reporting, resuming.
+//! A bench that answers from a journal: for judging again, reporting and resuming.
 
 use std::collections::VecDeque;
 
@@ -6,16 +6,16 @@ use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
 use crate::{Bench, Context, Outcome, Stop, Task, few_ios, host_limit, shallow, temperature};
 
-/// Answers a test from what a journal holds of it, then says [`Stop::EndOfJournal`].
+/// Answers a test with its recorded events, then returns [`Stop::EndOfJournal`].
 #[derive(Debug, Clone)]
 pub struct Replay {
     answers: VecDeque<Event>,
-    /// Those recorded after the last answer: all others were shown, and are known again, with the answers.
+    /// Notes recorded after the last answer. Any note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
 }
 
 impl Replay {
-    /// The answers that `entries` hold for `test`. A restarted test has only those since its restart.
+    /// Collects the answers to `test` from `entries`; after a restart, only those since the restart.
     #[must_use]
     pub fn of(test: &str, entries: &[Entry]) -> Self {
         let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new() };
@@ -43,13 +43,13 @@ impl Replay {
         replay
     }
 
-    /// No answer is left: the next one must come from elsewhere.
+    /// True if no answers are left, so that the next one must come from elsewhere.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// The measured cells among the answers that are left.
+    /// The measured cells among the remaining answers.
     fn measured(&self) -> impl Iterator<Item = &Segment> {
         self.answers.iter().filter_map(|event| match event {
             Event::Measured(segment) => Some(segment),
@@ -57,8 +57,8 @@ impl Replay {
         })
     }
 
-    /// Whether the journal holds `note` already. What a note says is a function of the answers before it, so a note
-    /// is known by its place and never by its numbers: a build that rounds differently must not record it twice.
+    /// Whether the journal already contains `note`. A note follows from the answers before it, so notes are matched by
+    /// position, not by their numbers: a build that rounds differently must not record a note twice.
     pub fn had_noted(&mut self, note: &Note) -> bool {
         if !self.is_exhausted() {
             return true;
@@ -131,19 +131,19 @@ impl Bench for Replay {
     }
 }
 
-/// What a whole run says today.
+/// A whole run as judged by this build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// One outcome for each test that was begun.
+    /// One outcome for each started test.
     pub outcomes: Vec<Outcome>,
-    /// Everything that departs from the profile.
+    /// All deviations from the profile.
     pub modified: Vec<String>,
 }
 
-/// Replays a run: every test that was begun, judged by this build.
+/// Replays every started test of a run and judges it with this build.
 ///
 /// # Errors
-/// When the profile or a test is unknown here, or the journal answers other questions than are asked now.
+/// If this build does not know the profile or a test, or the recorded workloads differ from those requested now.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         return crate::imported::replay(run, origin, entries);

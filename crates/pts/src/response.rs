@@ -1,5 +1,5 @@
-//! Response times: percentiles that enough I/Os stand behind, and the histogram with its confidence level
-//! (the page of PTS 2.0 that WSAT, LAT, CBW and DIRTH share).
+//! Response times: percentiles supported by enough I/Os, and the histogram with confidence levels (the page of PTS 2.0
+//! shared by WSAT, LAT, CBW and DIRTH).
 
 use record::Segment;
 use stdx::Histogram;
@@ -9,19 +9,20 @@ use stdx::units::grouped;
 use crate::Context;
 use crate::exhibit::{Bin, Cell, Exhibit, Page, ResponseTimes, Row, SCALED, Table};
 
-/// A percentile, by the share of I/Os beyond it: exact, where 99.999 % as a fraction is not.
+/// A percentile, stored as the fraction of I/Os beyond it, which is exact where 99.999 % as a floating-point fraction
+/// is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentile {
-    /// As printed: `99.999`.
+    /// Percentage as printed: `99.999`.
     pub name: &'static str,
-    /// I/Os beyond it in a million.
+    /// I/Os beyond the percentile, per million.
     pub beyond_ppm: u32,
 }
 
-/// The fifth nine, which the 2.0 tables have.
+/// The five nines of the PTS 2.0 tables.
 pub const FIVE_NINES: Percentile = Percentile { name: "99.999", beyond_ppm: 10 };
 
-/// The percentiles of the histogram page.
+/// Percentiles on the histogram page.
 const PERCENTILES: [Percentile; 17] = [
     Percentile { name: "1", beyond_ppm: 990_000 },
     Percentile { name: "5", beyond_ppm: 950_000 },
@@ -42,31 +43,31 @@ const PERCENTILES: [Percentile; 17] = [
     Percentile { name: "99.9999", beyond_ppm: 1 },
 ];
 
-/// Place of 50 % among them.
+/// Index of the median in `PERCENTILES`.
 const MEDIAN: usize = 6;
-/// From 90 % on a percentile says something of the slow ones.
+/// Percentiles from 90 % on characterise the tail.
 const TAIL_PPM: u32 = 100_000;
-/// Those that are vertical markers.
+/// Indices of the percentiles drawn as vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
-/// I/Os that must lie beyond a percentile before it is printed.
+/// Minimum number of I/Os beyond a percentile for it to be printed.
 pub const IOS_BEYOND: u64 = 10;
-/// Slots of the histogram in one bin of the picture: bins are 6 to 12 % wide.
+/// Histogram slots per bin of the plot: bins are 6 to 12 % wide.
 const SLOTS_IN_BIN: usize = 16;
 
 impl Percentile {
-    /// Its value in ms; none with too few I/Os to know it.
+    /// The percentile in ms; None if there are too few I/Os.
     #[must_use]
     pub fn of(self, histogram: &Histogram) -> Option<f64> {
         if self.is_known_from(histogram.count()) { self.estimate(histogram) } else { None }
     }
 
-    /// The same in ns.
+    /// The percentile in ns; None if there are too few I/Os.
     #[must_use]
     pub fn ns_of(self, histogram: &Histogram) -> Option<u64> {
         self.of(histogram).map(|ms| (ms * 1e6).round() as u64)
     }
 
-    /// Whether enough of `ios` I/Os lie beyond it.
+    /// Whether enough of `ios` I/Os lie beyond the percentile.
     pub(crate) fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
@@ -77,24 +78,24 @@ impl Percentile {
     }
 }
 
-/// What a page of maxima shows of a scaled drive, which has none: the highest percentile that enough I/Os stand
-/// behind, and title, axis and remark say that it is one.
+/// Replaces maxima on the pages of a scaled drive, which has none: the highest percentile supported by enough I/Os.
+/// Title, axis and remark state the percentile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);
 
 impl Tail {
-    /// For cells of which none has fewer I/Os.
+    /// Chooses the percentile for cells with at least `fewest_ios` I/Os each.
     pub fn of(fewest_ios: u64) -> Self {
         let mut tail = PERCENTILES.iter().rev().take_while(|percentile| percentile.beyond_ppm <= TAIL_PPM);
         Self(tail.find(|percentile| percentile.is_known_from(fewest_ios)).copied())
     }
 
-    /// Its value in ms.
+    /// Value of the percentile in ms.
     pub fn value(self, histogram: &Histogram) -> Option<f64> {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// `title` of the page of maxima, and what is there instead.
+    /// `title` of the page of maxima, extended by the percentile shown instead.
     pub fn title(self, title: &str) -> String {
         match self.0 {
             Some(percentile) => format!("{title}: n/a, {} % shown", percentile.name),
@@ -102,12 +103,12 @@ impl Tail {
         }
     }
 
-    /// Name of its axis.
+    /// Label of the axis.
     pub fn label(self) -> String {
         self.0.map_or_else(|| "n/a (ms)".into(), |percentile| format!("{} % latency (ms)", percentile.name))
     }
 
-    /// Why it is not the maximum.
+    /// Explains why the page does not show maxima; None if it does.
     pub fn remark(self, context: &Context<'_>) -> Option<String> {
         let why = context.maxima_note()?;
         Some(match self.0 {
@@ -119,7 +120,7 @@ impl Tail {
     }
 }
 
-/// The response times of all I/Os of `segments`, reads and writes together.
+/// Response times of all I/Os in `segments`, reads and writes combined.
 #[must_use]
 pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram {
     let mut all = Histogram::new();
@@ -130,7 +131,7 @@ pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram 
     all
 }
 
-/// The page of a histogram run: the plot, and the percentiles as numbers.
+/// The page of a histogram run: the plot and a table of percentiles.
 pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
     let Some(segment) = segment else {
         let mut page = Page::of(title, Exhibit::ResponseTimes(ResponseTimes::default()));
@@ -144,7 +145,7 @@ pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>
     page
 }
 
-/// The page of a histogram by itself.
+/// The page of one histogram.
 pub(crate) fn told(title: &str, caption: String, histogram: &Histogram, host_limited: bool) -> Page {
     let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
     let heading = "Response Time by Confidence Level";
@@ -207,9 +208,9 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
     bins.into_iter().map(|(_, bin)| bin).collect()
 }
 
-/// The upper half of the percentiles in ms, a row for each of several histograms.
+/// Percentiles from the median up in ms, one row per histogram.
 pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
-    // Of simulated drives, which no host drives.
+    // False because these are simulated drives, which the host cannot limit.
     table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms, false)
 }
 

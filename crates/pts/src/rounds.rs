@@ -1,4 +1,4 @@
-//! The history of a round-based test: what was tracked, and whether it is steady.
+//! History of a round-based test: values of the tracking variables and steady-state judgements.
 
 use record::{Judgement, Note, Segment, VariableJudgement, Workload};
 
@@ -7,31 +7,31 @@ use crate::profile::Cell;
 use crate::steady::{Steadiness, WINDOW_ROUNDS};
 use crate::{Bench, Context, Outcome, Stop, modified};
 
-/// What a tracking variable was in a round.
+/// Value of a tracking variable in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracked {
-    /// In the unit of the test.
+    /// Value in the unit of the test.
     pub value: f64,
-    /// Whether the host may have set it, and not the drive.
+    /// Whether the value may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
 impl Tracked {
-    /// Of a segment; 0 without one, or without I/O.
+    /// Extracts the value from a segment; 0 without a segment or without I/O.
     pub(crate) fn of(segment: Option<&Segment>, value: impl FnOnce(&Segment) -> Option<f64>) -> Self {
         let host_limited = segment.is_some_and(Segment::is_host_limited);
         Self { value: segment.and_then(value).unwrap_or(0.0), host_limited }
     }
 }
 
-/// Of a drive alone.
+/// A value that the host did not limit.
 impl From<f64> for Tracked {
     fn from(value: f64) -> Self {
         Self { value, host_limited: false }
     }
 }
 
-/// Tracking variables round by round, since the last interruption.
+/// Tracking variables by round, since the last interruption.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     variables: Vec<String>,
@@ -45,27 +45,27 @@ impl History {
         Self { variables, rounds: Vec::new() }
     }
 
-    /// Rounds that may belong to a window: all since the last interruption.
+    /// Number of rounds eligible for a window: all since the last interruption.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.rounds.len() as u32
     }
 
-    /// No round yet that may belong to a window.
+    /// True if no round is eligible for a window yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rounds.is_empty()
     }
 
-    /// An interruption: no window may span it, so rounds count anew.
+    /// Drops all rounds after an interruption, because no window may span it.
     pub fn restart(&mut self) {
         self.rounds.clear();
     }
 
-    /// Takes one value per variable for `round` and judges the latest five rounds.
+    /// Appends one value per variable for `round` and judges the latest five rounds.
     ///
     /// # Panics
-    /// Panics when the number of values is not the number of variables.
+    /// If the number of values differs from the number of variables.
     pub fn judge(&mut self, round: u32, values: Vec<impl Into<Tracked>>) -> Judgement {
         assert_eq!(values.len(), self.variables.len(), "one value per tracking variable");
         let values: Vec<Tracked> = values.into_iter().map(Into::into).collect();
@@ -86,7 +86,7 @@ impl History {
         Judgement { round, steady: variables.iter().all(|v| v.steady), variables }
     }
 
-    /// Steadiness of every variable over the five latest rounds; empty before there are five.
+    /// Steady-state criteria of each variable over the five latest rounds; empty before five rounds.
     #[must_use]
     pub fn window(&self) -> Vec<Steadiness> {
         let Some(latest) = self.rounds.last_chunk::<WINDOW_ROUNDS>() else { return Vec::new() };
@@ -112,20 +112,20 @@ impl History {
         self.rounds.iter().filter_map(value).collect()
     }
 
-    /// [`window`](Self::window) with the names of the variables.
+    /// [`window`](Self::window) with the variable names.
     #[must_use]
     pub fn named_window(&self) -> Vec<(String, Steadiness)> {
         self.variables.iter().cloned().zip(self.window()).collect()
     }
 }
 
-/// Where the gap lies in a round, if there is one: the first segment that follows an interruption.
+/// Index of the last segment in a round that follows an interruption; None without an interruption.
 #[must_use]
 pub fn gap_at(segments: &[Segment]) -> Option<usize> {
     segments.iter().rposition(|segment| segment.gap_before.is_some())
 }
 
-/// Where a test stands behind a round.
+/// Result of judging a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Another round is needed.
@@ -136,8 +136,8 @@ pub(crate) enum Verdict {
     Exhausted,
 }
 
-/// Judges a round that is finished, under the gap rule: no window spans an interruption. `gap` is the
-/// step of the round before which the run was interrupted.
+/// Judges a completed round under the gap rule: no window spans an interruption. `gap` is the index of the step that
+/// followed the interruption.
 pub(crate) fn judge(
     context: &Context<'_>,
     bench: &mut dyn Bench,
@@ -147,7 +147,7 @@ pub(crate) fn judge(
     tracked: Vec<Tracked>,
 ) -> Result<Verdict, Stop> {
     if let Some(step) = gap {
-        // A round that begins right after the gap is whole; one with the gap inside is not.
+        // A round that starts right after the gap is whole; a round that contains the gap is not.
         let first_round = if step == 0 { number } else { number + 1 };
         history.restart();
         bench.note(Note::WindowRestarted { first_round })?;
@@ -165,14 +165,14 @@ pub(crate) fn judge(
     })
 }
 
-/// One finished round: a segment per cell, in the order of the loop.
+/// One completed round: one segment per cell, in loop order.
 #[derive(Debug)]
 pub(crate) struct Round {
     pub number: u32,
     pub segments: Vec<Segment>,
 }
 
-/// The rounds of a test loop and how they were judged.
+/// The completed rounds of a test loop and their judgements.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     pub done: Vec<Round>,
@@ -185,7 +185,7 @@ impl Rounds {
         Self { done: Vec::new(), history: History::of(variables), converged: false }
     }
 
-    /// Takes a finished round; says whether the loop is over.
+    /// Adds a completed round and returns whether the loop is over.
     fn finish(
         &mut self,
         context: &Context<'_>,
@@ -201,8 +201,8 @@ impl Rounds {
         Ok(verdict != Verdict::GoOn)
     }
 
-    /// The loop of a test: rounds over `cells` in their order, each as `workload` of round, step and cell says,
-    /// until the values that `track` takes from a round are steady or no further round is allowed.
+    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from round, step and cell, until
+    /// the values that `track` extracts from a round are steady or the round limit is reached.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
@@ -225,7 +225,7 @@ impl Rounds {
         bench.note(Note::RoundsEnded)
     }
 
-    /// `outcome` with what its rounds say of it.
+    /// Adds rounds, steady state, deviations and notes to `outcome`.
     pub fn tell(
         &self,
         outcome: Outcome,
@@ -249,30 +249,30 @@ impl Rounds {
         }
     }
 
-    /// The rounds that results are taken from: the five of the window, or the latest there are.
+    /// The rounds that results are computed from: the five of the window, or the latest ones available.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]
     }
 
-    /// Mean over the results; none where a round has no such value.
+    /// Mean over the result rounds; None if a round lacks the value.
     pub fn mean(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.results().iter().map(|round| value(&round.segments)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     }
 
-    /// Whether the host took part in a cell of the rounds that results are taken from.
+    /// Whether `cell` was host-limited in any of the result rounds.
     pub fn is_host_limited(&self, cell: Cell) -> bool {
         self.results().iter().filter_map(|round| find(&round.segments, cell)).any(Segment::is_host_limited)
     }
 
-    /// A value of every round, to plot.
+    /// The value of each round, for plotting.
     pub fn points(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Vec<(f64, f64)> {
         let point = |round: &Round| Some((f64::from(round.number), value(&round.segments)?));
         self.done.iter().filter_map(point).collect()
     }
 
-    /// Names of the rounds of the results: `5-9`.
+    /// Number range of the result rounds: `5-9`.
     pub fn names(&self) -> String {
         match self.results() {
             [] => "none".into(),
@@ -281,12 +281,12 @@ impl Rounds {
         }
     }
 
-    /// Number of the last finished round.
+    /// Number of the last completed round.
     fn last(&self) -> u32 {
         self.done.len() as u32
     }
 
-    /// What must be said of the results.
+    /// Notes about the results.
     fn notes(&self, complete: bool) -> Vec<String> {
         match (complete, self.converged) {
             (true, true) => Vec::new(),
@@ -309,7 +309,7 @@ impl Rounds {
     }
 }
 
-/// The segment of `cell` in a round of random cells.
+/// Finds the segment of `cell` in a round of random cells.
 pub(crate) fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
     segments
         .iter()

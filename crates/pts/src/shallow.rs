@@ -1,10 +1,10 @@
-//! Cells in which fewer I/Os were outstanding than the test asks for.
+//! Cells in which fewer I/Os were outstanding than the test requests.
 
 use record::{DEPTH_KEPT_SHARE, Segment};
 
 use crate::few_ios::kinds_among;
 
-/// What must be said of these cells; none where the depth was kept in all of them.
+/// Note about these cells; None if all of them kept the queue depth.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, Segment::is_shallow)?;
     Some(format!(

@@ -1,26 +1,26 @@
-//! What the tests of a run took, held against what they were expected to take.
+//! Actual cost of the tests of a run, compared with the estimates.
 
 use record::{Entry, Estimated, Event, Expense, Note, RunFile, Segment};
 use stdx::units::{amount_base10, count_of, span};
 
 use crate::dry::{Cost, Estimate};
 
-/// One test, expected and done.
+/// Estimated and actual cost of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent {
     /// Name of the test.
     pub test: String,
-    /// Steady as early as possible, and never; none where the run has no estimate.
+    /// Cost with steady state as early as possible, and without it; None if the run has no estimate.
     pub estimated: Option<(Expense, Expense)>,
-    /// What it took so far.
+    /// Cost so far.
     pub taken: Expense,
-    /// Cells that the last round has not got: write saturation may end within one.
+    /// Cells missing from the last round: write saturation may end within a round.
     pub cells_missing: u32,
-    /// A round was begun, and no note says yet that the rounds are over.
+    /// True between the start of a round and the note that the rounds have ended.
     in_rounds: bool,
-    /// Whether it came to its end.
+    /// Whether the test completed.
     pub ended: bool,
-    /// Times are those of a simulated drive whose minutes are divided by this; 1 for everything real.
+    /// Divisor of all times of a scaled simulated drive; 1 for real and unscaled drives.
     pub scale_divisor: u32,
 }
 
@@ -30,7 +30,7 @@ impl From<Cost> for Expense {
     }
 }
 
-/// The estimates of a run as they are kept with it.
+/// Converts estimates to the form stored with a run.
 #[must_use]
 pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     let test = |estimate: &Estimate| record::TestEstimate {
@@ -41,8 +41,7 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Every test that was begun. A test that began again at its purge counts from there; the purge counts not, as in
-/// the estimate.
+/// Cost of every started test. Counts from the latest restart, and excludes the purge like the estimate does.
 #[must_use]
 pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {
@@ -69,7 +68,7 @@ pub fn spent(run: &RunFile, entries: &[Entry]) -> Vec<Spent> {
                     scale_divisor: run.scale_divisor().max(1),
                 });
             }
-            // Another tool spent it, and nobody told how much.
+            // Measured by another tool, at an unknown cost.
             Event::Imported(_) if inside => {
                 all.pop();
                 inside = false;
@@ -97,7 +96,7 @@ impl Spent {
                 taken.duration_ns += length_ns(segment);
                 taken.written_bytes += segment.write.bytes;
             }
-            // A scaled drive divides the idle time that it is asked for.
+            // A scaled drive divides the requested idle time.
             Event::Idled { length_ns } => taken.duration_ns += length_ns / divisor,
             Event::Noted(Note::RoundStarted { cells, .. }) => {
                 taken.rounds += 1;
@@ -109,7 +108,7 @@ impl Spent {
         }
     }
 
-    /// What was expected for the rounds that it had.
+    /// Estimate for the actual number of rounds.
     #[must_use]
     pub fn expected(&self) -> Option<Expense> {
         let (shortest, longest) = self.estimated?;
@@ -130,7 +129,7 @@ fn length_ns(segment: &Segment) -> u64 {
 }
 
 impl std::fmt::Display for Spent {
-    /// `iops: 5 h 2 min and 2.1 TB written in 5 rounds; expected 5 h 1 min and 2 TB`.
+    /// Formats as `iops: 5 h 2 min and 2.1 TB written in 5 rounds; expected 5 h 1 min and 2 TB`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cost = |of: &Expense| {
             format!("{} and {} written", span(of.duration_ns), amount_base10(of.written_bytes))

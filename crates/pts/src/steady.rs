@@ -1,18 +1,18 @@
-//! Steady state as the PTS defines it: five rounds, 20 % data excursion, 10 % slope excursion.
+//! Steady state as defined by the PTS: five rounds, 20 % data excursion, 10 % slope excursion.
 
-/// Rounds in a measurement window.
+/// Number of rounds in a measurement window.
 pub const WINDOW_ROUNDS: usize = 5;
-/// Largest allowed difference of two values in the window, as a share of their mean.
+/// Largest allowed difference between two values in the window, as a fraction of their mean.
 pub const RANGE_LIMIT: f64 = 0.20;
-/// Largest allowed rise or fall of the fitted line over the window, as a share of the mean.
+/// Largest allowed rise or fall of the fitted line over the window, as a fraction of the mean.
 pub const SLOPE_LIMIT: f64 = 0.10;
-/// A value exactly on a limit passes on every platform.
+/// Lets a value exactly on a limit pass on every platform.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the five latest values of one tracking variable say.
+/// The steady-state criteria of one tracking variable over its five latest values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steadiness {
-    /// First and last round.
+    /// First round of the window.
     pub first_round: u32,
     /// Last round of the window.
     pub last_round: u32,
@@ -24,25 +24,25 @@ pub struct Steadiness {
     pub range_allowed: f64,
     /// Slope of the least-squares line per round.
     pub slope: f64,
-    /// Its value at round 0.
+    /// Value of the fitted line at round 0.
     pub intercept: f64,
     /// Measured Maximum Slope Excursion: |slope| x 4.
     pub slope_excursion: f64,
     /// Allowed Maximum Slope Excursion.
     pub slope_allowed: f64,
-    /// Correlation of value and round (PTS 2.0.2); none when all values are equal.
+    /// Correlation between value and round (PTS 2.0.2); None if all values are equal.
     pub correlation: Option<f64>,
-    /// Both excursions are within their limits, and something was measured.
+    /// True if both excursions are within their limits and the mean is positive.
     pub steady: bool,
-    /// The host may have set one of the values, and not the drive.
+    /// Whether any of the values may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
 impl Steadiness {
-    /// Judges five values of consecutive rounds, of which the last is `last_round`.
+    /// Judges the values of five consecutive rounds, the last of which is `last_round`.
     ///
     /// # Panics
-    /// Panics when `last_round` is below 4: rounds count from 0 at the lowest.
+    /// If `last_round` is below 4; rounds are numbered from 0.
     #[must_use]
     pub fn of(last_round: u32, values: &[f64; WINDOW_ROUNDS]) -> Self {
         let count = WINDOW_ROUNDS as f64;
@@ -83,7 +83,7 @@ impl Steadiness {
         self.slope * round + self.intercept
     }
 
-    /// The formula as the determination box prints it: `-54.407 * R + 3310.267`.
+    /// Formula as printed in the determination box: `-54.407 * R + 3310.267`.
     #[must_use]
     pub fn formula(&self) -> String {
         let sign = if self.intercept < 0.0 { '-' } else { '+' };

@@ -1,30 +1,30 @@
-//! Something to run in a run: a test of the PTS, or an own one of its plan.
+//! One test of a run: a PTS test, or a custom test from the plan.
 
 use record::{OwnRounds, OwnTest, RunFile};
 
 use crate::{Bench, Context, Outcome, Test, own};
 
-/// A test of the PTS, or an own one.
+/// A PTS test or a custom test.
 #[derive(Debug, Clone, Copy)]
 pub enum Task<'a> {
-    /// Of the PTS.
+    /// A test from the PTS.
     Pts(&'static Test),
-    /// Of the plan.
+    /// A custom test from the plan.
     Own(&'a OwnTest),
 }
 
 impl<'a> Task<'a> {
-    /// What `run` calls `name`.
+    /// Looks up `name` among the tests of `run`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
         let mut own = run.plan.iter().flat_map(|plan| &plan.own_tests);
         own.find(|test| test.name == name)
             .map_or_else(|| Test::named(name).map(Self::Pts), |test| Ok(Self::Own(test)))
     }
 
-    /// As typed.
+    /// Name on the command line.
     #[must_use]
     pub fn name(self) -> &'a str {
         match self {
@@ -33,7 +33,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// As printed.
+    /// Title as printed.
     #[must_use]
     pub fn title(self) -> &'a str {
         match self {
@@ -42,13 +42,13 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Its course over time is the result, so a gap spoils it.
+    /// True if the result is a timeline, which a gap invalidates.
     #[must_use]
     pub fn is_timeline(self) -> bool {
         matches!(self, Self::Pts(test) if test.timeline)
     }
 
-    /// Cells of one full round, for estimates.
+    /// Cells in a full round, for estimates.
     #[must_use]
     pub fn cells_per_round(self) -> u32 {
         match self {
@@ -57,7 +57,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Rounds that it always has; none where steady state or something else ends it.
+    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
     #[must_use]
     pub const fn fixed_rounds(self) -> Option<u32> {
         match self {
@@ -67,7 +67,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Mean length of its cells; none where they are those of the settings.
+    /// Mean length of a cell; None if the cells have the length given in the settings.
     #[must_use]
     pub fn mean_cell_ns(self, context: &Context<'_>) -> Option<u64> {
         let Self::Own(test) = self else { return None };
@@ -75,7 +75,7 @@ impl<'a> Task<'a> {
         total.checked_div(test.cells.len() as u64)
     }
 
-    /// Runs it to its end or until the bench stops it.
+    /// Runs until the test completes or the bench stops it.
     pub fn run(self, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         match self {
             Self::Pts(test) => (test.run)(context, bench),

@@ -1,21 +1,21 @@
-//! Did the drive get warmer while a tracking variable drifted? Health is no answer of the drive to a test, so this
-//! looks at the journal beside it.
+//! Detects whether drive temperature changed while a tracking variable drifted. Health events are not answers to a
+//! test, so this module reads them from the journal directly.
 
 use std::collections::BTreeMap;
 
 use record::{Entry, Event, Note};
 
-/// Fewer rounds say nothing.
+/// Minimum number of rounds for a conclusion.
 const ROUNDS: usize = 8;
-/// Correlation with the round from which a value drifts, and with the temperature from which they go together.
+/// Minimum correlation of a value with the round number (drift) and with the temperature.
 const CORRELATION: f64 = 0.8;
-/// A drive that stays within so many degrees is as warm as before.
+/// Temperature range in degrees C below which the drive counts as equally warm.
 const DEGREES: f64 = 3.0;
 
-/// What the rounds of one test say.
+/// Observations from the rounds of one test.
 #[derive(Default)]
 struct Seen {
-    /// Temperatures told in this round.
+    /// Temperatures reported during this round.
     told: Vec<f64>,
     latest: Option<f64>,
     /// Value and temperature of each round, by tracking variable.
@@ -23,7 +23,7 @@ struct Seen {
     unsteady: Vec<String>,
 }
 
-/// What must be said of the variables of `test` that are not steady and drift with the temperature.
+/// Notes about unsteady variables of `test` that drift with the temperature.
 pub(crate) fn notes(test: &str, entries: &[Entry]) -> Vec<String> {
     let mut seen = Seen::default();
     let mut inside = false;
@@ -83,7 +83,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Both follow the value, so their product says where the temperature goes.
+    // Both correlate with the value, so the sign of the product gives the direction of the temperature.
     let warms = drift * together > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
@@ -92,7 +92,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
     ))
 }
 
-/// None where one of them does not change.
+/// None if either series is constant.
 fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let count = xs.len() as f64;
     let mean = |all: &[f64]| all.iter().sum::<f64>() / count;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use record::{Health, Judgement, VariableJudgement};
 
-    /// A journal of 25 rounds, of which each has a value and a temperature.
+    /// A journal of 25 rounds with one value and one temperature each.
     fn journal(value: impl Fn(u32) -> f64, celsius: impl Fn(u32) -> Option<i16>) -> Vec<Entry> {
         let mut events = vec![Event::TestStarted { test: "iops".into() }];
         for round in 1..=25 {
@@ -150,7 +150,7 @@ mod tests {
         assert!(notes("iops", &journal(falling, |_| None)).is_empty());
         let swinging = |round: u32| if round.is_multiple_of(2) { 15_000.0 } else { 20_000.0 };
         assert!(notes("iops", &journal(swinging, warming)).is_empty());
-        // Warm after a cold start, and the drift goes on at the same temperature.
+        // The drive warms up at the start, then the drift continues at constant temperature.
         let soon_warm = |round: u32| Some(if round < 3 { 30 } else { 45 });
         assert!(notes("iops", &journal(falling, soon_warm)).is_empty());
         assert!(notes("lat", &journal(falling, warming)).is_empty(), "another test");

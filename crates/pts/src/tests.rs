@@ -1,4 +1,4 @@
-//! The tests of the PTS, one file each.
+//! The PTS tests, one per file.
 
 mod cbw;
 mod dirth;
@@ -21,25 +21,25 @@ use crate::{Bench, Context, Outcome, Profile};
 /// One test of the specification.
 #[derive(Debug, Clone, Copy)]
 pub struct Test {
-    /// As typed: `iops`.
+    /// Name on the command line: `iops`.
     pub name: &'static str,
-    /// What a profile calls it, and what names all tests of the family: `tp` for both block sizes.
+    /// Family name in profiles, shared by all tests of the family: `tp` for both block sizes.
     pub family: &'static str,
-    /// As printed: `IOPS`.
+    /// Title as printed: `IOPS`.
     pub title: &'static str,
-    /// What it does, in a line for help texts.
+    /// One-line description for help texts.
     pub about: &'static str,
-    /// Runs it to its end or until the bench stops it; what was measured is in the outcome either way.
+    /// Runs until the test completes or the bench stops it; the outcome contains the measurements in either case.
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
-    /// Cells of one full round, for estimates.
+    /// Cells in a full round, for estimates.
     pub cells_per_round: u32,
-    /// Its course over time is the result, so a gap spoils it: resumed, it begins again at its purge.
+    /// True if the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
     pub timeline: bool,
-    /// Rounds that it always has; none where steady state or something else ends it.
+    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,
 }
 
-/// Every test; the last two are those of TKperf for hard disks, and of no specification.
+/// All tests. The last two are TKperf's hard disk tests, which are not part of any specification.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -56,10 +56,10 @@ pub const TESTS: &[Test] = &[
 ];
 
 impl Test {
-    /// The test called `name`.
+    /// Looks up the test called `name`.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         TESTS.iter().find(|test| test.name == name).ok_or_else(|| {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();
@@ -67,11 +67,11 @@ impl Test {
         })
     }
 
-    /// The tests that `name` stands for in `profile`: one test, or a family such as `tp` with the block
-    /// sizes of the profile in its order.
+    /// The tests that `name` stands for in `profile`: a single test, or a family like `tp` with the block sizes and
+    /// order of the profile.
     ///
     /// # Errors
-    /// Lists the known names.
+    /// If the name is unknown; the message lists the known ones.
     pub fn all_named(name: &str, profile: &Profile) -> Result<Vec<&'static Self>, String> {
         if name == "tp" {
             return profile

@@ -1,34 +1,34 @@
-//! Tests over time: samples of a minute or less, of which a test keeps thousands. A segment with its
-//! histograms would be too much for each of them.
+//! Timeline tests: samples of a minute or less, of which a test keeps thousands. A segment with its histograms would
+//! take too much memory for each of them.
 
 use record::{Direction, Segment};
 
 use crate::rounds::Tracked;
 
-/// What was measured in one stretch of a time line.
+/// Measurements of one interval of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
-    /// Its end in minutes of the specification since the purge, or since the part of the test began.
+    /// End of the sample in minutes of the specification, since the purge or since this phase of the test began.
     pub minute: f64,
     pub iops: f64,
     pub megabytes_per_second: f64,
-    /// Bytes written in it.
+    /// Bytes written during the sample.
     pub written_bytes: u64,
     /// None without I/O.
     pub mean_ms: Option<f64>,
     /// None without I/O.
     pub max_ms: Option<f64>,
-    /// Whether the host may have limited the load that it is a part of.
+    /// Whether the host may have limited the workload that the sample is part of.
     pub host_limited: bool,
 }
 
 impl Sample {
-    /// Its IOPS, to be tracked.
+    /// The IOPS as a tracking variable.
     pub fn tracked(&self) -> Tracked {
         Tracked { value: self.iops, host_limited: self.host_limited }
     }
 
-    /// A whole segment as one sample.
+    /// Converts a whole segment into one sample.
     pub fn of(minute: f64, segment: &Segment) -> Self {
         Self {
             minute,
@@ -42,8 +42,8 @@ impl Sample {
     }
 }
 
-/// The course of a segment that is `minutes` long and begins at `start`: at most `wanted` samples of about
-/// equal length. Fewer where the segment was recorded in fewer intervals.
+/// Splits a segment, which takes `minutes` and begins at `start`, into at most `wanted` samples of about equal length.
+/// Returns fewer if the segment was recorded in fewer intervals.
 pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize) -> Vec<Sample> {
     let series = &segment.series;
     let intervals = series.read_ios.len().min(series.write_ios.len());
@@ -51,13 +51,13 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
         return vec![Sample::of(start + minutes, segment)];
     }
     let (samples, host_limited) = (intervals.min(wanted), segment.is_host_limited());
-    // Of several block sizes the mean of the segment: the series counts I/Os.
+    // The series counts I/Os only, so bytes follow from the segment's mean I/O size.
     let bytes = |ios: u64, all: &Direction| {
         (u128::from(ios) * u128::from(all.bytes)).checked_div(all.ios.into()).unwrap_or(0) as u64
     };
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let sample = |index: usize| {
-        // An interval more than expected, cut short at the end, goes to the last sample.
+        // The last sample includes a truncated extra interval, if there is one.
         let (from, to) = (index * intervals / samples, (index + 1) * intervals / samples);
         let end_ns = if to == intervals { length_ns } else { to as u64 * series.interval_ns };
         let seconds = end_ns.saturating_sub(from as u64 * series.interval_ns) as f64 / 1e9;
@@ -85,12 +85,12 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, wanted: usize)
     (0..samples).map(sample).collect()
 }
 
-/// Whether the host may have limited one of `samples`.
+/// Whether the host may have limited any of `samples`.
 pub(crate) fn is_host_limited(samples: &[Sample]) -> bool {
     samples.iter().any(|sample| sample.host_limited)
 }
 
-/// Mean of a value over samples; none without samples.
+/// Mean of `values`; None if there are none.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.into_iter().fold((0u32, 0.0), |(n, sum), value| (n + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))

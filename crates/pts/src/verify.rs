@@ -1,11 +1,10 @@
-//! Is a recorded judgement what this build says, too? Compares the notes and verdicts of a journal with those
-//! of a replay.
+//! Compares the recorded notes and verdicts of a journal with those of a replay by this build.
 
 use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
 
 use crate::{Bench, Context, Outcome, Replay, Stop, Task};
 
-/// Values that differ by less than this share are equal: a decimal number in a journal may lose its last bit.
+/// Relative tolerance for equal values: a decimal number in a journal may lose its last bit.
 const TOLERANCE: f64 = 1e-9;
 
 /// One test of a run, judged again.
@@ -13,24 +12,24 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Verified {
     /// Name of the test.
     pub test: String,
-    /// Recorded judgements that were compared.
+    /// Number of recorded judgements that were compared.
     pub judgements: usize,
-    /// The recorded end was compared; false for a test that was cut.
+    /// True if the recorded end was compared; false for an interrupted test.
     pub ended: bool,
-    /// What this build says otherwise, in the order of the journal.
+    /// Differences from this build, in journal order.
     pub differences: Vec<Difference>,
 }
 
-/// Something that a journal says and this build does not.
+/// A difference between the journal and this build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Record of the journal; none where it lacks one.
+    /// Sequence number of the journal record; None if the journal lacks one.
     pub record: Option<u64>,
-    /// Both sayings, in words.
+    /// Describes both sides.
     pub text: String,
 }
 
-/// What a journal holds of a test since it began, or began again.
+/// Records of a test since it started or restarted.
 #[derive(Default)]
 struct Recorded<'a> {
     judged: Vec<(u64, &'a Judgement)>,
@@ -38,10 +37,10 @@ struct Recorded<'a> {
     last: u64,
 }
 
-/// Judges every test of a run again that was begun.
+/// Judges every started test of a run again.
 ///
 /// # Errors
-/// When the profile or a test is not known to this build.
+/// If this build does not know the profile or a test.
 pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String> {
     let context = Context::of(run)?;
     let mut all = Vec::new();
@@ -138,7 +137,7 @@ fn word(judgement: &Judgement) -> &'static str {
     if judgement.steady { "steady" } else { "not steady" }
 }
 
-/// What two judgements of a round say differently; none when they agree.
+/// Describes how two judgements of a round differ; None if they agree.
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
         return Some(format!("it judges round {}, this build round {}", then.round, today.round));
@@ -180,7 +179,7 @@ fn equal(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// A replay that takes down how rounds are judged.
+/// A replay that records the judgements of rounds.
 struct Listener {
     replay: Replay,
     judged: Vec<Judgement>,

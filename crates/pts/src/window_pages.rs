@@ -1,4 +1,4 @@
-//! The steady-state pages that every round-based test has: history, and window with its determination box.
+//! The steady-state pages of every round-based test: history, and window with determination box.
 
 use stdx::units::grouped;
 
@@ -7,7 +7,7 @@ use crate::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale,
 use crate::host_limit::{legend, marked};
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness};
 
-/// Unit of a tracking variable, and how it is printed.
+/// Unit of a tracking variable and its print format.
 #[derive(Debug, Clone, Copy)]
 pub struct Unit {
     pub name: &'static str,
@@ -18,7 +18,7 @@ pub const IOPS: Unit = Unit { name: "IOPS", decimals: 1 };
 pub const MEGABYTES: Unit = Unit { name: "MB/s", decimals: 1 };
 pub const MILLISECONDS: Unit = Unit { name: "ms", decimals: 3 };
 
-/// Lines over rounds: how a value came to its steady state.
+/// A line chart over rounds that shows convergence to steady state.
 pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Integer },
@@ -30,7 +30,7 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
     Page::of(title, Exhibit::Lines(lines))
 }
 
-/// The tracking variable over all rounds, with the window marked.
+/// The tracking variable over all rounds, with the window highlighted.
 pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&Steadiness>) -> Page {
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Integer },
@@ -44,7 +44,7 @@ pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&
     Page { title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
 }
 
-/// The five rounds of the window, zoomed, and the five values that decided.
+/// The five rounds of the window, zoomed, and the criteria of the steady-state decision.
 pub fn determination(
     short_name: &str,
     unit: Unit,

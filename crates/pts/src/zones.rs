@@ -1,6 +1,6 @@
-//! A disk by zones: what TKperf does to hard disks. The range is cut into 128 equal zones, and each is measured by
-//! itself, from the first, which is the outer edge of nearly every disk, to the last. There is no purge, no
-//! preconditioning and no steady state, so this is never a result of the PTS.
+//! Zone tests for hard disks, following TKperf. The range is divided into 128 equal zones, each measured separately,
+//! from the first (the outer edge of nearly every disk) to the last. Since there is no purge, preconditioning or steady
+//! state, the result is never a PTS result.
 
 mod pages;
 
@@ -11,36 +11,36 @@ use crate::modified::Incidents;
 use crate::profile::{Cell, Demand};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
-/// Zones of a disk.
+/// Number of zones.
 pub(crate) const ZONES: u32 = 128;
-/// The length of a zone is a multiple of this.
+/// Zone lengths are multiples of this.
 const ZONE_ALIGNMENT_BYTES: u64 = 4096;
 
-/// What is measured in each zone.
+/// Definition of a zone test.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     pub test: &'static Test,
     pub figure: Figure,
-    /// The cells of a zone, for each pass over all zones.
+    /// Cells measured in each zone, for each pass over all zones.
     pub passes: &'static [&'static [Cell]],
     pub recommended: Option<Demand>,
     pub outline: &'static str,
     pub purpose: &'static str,
 }
 
-/// What a cell is to tell.
+/// Figure reported for a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Of random I/O.
+    /// IOPS of random I/O.
     Iops,
-    /// Of sequential I/O, in MB/s.
+    /// Throughput of sequential I/O in MB/s.
     Throughput,
 }
 
-/// One finished cell; its segment with all histograms would be too much for each of a thousand.
+/// One completed cell. A test has a thousand of them, so they do not keep their segments with all histograms.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
-    /// From 0.
+    /// Zone number, starting at 0.
     zone: u32,
     cell: Cell,
     value: f64,
@@ -48,11 +48,11 @@ struct Sample {
     host_limited: bool,
 }
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     sweep: &'static Sweep,
     samples: Vec<Sample>,
-    /// Zones that are finished, those of all passes together.
+    /// Number of completed zones, summed over all passes.
     finished: u32,
     incidents: Incidents,
 }
@@ -93,7 +93,7 @@ impl Sweep {
         }
     }
 
-    /// One cell; `place` is the round and the step in it.
+    /// Workload of one cell; `place` is the round and the step in it.
     fn workload(&self, context: &Context<'_>, place: (u32, u32), zone: u32, cell: Cell) -> Workload {
         Workload {
             access: self.access(),
@@ -111,7 +111,7 @@ impl Sweep {
         Sample { zone, cell, value, mean_ms, host_limited: segment.is_host_limited() }
     }
 
-    /// As tables name a cell: `RND 4KiB W`, `SEQ 1024KiB R`.
+    /// Name of a cell in tables: `RND 4KiB W`, `SEQ 1024KiB R`.
     fn name(&self, cell: Cell) -> String {
         match self.figure {
             Figure::Iops => cell.name(),
@@ -119,19 +119,19 @@ impl Sweep {
         }
     }
 
-    /// Zones and passes together: rounds.
+    /// Number of rounds: zones times passes.
     fn rounds(&self) -> u32 {
         ZONES * self.passes.len() as u32
     }
 
-    /// Whether each zone holds the largest block of each thread.
+    /// Checks that each zone holds the largest block of each thread.
     fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         let largest =
             self.passes.iter().flat_map(|cells| *cells).map(|cell| u64::from(cell.block_bytes)).max();
         let block = largest.unwrap_or(0);
         let threads = match self.figure {
             Figure::Iops => 1,
-            // Each has its own part of the zone.
+            // Each thread has a separate part of the zone.
             Figure::Throughput => u64::from(self.demand(context).threads),
         };
         let needed = block * threads;
@@ -149,7 +149,7 @@ impl Sweep {
     }
 }
 
-/// Length of each zone. What is left over at the end, below 512 KiB, is not touched.
+/// Length of each zone. The remainder at the end, below 512 KiB, is not touched.
 fn zone_bytes(context: &Context<'_>) -> u64 {
     let bytes = context.whole_test_range().segment_bytes / u64::from(ZONES);
     bytes - bytes % ZONE_ALIGNMENT_BYTES

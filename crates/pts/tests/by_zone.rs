@@ -1,4 +1,4 @@
-//! The tests of hard disks: the flow of TKperf's HDD mode, and what they say of themselves.
+//! Tests of hard disks: the flow of TKperf's HDD mode, and the notes in the outcome.
 
 mod support;
 
@@ -13,7 +13,7 @@ fn disk() -> TargetFacts {
     TargetFacts { rotational: Some(true), ..target(512) }
 }
 
-/// A disk that has half the IOPS at its end.
+/// A disk whose IOPS halve towards its end.
 fn sloping() -> Fake {
     Fake::new(|_, workload| 2_000 - 10 * (workload.range.start_bytes / GB))
 }
@@ -133,7 +133,7 @@ fn zones_that_hold_no_block_are_refused_with_what_would_do() {
     );
     assert!(fake.log.is_empty());
     assert_eq!(run_on("hdd-iops", "pts-e-2.0", &small, &mut sloping()).stop, None);
-    // Each thread has its own part of a zone.
+    // Each thread has a separate part of the zone.
     let profile = Profile::named("pts-e-2.0").unwrap();
     let settings = record::Settings { threads: 2, ..profile.settings(1) };
     let larger = TargetFacts { capacity_bytes: 128 << 20, ..disk() };

@@ -1,4 +1,4 @@
-//! ECW and CBW against a fake bench: the tables of the composite, in what the tests really ask for.
+//! ECW and CBW against a fake bench: checks that the requested workloads follow the tables of the composite.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Fake, run_on, run_with, tables, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 const STEPS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
-/// Block sizes in bytes and their share of the I/Os.
+/// Block sizes in bytes and their percentage of the I/Os.
 const SIZES: [(u32, u8); 12] = [
     (512, 4),
     (1024, 1),
@@ -27,7 +27,7 @@ const SIZES: [(u32, u8); 12] = [
     (32768, 3),
     (65536, 3),
 ];
-/// LBA groups: share of the I/Os, and the percent of the range where they end.
+/// LBA groups: percentage of the I/Os, and end of the group in percent of the range.
 const GROUPS: [(u8, u64); 3] = [(50, 5), (30, 20), (20, 100)];
 
 fn bench() -> Fake {
@@ -74,12 +74,12 @@ fn the_flow_is_the_one_of_the_specification() {
     }
 }
 
-/// What a workload does over a million I/Os of all its threads, held against the tables.
+/// Compares a million I/Os of a workload, over all its threads, with the tables.
 fn holds_the_tables(workload: &Workload, sizes: &[(u32, u8)]) {
     const IOS: u64 = 1_000_000;
     let pattern = workload.pattern();
     let (mut of_size, mut of_group, mut reads) = (BTreeMap::new(), [0u32; 3], 0u32);
-    // A boundary is where whole units of the alignment end.
+    // Group boundaries are rounded down to whole alignment units.
     let unit = pattern.alignment_bytes();
     let units = workload.range.segment_bytes / unit;
     let group = |byte: u64| {

@@ -1,4 +1,4 @@
-//! The IOPS test against a fake bench: order of the loop, end conditions, gaps, what is shown.
+//! The IOPS test against a fake bench: loop order, end conditions, gaps, contents of the pages.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn the_loop_is_the_one_of_the_specification() {
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.converged, Some(true));
     assert_eq!(bench.log[0], "purge");
-    // 200 GB are 1,525,878.9 blocks of 128 KiB; the part of a block at the end is not written.
+    // 200 GB are 1,525,878.9 blocks of 128 KiB; the partial block at the end is not written.
     assert_eq!(bench.log[1], "write SEQ 128KiB W AmountBytes(199999881216)");
     assert_eq!(bench.log.len(), 2 + 5 * 56, "five rounds of 56 cells");
     let mut expected = Vec::new();
@@ -44,7 +44,7 @@ fn never_steady_stops_after_25_rounds_and_says_so() {
 
 #[test]
 fn results_are_the_mean_of_the_window() {
-    // Starts at 5000, steady at 1000 to 1002 from round 4 on: the window is rounds 4-8.
+    // 5000 at first, 1000 to 1002 from round 4 on, so the window is rounds 4-8.
     let mut bench =
         Fake::new(
             |round, w| if round < 4 { 5000 } else { 994 + u64::from(round) + u64::from(w.read_percent) },
@@ -69,7 +69,7 @@ fn version_2_wants_three_variables_steady_at_once() {
         _ => 1000,
     });
     let outcome = run_on("pts-e-2.0", &target(512), &mut bench);
-    // 64 KiB 65/35 is 100..500 in rounds 1-5, then 1000: steady from the window 6-10.
+    // 64 KiB 65/35 yields 100 to 500 in rounds 1-5, then 1000; the first steady window is 6-10.
     assert_eq!(outcome.header.rounds, "6-10");
     assert_eq!(
         outcome.window.iter().map(|w| w.0.as_str()).collect::<Vec<_>>(),

@@ -130,7 +130,7 @@ fn nothing_done_is_not_steady() {
     assert_eq!(outcome.converged, Some(false));
 }
 
-/// The drive of every test as a simulated one at a scale.
+/// The standard target as a simulated drive with this scale divisor.
 fn simulated(scale_divisor: u32) -> TargetFacts {
     let simulated =
         SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1, faults: Vec::new() };
@@ -146,7 +146,8 @@ fn a_scaled_drive_has_no_maxima() {
         assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
         assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are there");
         let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
-        // 60,000 I/Os in a cell and five times as many in the window: a percentile stands in, and says so.
+        // 60,000 I/Os per cell, and five times as many in the window: a percentile replaces the maximum and is
+        // labelled.
         let points: Vec<f64> = series.iter().flat_map(|series| series.points.iter().map(|p| p.1)).collect();
         assert_eq!(
             (points.len(), outcome.pages[1].title.ends_with("(100 % writes): n/a, 99.9 % shown")),

@@ -1,4 +1,4 @@
-//! Own tests: what they ask of a drive, in which order, and what they make of its answers.
+//! Custom tests: the workloads they request, in which order, and the results they compute.
 
 mod support;
 
@@ -108,7 +108,7 @@ fn without_steady_state_it_ends_at_the_limit_and_says_so() {
 #[test]
 fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
-    // Steady in rounds 4 to 8, faster behind round 7.
+    // Steady in rounds 4 to 8, faster after round 7.
     let mut bench = Fake::new(|round, _| match round {
         1..4 => 9000 / u64::from(round),
         4..8 => 1000,
@@ -164,7 +164,7 @@ fn a_failing_drive_leaves_what_was_measured() {
     assert!(outcome.stop.is_some() && outcome.notes[0].starts_with("NOT COMPLETE"), "{:?}", outcome.notes);
 }
 
-/// A drive that does eight reads or two writes at a time, in 0.1 ms each.
+/// A drive that processes eight reads or two writes at a time, in 0.1 ms each.
 fn parallel(bench: &mut Fake) {
     bench.latency_ns = Box::new(|_, w| {
         let at_once = if w.read_percent == 100 { 8 } else { 2 };
@@ -191,7 +191,7 @@ fn a_map_finds_the_knee_of_each_load_and_proposes_the_larger() {
 #[test]
 fn a_load_whose_cells_were_too_short_has_no_knee() {
     let map = Preset::named("map").unwrap().plan().own_tests.remove(0);
-    // No read ends with a single one outstanding.
+    // With one I/O outstanding, no read completes.
     let mut bench =
         Fake::new(|_, w| if w.read_percent == 100 { u64::from(w.outstanding() - 1) * 10 } else { 10_000 });
     parallel(&mut bench);

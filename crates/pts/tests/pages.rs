@@ -1,4 +1,4 @@
-//! The pages of every test, as docs/reference/tests.md lists them. `PLATEAU_BLESS=1` rewrites the list.
+//! The pages of each test as listed in docs/reference/tests.md. `PLATEAU_BLESS=1` rewrites the list.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Fake, run_on, target};
 
 const BEGIN: &str = "<!-- pages: written by a test -->\n";
 const END: &str = "<!-- end of pages -->\n";
-/// One profile of each edition; client and enterprise have the same pages.
+/// One profile per edition; client and enterprise profiles have the same pages.
 const EDITIONS: [(&str, &str); 3] = [("pts-e-1.0", "1.0"), ("pts-e-1.1", "1.1"), ("pts-e-2.0", "2.0")];
 
 fn kind(exhibit: &Exhibit) -> &'static str {

@@ -1,4 +1,4 @@
-//! What the tests cost on an assumed drive, held against the formulae of durations and amounts.
+//! Compares the cost of tests on an assumed drive with formulas for durations and amounts.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn of_target(test: &str, profile: &str, target: &TargetFacts) -> Estimate {
     let profile = Profile::named(profile).unwrap();
     let settings: Settings = profile.settings(1);
     let context = Context { profile, settings: &settings, target };
-    // Saturated from the first minute on: no round is lost on a fresh drive.
+    // Saturated from the first minute, so that no round is lost to a fresh drive.
     let mut assumed = Assumed::usual(SPEED, SPEED);
     assumed.saturation.fills = 0.0;
     estimate(&context, Test::named(test).unwrap(), &assumed).unwrap()
@@ -37,7 +37,7 @@ fn close(got: f64, wanted: f64) {
     assert!((got - wanted).abs() <= wanted * 1e-6 + 0.01, "{got} instead of {wanted}");
 }
 
-/// Writing the capacity twice at 500 MB/s.
+/// Duration of writing the capacity twice at 500 MB/s.
 const PRECONDITION_MINUTES: f64 = 2.0 * 256_000.0 / 500.0 / 60.0;
 
 #[test]
@@ -101,7 +101,7 @@ fn a_scaled_drive_takes_a_scaled_time() {
     };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
-    // The largest cells of IOPS are longer than their scaled minute: so many I/Os are in flight.
+    // IOPS is excluded: its largest cells exceed their scaled minute because of their many outstanding I/Os.
     for test in TESTS.iter().filter(|test| test.name != "iops") {
         let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));
         let ratio = whole.longest.duration_ns as f64 / part.longest.duration_ns as f64;

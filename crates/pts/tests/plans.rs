@@ -1,4 +1,4 @@
-//! Plan files: what they say when they are right, and what they are told when they are wrong, word by word.
+//! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
 use record::{Access, OwnRounds};

@@ -1,4 +1,4 @@
-//! Acceptance check 1: the six windows of published reports give the listed numbers to 1e-6.
+//! Acceptance check 1: the six windows of published reports match the listed numbers to 1e-6.
 
 use pts::steady::Steadiness;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Every test with every profile: a journal gives the outcome that the drive gave, whole or cut anywhere.
+//! Every test with every profile: replaying a journal yields the same outcome as the drive, complete or interrupted at
+//! any point.
 
 mod support;
 
@@ -7,7 +8,7 @@ use pts::{Bench, Context, Outcome, PROFILES, Profile, Stop, TESTS, Test};
 use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};
 use support::{Fake, target};
 
-/// Writes down what the fake bench answers.
+/// Records the answers of the fake bench.
 struct Recording {
     fake: Fake,
     entries: Vec<Entry>,
@@ -83,7 +84,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
 }
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells: the series of 22 hours in seconds says no more than that of some minutes.
+    // Short cells suffice: a 22-hour series in seconds tests no more than one of a few minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
@@ -136,7 +137,7 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
     fake.processor_share = Some(|w| if w.read_percent == 100 && w.block_bytes == 512 { 0.71 } else { 0.69 });
     let (run, entries, _) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
-    // The response times of this host fit no depth.
+    // The response times of this fake host do not match any queue depth.
     let [note, shallow] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
     assert!(shallow.starts_with("DEPTH NOT KEPT: in 275 of 280 cells fewer than 90 %"), "{shallow}");
     assert!(note.starts_with("HOST-LIMITED: 5 of 280 cells used more than 70 %"), "{note}");
@@ -161,7 +162,7 @@ fn numbers_and_key_figures_are_marked_where_a_cell_of_theirs_is() {
                 let (run, entries, _) = recorded_by(fake, test, file);
                 let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
                 assert_eq!(outcome.host_limited.is_some(), share > 0.7, "{} {}", test.name, profile.name);
-                // An access pattern is asked for and not measured.
+                // Access patterns are requested, not measured.
                 let measured = outcome.pages.iter().filter(|page| !page.title.starts_with("Access Pattern"));
                 let tables = measured.flat_map(|page| &page.exhibits).filter_map(|e| match e {
                     Exhibit::Table(table) => Some(table),
@@ -275,7 +276,7 @@ fn a_load_behind_the_rounds_fills_no_round() {
     let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     assert_eq!(outcome.stop, None);
-    // 360 minutes are 11 cycles of 31 and 19 minutes; the histogram is behind them.
+    // 360 minutes are 11 cycles of 31 minutes plus 19; the histogram follows them.
     let spent = pts::spent::spent(&run, &entries);
     assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
     let tail: Vec<bool> =

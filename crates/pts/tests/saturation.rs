@@ -8,7 +8,7 @@ use pts::{Profile, Stop};
 use record::Settings;
 use support::{Fake, run_on, run_with, target, titles};
 
-/// IOPS that write one user capacity of 100 GB in so many minutes.
+/// IOPS at which 4 KiB writes fill the capacity of 100 GB in `minutes`.
 fn iops_filling_in(minutes: u64) -> u64 {
     100_000_000_000 / 4096 / 60 / minutes + 1
 }

@@ -44,7 +44,7 @@ fn a_profile_says_which_block_sizes_tp_stands_for() {
 
 #[test]
 fn figures_are_megabytes_of_the_window() {
-    // 100 more of reads; the writes fall until round 3.
+    // Reads are constant; writes drop once, after round 3.
     let mut bench = Fake::new(|round, w| match w.read_percent {
         100 => 400,
         _ => {

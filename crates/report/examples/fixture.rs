@@ -1,4 +1,4 @@
-//! Writes the report of a made-up run: `cargo run -p report --example fixture -- PLAN FILE`.
+//! Writes the report of a synthetic run: `cargo run -p report --example fixture -- PLAN FILE`.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;

@@ -1,24 +1,24 @@
-//! Every answer of the drive with its place in the run, for exports: the journal as a table.
+//! Flattens a journal into a table for exports: each answer of the drive with its position in the run.
 
 use pts::response::Percentile;
 use record::{Entry, Event, Note, Segment};
 use stdx::Histogram;
 
-/// One workload that the drive answered, and where in the run it belongs.
+/// A workload that the drive completed, and its position in the run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer<'a> {
-    /// Record of the journal.
+    /// Sequence number of the journal record.
     pub record: u64,
     /// Name of the test.
     pub test: &'a str,
     pub phase: Phase,
-    /// Round of the test, from 1; none before the first, behind the cells of the last, such as in the load for a
-    /// histogram, and in tests without rounds.
+    /// Round of the test, starting at 1. None before the first round, after the cells of the last one (for example, the
+    /// workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
     pub segment: &'a Segment,
 }
 
-/// What a workload was for.
+/// Purpose of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Precondition,
@@ -34,29 +34,29 @@ impl Phase {
     }
 }
 
-/// A round that was begun.
+/// A started round.
 struct Open {
     number: u32,
-    /// Cells that are still to come.
+    /// Number of remaining cells.
     cells: u32,
 }
 
-/// Where the journal is while it is read.
+/// Position while reading the journal.
 #[derive(Default)]
 struct Place<'a> {
     test: &'a str,
     round: Option<Open>,
-    /// The journal said where rounds of this test end.
+    /// True if the journal marks the end of the rounds of this test.
     told: bool,
 }
 
 impl Place<'_> {
-    /// The round that is under way; none where all of its cells are measured.
+    /// The current round; None if all of its cells are measured.
     fn round(&self) -> Option<u32> {
         self.round.as_ref().filter(|open| open.cells > 0).map(|open| open.number)
     }
 
-    /// The round of the cell that was measured now.
+    /// Counts a measured cell and returns its round.
     fn measured(&mut self) -> Option<u32> {
         let round = self.round();
         if let Some(open) = &mut self.round {
@@ -66,7 +66,7 @@ impl Place<'_> {
     }
 }
 
-/// The answers of `entries` in order. What a test answered before it began again is void, as in a replay.
+/// The answers in `entries`, in order. Answers of a test before its restart are discarded, as in a replay.
 pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
     let mut place = Place::default();
@@ -96,8 +96,9 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     all
 }
 
-/// Older journals do not say where rounds end. There, a load behind the last round, such as that for a histogram, shows
-/// by its length: it is the last of its test, and no cell before it is as long.
+/// Finds workloads after the last round, for example for a histogram, in older journals, which do not mark the end of
+/// the rounds. They are recognised by length: the last workload of a test is one if none of its cells has the same
+/// length.
 fn part_from_rounds(all: &mut [Answer<'_>], test: &str) {
     let Some((last, before)) = all.split_last_mut().filter(|(last, _)| last.test == test) else { return };
     let cells = before.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some());
@@ -108,7 +109,7 @@ fn part_from_rounds(all: &mut [Answer<'_>], test: &str) {
     }
 }
 
-/// The response time that all but `beyond_ppm` I/Os in a million do not exceed, in ns; none with too few I/Os.
+/// The response time in ns that only `beyond_ppm` I/Os per million exceed; None if there are too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.ns_of(times)
 }
@@ -135,7 +136,7 @@ mod tests {
     fn cells_of_a_round_need_not_be_of_one_length() {
         let two =
             || vec![round(1), measured_for(1), measured_for(2), measured_for(1), round(2), measured_for(1)];
-        // Cut: nobody can have measured anything behind the rounds.
+        // Interrupted: no workload can have been measured after the rounds.
         let cut = [two(), vec![measured_for(2)]].concat();
         assert_eq!(rounds(cut.clone()), [1, 1, 1, 2, 2].map(Some));
         let whole = [cut, vec![measured_for(5), Event::Noted(Note::RoundsEnded), ended()]].concat();
@@ -152,7 +153,7 @@ mod tests {
         let said = || vec![Event::Noted(Note::RoundsEnded)];
         assert_eq!(behind(said(), 20), [Some(1), Some(1), None]);
         assert_eq!(behind(said(), 1), [Some(1), Some(1), None]);
-        // Older journals do not say it: there the length tells.
+        // Older journals do not mark the end, so the length decides.
         assert_eq!(behind(Vec::new(), 20), [Some(1), Some(1), None]);
         assert_eq!(behind(Vec::new(), 1), [1; 3].map(Some));
     }

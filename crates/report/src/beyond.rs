@@ -1,5 +1,5 @@
-//! What the journal knows beyond the pages of the specification: the course of a test with what drive and host told
-//! of themselves on the same axis, and response times to five nines.
+//! Journal data beyond the pages of the specification: the course of a test on one time axis with the health data of
+//! drive and host, and response times up to five nines.
 
 pub(crate) mod cells;
 mod health;
@@ -14,28 +14,28 @@ use crate::chart::{Content, Curves, Panel, Strand, TimeLine};
 use crate::document::Document;
 use moments::{Moments, Stretch};
 
-/// Points of a course: more cannot be told apart on a page.
+/// Maximum points of a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;
-/// From this ratio of the fastest to the slowest on, a linear axis hides the slow ones.
+/// Ratio of the fastest to the slowest value above which a linear axis would hide the slow ones.
 const WIDE: f64 = 20.0;
 
-/// One test beyond its pages.
+/// The additional data of one test.
 #[derive(Debug, Clone)]
 pub(crate) struct Beyond {
     /// Name of the test.
     pub test: String,
     pub title: String,
-    /// What it took, and what it was expected to take.
+    /// Actual cost, compared with the estimate.
     pub spent: Option<String>,
     /// IOPS, response times and health over the whole test.
     pub timeline: TimeLine,
-    /// How to read it, and what is not in it.
+    /// Explains how to read the timeline, and what it leaves out.
     pub remark: String,
-    /// Workloads of the window with their response times; none for a test with too many.
+    /// Workloads of the window with their response times; empty for tests with too many.
     pub cells: Vec<cells::Cell>,
 }
 
-/// Every test that was begun.
+/// Collects the data of every started test.
 pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
     let all = answers(entries);
     let spent = pts::spent::spent(&document.run, entries);
@@ -96,7 +96,7 @@ fn remark(moments: &Moments<'_>, untold: &[&str], scale_divisor: u32, outcome: &
     text
 }
 
-/// A stretch of time with its I/Os.
+/// A time interval with its I/Os.
 struct Interval {
     from: f64,
     to: f64,
@@ -120,7 +120,7 @@ fn intervals(stretch: &Stretch<'_>) -> Vec<Interval> {
         let to_ns = from_ns.saturating_add(each_ns).min(whole_ns);
         let seconds = (to_ns - from_ns) as f64 / 1e9;
         match all.last_mut().filter(|_| to_ns - from_ns < each_ns / 2) {
-            // The rest of a workload may be too short to say anything by itself.
+            // The remainder of a workload may be too short for an interval of its own, so merge it into the last one.
             Some(last) => {
                 last.to = at(to_ns);
                 last.seconds += seconds;
@@ -152,7 +152,7 @@ fn course(moments: &Moments<'_>, to_minutes: f64) -> Curves {
     }
 }
 
-/// IOPS over stretches of at least `width` minutes; a new piece behind each hole.
+/// IOPS over intervals of at least `width` minutes; a gap starts a new piece.
 fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut last_to = f64::NEG_INFINITY;
@@ -160,7 +160,7 @@ fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
     while let Some(first) = rest.first() {
         let mut end = first.to;
         let mut count = 1;
-        // Never over a hole.
+        // Do not merge across a gap.
         while let Some(next) =
             rest.get(count).filter(|next| end - first.from < width && next.from - end < width)
         {
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use record::Event;
 
-    /// Seconds of `ios` each from `start_ns` on, and a rest that is too short for an interval of its own.
+    /// A segment with `ios` per second from `start_ns` on, plus a remainder too short for a separate interval.
     fn segment(start_ns: u64, ios: &[u64], rest_ns: u64) -> record::Segment {
         let Event::Measured(mut segment) = moments::tests::measured(0) else { panic!("a segment") };
         let seconds = ios.len() as u64 - u64::from(rest_ns > 0);
@@ -221,7 +221,7 @@ mod tests {
     fn a_second_without_io_counts_and_a_hole_is_not_joined() {
         let hour = 3_600_000_000_000;
         let curves = curve(vec![segment(0, &[100, 0, 100], 0), segment(hour, &[50], 0)]);
-        // An hour has no room for single seconds.
+        // An axis of one hour merges single seconds.
         assert_eq!(values(&curves), [[67.0], [50.0]]);
         assert_eq!(values(&curve(vec![segment(0, &[100, 0, 100], 0)])), [[100.0, 0.0, 100.0]]);
     }

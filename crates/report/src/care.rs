@@ -1,27 +1,27 @@
-//! What the journal knows of drive and host besides the load: host checks, settings that were changed, health.
+//! Journal data about drive and host other than the workloads: host checks, changed settings, health.
 
 use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
-/// Rows of health on a page; more are thinned out evenly, and the first and last stay.
+/// Maximum rows of health on a page. Longer tables are thinned out evenly, keeping the first and the last row.
 const HEALTH_ROWS: usize = 40;
 
-/// A table of texts.
+/// A table of text cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextTable {
     pub caption: &'static str,
-    /// Columns and their shares of the width in print.
+    /// Column headings, and their fractions of the width in print.
     pub head: Vec<(&'static str, f64)>,
     pub rows: Vec<Vec<String>>,
 }
 
-/// Every table that has a row. Minutes of a scaled drive are told as those of the whole drive.
+/// All tables that have rows. Times of a scaled drive are converted to those of the full-size drive.
 pub(crate) fn tables(entries: &[Entry], scale_divisor: u32) -> Vec<TextTable> {
     let tables = [checks(entries), settings(entries), health(entries, scale_divisor)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// The last look at the host.
+/// The latest host check.
 fn checks(entries: &[Entry]) -> TextTable {
     let last = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),
@@ -38,7 +38,7 @@ fn checks(entries: &[Entry]) -> TextTable {
     }
 }
 
-/// What was changed for the run, in order, and what was put back.
+/// Settings that were changed for the run, in order, and those that were restored.
 fn settings(entries: &[Entry]) -> TextTable {
     let on_off = |on: Option<bool>| match on {
         Some(true) => "on".to_owned(),

@@ -1,8 +1,8 @@
 //! Charts as SVG: data in, picture out.
 //!
-//! A chart decides nothing about the data. It does decide everything about the picture, so that every
-//! test gets the same axes, legends, colours and markers. Pictures carry no identifiers, so any number
-//! of them can share a document, and no style sheet, so each one can be taken out and published alone.
+//! Charts never alter the data, but fully determine the appearance, so that all tests share the same axes, legends,
+//! colours and markers. Pictures contain no ids, so a document can embed any number of them, and no style sheet, so
+//! each one can be extracted and published separately.
 
 mod canvas;
 mod columns3d;
@@ -21,21 +21,21 @@ pub use lines::{lines, lines_beside};
 pub use response_times::response_times;
 pub use timeline::{Content, Curves, Panel, Strand, TimeLine, timeline};
 
-/// Size of a picture in user units; a page scales it to the room it has.
+/// Size of a picture in user units; pages scale it to the available space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// From left to right.
+    /// Horizontal extent.
     pub width: f64,
-    /// From top to bottom.
+    /// Vertical extent.
     pub height: f64,
 }
 
 impl Size {
-    /// For a picture that stands alone.
+    /// Size of a standalone picture.
     pub const DEFAULT: Self = Self { width: 1047.0, height: 455.0 };
 }
 
-/// `exhibit` as an SVG; none for what is no chart.
+/// Renders `exhibit` as SVG; None if it is not a chart.
 #[must_use]
 pub fn picture(exhibit: &Exhibit, title: &str, size: Size) -> Option<String> {
     match exhibit {
@@ -46,8 +46,8 @@ pub fn picture(exhibit: &Exhibit, title: &str, size: Size) -> Option<String> {
     }
 }
 
-/// Colours of series, told apart by people with colour blindness and in grey print by their order of
-/// lightness and their markers. No red: that is the fitted line.
+/// Series colours. Lightness order and markers make them distinguishable with colour blindness and in greyscale print.
+/// Red is reserved for the fitted line.
 const PALETTE: [&str; 8] =
     ["#1f6fb5", "#e8871e", "#2a9461", "#7b52ab", "#19a7bd", "#c2478b", "#2b3f63", "#9c8412"];
 
@@ -63,7 +63,7 @@ fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
 
-/// A value as a hint tells it: milliseconds need more digits than IOPS.
+/// Formats a value for a tooltip: milliseconds need more digits than IOPS.
 fn hinted(value: f64) -> String {
     stdx::units::grouped(value, if value != 0.0 && value.abs() < 10.0 { 3 } else { 1 })
 }

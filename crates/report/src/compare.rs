@@ -1,7 +1,7 @@
-//! Runs side by side: what each found, how far they differ, and whether that is more than noise.
+//! Compares runs: their figures, the differences, and whether these exceed the noise.
 //!
-//! The first run is what the others are held against. All figures come from the journals; nothing here says
-//! which run is the better one without the spread of both.
+//! The first run is the baseline. All figures come from the journals; no run is called better without considering the
+//! spread of both.
 
 mod content;
 mod export;
@@ -23,7 +23,7 @@ pub use page::html;
 pub use pdf::pdf;
 pub use threshold::{Holds, Threshold};
 
-/// Fewest and most runs of a comparison.
+/// Minimum and maximum number of runs in a comparison.
 pub const RUNS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// One run of a comparison.
@@ -35,10 +35,10 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Judges a run with this version and takes its figures.
+    /// Judges a run with this build and extracts its figures.
     ///
     /// # Errors
-    /// As [`crate::fold`].
+    /// As for [`crate::fold`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = crate::fold(run, loaded)?;
         let figures = figures::figures(&document, &loaded.entries);
@@ -48,38 +48,38 @@ impl Candidate {
     }
 }
 
-/// One figure of all runs.
+/// One figure across all runs.
 #[derive(Debug)]
 pub struct Line {
-    /// What identifies it, such as `iops.rnd4k.w`.
+    /// Unique key, for example `iops.rnd4k.w`.
     pub key: String,
-    /// As printed: `IOPS RND 4KiB W`.
+    /// Name as printed: `IOPS RND 4KiB W`.
     pub name: String,
-    /// Its unit.
+    /// Unit of the figure.
     pub unit: &'static str,
-    /// Whether it is one of the figures of a summary page.
+    /// Whether the figure is on a summary page.
     pub selected: bool,
-    /// One for each run; none where the run has no such figure.
+    /// One entry per run; None if the run lacks the figure.
     pub figures: Vec<Option<Figure>>,
-    /// Against the first run; none for the first and where one has no such figure.
+    /// Differences from the first run; None for the first run and if either run lacks the figure.
     pub differences: Vec<Option<Difference>>,
 }
 
-/// Runs side by side.
+/// The comparison of several runs.
 #[derive(Debug)]
 pub struct Comparison {
     pub(crate) runs: Vec<Candidate>,
-    /// What must be known before any number is compared.
+    /// Warnings to read before comparing any numbers.
     pub warnings: Vec<String>,
-    /// The figures that at least two runs have, in the order of the first that has them.
+    /// Figures that at least two runs have, in the order of the first run that has them.
     pub lines: Vec<Line>,
 }
 
 impl Comparison {
-    /// Compares runs; the first is what the others are held against.
+    /// Compares runs, with the first one as the baseline.
     ///
     /// # Errors
-    /// When there are too few or too many runs, or no figure that two of them have.
+    /// If there are too few or too many runs, or no figure is common to two of them.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if !RUNS.contains(&runs.len()) {
             return Err(format!(
@@ -92,7 +92,7 @@ impl Comparison {
         tell_apart(&mut runs);
         let lines = lines(&runs);
         if lines.is_empty() {
-            // The usual cause, and one that the tests of the runs do not show.
+            // The usual cause, which the list of tests does not reveal.
             let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
@@ -115,14 +115,14 @@ impl Comparison {
         self.runs.iter().map(|run| run.name.as_str())
     }
 
-    /// The line with this key.
+    /// Looks up a line by key.
     #[must_use]
     pub fn line(&self, key: &str) -> Option<&Line> {
         self.lines.iter().find(|line| line.key == key)
     }
 }
 
-/// Runs of the same model are numbered.
+/// Numbers runs of the same model.
 fn tell_apart(runs: &mut [Candidate]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (i, run) in runs.iter_mut().enumerate() {

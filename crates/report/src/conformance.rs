@@ -1,7 +1,7 @@
-//! What the specification wants, what was done, and which records of the journal show it.
+//! Conformance statement: the requirements of the specification, what was done, and the journal records that show it.
 //!
-//! A test conforms, is modified (every departure is disclosed), or does not conform: it was not finished, or its
-//! target is no drive. A clause that the journal holds nothing of is told as not recorded and decides nothing.
+//! A test conforms, is modified (every deviation is disclosed), or does not conform: it was not completed, or its
+//! target is not a drive. A clause without journal records is reported as not recorded and does not affect the verdict.
 
 use pts::Outcome;
 use pts::profile::WriteCache;
@@ -26,7 +26,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As printed.
+    /// The verdict as printed.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ pub struct Conformance {
     pub clauses: Vec<Clause>,
 }
 
-/// The statement of every test that was begun.
+/// The statements of all started tests.
 pub(crate) fn statement(document: &Document, entries: &[Entry]) -> Vec<Conformance> {
     let all = answers(entries);
     document.outcomes.iter().map(|outcome| of_test(document, entries, &all, outcome)).collect()
@@ -100,7 +100,7 @@ fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: 
     stated(outcome, clauses)
 }
 
-/// The plan that `outcome` is an own test of.
+/// The plan that defines `outcome` as a custom test.
 fn own_plan<'a>(document: &'a Document, outcome: &Outcome) -> Option<&'a PlanFacts> {
     document.run.plan.as_ref().filter(|plan| plan.own_tests.iter().any(|test| test.name == outcome.test))
 }
@@ -147,7 +147,7 @@ fn target(document: &Document) -> Clause {
     clause("Device under test", "a drive, at the block level", done.into(), Some(verdict), &[0])
 }
 
-/// The purge that counts: the last one of the test.
+/// The purge that counts is the last one of the test.
 fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut inside = false;
     let mut found = None;
@@ -181,7 +181,7 @@ fn preconditioning(document: &Document, outcome: &Outcome, prepared: &[&Answer<'
     let capacity = document.run.target.capacity_bytes;
     let needed = u64::from(standard.precondition_capacities) * capacity;
     let written: u64 = prepared.iter().map(|answer| answer.segment.write.bytes).sum();
-    // A last block that does not fit is no departure.
+    // Skipping a partial block at the end is not a deviation.
     let enough = written + (1 << 20) >= needed;
     let verdict = if enough { Verdict::Conforms } else { Verdict::Modified };
     let required = format!("{} x capacity: {}", standard.precondition_capacities, amount_base10(needed));

@@ -1,4 +1,4 @@
-//! What stands on the pages, as plain text: written once, laid out as HTML and as PDF.
+//! Contents of the pages as plain text, shared by the HTML and PDF layouts.
 
 mod header;
 
@@ -15,24 +15,24 @@ use crate::text::has_marks;
 
 pub(crate) use header::{Column, header};
 
-/// The line that every page of the PTS has.
+/// The line on every PTS page.
 const SPECIFICATION: &str = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)";
-/// The same in short, for summary pages.
+/// Short form for summary pages.
 const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Specification (PTS)";
-/// What stands there on the pages of an imported run.
+/// Replaces that line on the pages of imported runs.
 const IMPORTED: &str = "Results of another tool or publication, imported by Plateau";
 
-/// The line on top of a report page.
+/// The line at the top of a report page.
 pub(crate) fn specification(document: &Document) -> &'static str {
     if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION }
 }
 
-/// The line on top of a summary page.
+/// The line at the top of a summary page.
 pub(crate) fn specification_short(document: &Document) -> &'static str {
     if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION_SHORT }
 }
 
-/// What stands over the clauses: the series of the specification.
+/// Heading above the clauses: the series of the specification.
 pub(crate) fn series(document: &Document) -> &'static str {
     match document.run.origin {
         Some(_) => "PTS",
@@ -40,7 +40,7 @@ pub(crate) fn series(document: &Document) -> &'static str {
     }
 }
 
-/// A test with its clause, where it has one: `8.0 IOPS`.
+/// The test with its clause, if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {
         "n/a" => outcome.title.clone(),
@@ -56,17 +56,17 @@ pub(crate) fn summary_kind(document: &Document) -> &'static str {
 /// A label and its value.
 pub(crate) type Fact = (&'static str, String);
 
-/// A fact that may be missing; a page has no empty box.
+/// Replaces a missing fact by `n/a`, so that no field on a page is empty.
 pub(crate) fn or_na(fact: Option<&str>) -> String {
     fact.map(str::trim).filter(|fact| !fact.is_empty()).unwrap_or("n/a").to_owned()
 }
 
-/// The model as printed; a file or simulated drive without one has its path.
+/// The model as printed; a file or simulated drive without a model is identified by its path.
 pub(crate) fn model(document: &Document) -> &str {
     document.run.target.model.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(&document.run.target.path)
 }
 
-/// What the PTS calls the test on a title line: `Enterprise IOPS (REQUIRED) - Report Page`.
+/// PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
 pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
     format!("{} {} ({}) - {kind}", document.profile.class, outcome.title, outcome.header.requirement)
 }
@@ -78,10 +78,10 @@ pub(crate) fn document_title(document: &Document) -> String {
     format!("{mark}{} - {by} report", model(document))
 }
 
-/// Characters of a long list that a banner names, or the plot below gets too little room.
+/// Maximum characters of a list in a banner; longer lists would leave too little space for the plot.
 const NAMED_CHARACTERS: usize = 130;
 
-/// One strip per mark: kind, label, text; long lists are in full in the special notes of page 1.
+/// One strip per mark: kind, label, text. Long lists are shortened; the special notes on page 1 contain them in full.
 pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<(MarkKind, String, String)> {
     let strip = |mark: Mark| {
         let text = in_short(&mark.details);
@@ -90,7 +90,7 @@ pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<(Mar
     };
     let mut strips: Vec<_> = document.marks(outcome).into_iter().map(strip).collect();
     let verdict = document.verdict(outcome);
-    // Imported runs have no statement, and their mark says what they are.
+    // Imported runs have no conformance statement; their mark already labels them.
     if verdict == Verdict::DoesNotConform {
         let told = format!("{} to {}", verdict.words(), document.profile.revision);
         match strips.first_mut() {
@@ -115,7 +115,7 @@ fn in_short(details: &[String]) -> String {
     }
 }
 
-/// Left side of the line below every page.
+/// Left part of the footer of every page.
 pub(crate) fn footer(document: &Document) -> String {
     format!(
         "Plateau {} · run {} · journal SHA-256 {}…",
@@ -125,7 +125,7 @@ pub(crate) fn footer(document: &Document) -> String {
     )
 }
 
-/// Headings of the table of tests, with the columns that each covers.
+/// Headings of the table of tests, with the columns that each one spans.
 pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("", &[]),
     ("TEST", &[]),
@@ -137,7 +137,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("STEADY STATE", &["WORKLOAD", "ROUNDS", "CONVERGENCE"]),
 ];
 
-/// The row of a test in the table of tests.
+/// Row of a test in the table of tests.
 pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     let h = &outcome.header;
     [
@@ -157,7 +157,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     .map(|cell| or_na(Some(&cell)))
 }
 
-/// Threads and queue depth; an imported test may not tell them.
+/// Threads and queue depth; imported tests may lack them.
 fn demand(header: &pts::TestHeader) -> String {
     match (header.threads, header.queue_depth) {
         (0, 0) => "n/a".into(),
@@ -169,7 +169,7 @@ fn number(value: u16) -> String {
     if value == 0 { "n/a".into() } else { value.to_string() }
 }
 
-/// Capacity as printed; imported runs may not tell it.
+/// Capacity as printed; imported runs may lack it.
 pub(crate) fn capacity(document: &Document) -> String {
     match document.run.target.capacity_bytes {
         0 => "n/a".into(),
@@ -184,7 +184,7 @@ fn exact_capacity(document: &Document) -> String {
     }
 }
 
-/// Sector sizes in bytes; imported runs do not tell them.
+/// Sector sizes in bytes; imported runs lack them.
 fn sectors(document: &Document) -> String {
     let target = &document.run.target;
     match target.logical_block_bytes {
@@ -193,7 +193,7 @@ fn sectors(document: &Document) -> String {
     }
 }
 
-/// What measured: name and version.
+/// Name and version of the measuring tool.
 pub(crate) fn tool(document: &Document) -> String {
     let run = &document.run;
     run.origin
@@ -211,7 +211,7 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     ]
 }
 
-/// The first page has room for so many members of an array; of more, each is in the special notes, which go on in an
+/// Maximum array members on the first page. Larger arrays are listed in the special notes, which may continue in an
 /// annex.
 pub(crate) const MOST_MEMBERS: usize = 4;
 
@@ -285,7 +285,7 @@ fn software(document: &Document) -> Vec<Fact> {
     ]
 }
 
-/// Letters of a name that the first page has room for.
+/// Maximum characters of a name on the first page.
 const LONGEST_NAME: usize = 120;
 
 fn dates(document: &Document) -> Vec<Fact> {
@@ -300,7 +300,7 @@ fn dates(document: &Document) -> Vec<Fact> {
     ]
 }
 
-/// What it takes to find the run again, to repeat it, and to check this report.
+/// Data for locating the run, repeating it and verifying this report.
 pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [
@@ -311,7 +311,7 @@ pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     ]
 }
 
-/// What a test is for and how it goes.
+/// Purpose and outline of a test.
 pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     let header = &outcome.header;
     [
@@ -336,14 +336,14 @@ pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     )
 }
 
-/// What the mark of key figures and tracking variables means, where one has it.
+/// Explains the mark of key figures and tracking variables, if any has it.
 pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
     let has_mark = outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited)
         || outcome.window.iter().any(|(_, window)| window.host_limited);
     has_mark.then(legend)
 }
 
-/// Remarks below a page: its own, what its marks mean, and whose charts may show the host.
+/// Remarks below a page: its own, the explanation of marks, and a note on host-limited charts.
 pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     let mut remarks = page.remarks.clone();
     if has_marks(page) && !remarks.contains(&legend()) {
@@ -353,12 +353,12 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     remarks
 }
 
-/// What stands below charts of so many host-limited cells.
+/// Remark below charts with `count` host-limited cells.
 pub(crate) fn chart_remark(count: &str) -> String {
     format!("HOST-LIMITED: {count} of this test; in charts they may reflect the host rather than the drive.")
 }
 
-/// Of a page with a chart: how many cells of its test the host may have limited, if any.
+/// For a page with a chart: number of host-limited cells in its test, if any.
 pub(crate) fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
     let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     outcome.host_limited.as_deref().filter(|_| page.exhibits.iter().any(is_chart))
@@ -375,7 +375,7 @@ pub(crate) const STEADY_HEADINGS: [&str; 7] = [
     "Steady",
 ];
 
-/// How the window was judged, one row per tracking variable.
+/// Steady-state criteria of the window, one row per tracking variable.
 pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
     let row = |(name, s): &(String, pts::steady::Steadiness)| {
         let share =
@@ -383,7 +383,7 @@ pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
         [
             or_na(Some(name)),
             format!("{}-{}", s.first_round, s.last_round),
-            // Milliseconds are small numbers, IOPS large ones.
+            // Milliseconds need more decimals than IOPS.
             marked(grouped(s.mean, if s.mean.abs() < 10.0 { 3 } else { 1 }), s.host_limited),
             share(s.range),
             share(s.slope_excursion),

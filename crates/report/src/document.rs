@@ -1,4 +1,4 @@
-//! What a report needs to know, folded from a run and its journal.
+//! Everything a report needs, folded from a run and its journal.
 
 use pts::profile::WriteCache;
 use pts::{Outcome, Profile};
@@ -10,27 +10,27 @@ use crate::care::{self, TextTable};
 use crate::conformance::{self, Conformance, Verdict};
 use crate::publication::Publication;
 
-/// Everything that a report says.
+/// The contents of a report.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub(crate) run: RunFile,
     pub(crate) profile: &'static Profile,
     pub(crate) outcomes: Vec<Outcome>,
-    /// Tests that were asked for but never begun, by title.
+    /// Titles of the requested tests that were never started.
     pub(crate) not_begun: Vec<String>,
     pub(crate) modified: Vec<String>,
     pub(crate) interruptions: Vec<Interruption>,
-    /// The journal says that all tests came to their end.
+    /// True if the journal records that all tests completed.
     pub(crate) closed: bool,
-    /// Bytes of an unfinished last record that was left out.
+    /// Size of a truncated last record, which was ignored.
     pub(crate) torn_bytes: Option<u64>,
     pub(crate) test_run_date: Option<jiff::Timestamp>,
-    /// Begin and end of each test by name; the end is that of its last record.
+    /// Start and end of each test by name; the end is that of its last record.
     pub(crate) test_dates: Vec<(String, jiff::Timestamp, jiff::Timestamp)>,
-    /// When each imported test was run, as its source says it, by name.
+    /// Dates of imported tests as stated by the source, by name.
     pub(crate) told_dates: Vec<(String, String)>,
     pub(crate) report_run_date: Option<jiff::Timestamp>,
-    /// How the load was driven, each way once, in order of appearance.
+    /// Distinct load engines, in order of first use.
     pub(crate) engines: Vec<String>,
     pub(crate) digest: String,
     pub(crate) publication: Publication,
@@ -38,26 +38,26 @@ pub struct Document {
     pub(crate) beyond: Vec<Beyond>,
     /// Host checks, settings and health.
     pub(crate) care: Vec<TextTable>,
-    /// Whether the drive's volatile write cache was on during the tests; none where nobody set or asked it.
+    /// Whether the drive's volatile write cache was on during the tests; None if it was neither set nor queried.
     pub(crate) write_cache_on: Option<bool>,
 }
 
-/// One time that the run stopped.
+/// One interruption of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interruption {
     pub at: jiff::Timestamp,
-    /// In words; none when the machine stopped without a word.
+    /// Reason in words; None if the host stopped without recording one.
     pub reason: Option<String>,
-    /// Time until the run went on; none if it did not.
+    /// Time until the run continued; None if it did not.
     pub gap_ns: Option<u64>,
-    /// A test that began again behind it, by name.
+    /// Name of a test that restarted after the interruption.
     pub restarted: Option<String>,
 }
 
 /// Folds a run and its journal into a document, judged by this build.
 ///
 /// # Errors
-/// When the profile or a test is unknown here, or the journal does not fit this version of a test.
+/// If this build does not know the profile or a test, or the journal does not match this version of a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let replayed = pts::replay(run, &loaded.entries)?;
     let own: &[String] = if run.origin.is_some() { &[] } else { &run.tests };
@@ -88,7 +88,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         care: care::tables(&loaded.entries, run.scale_divisor()),
         write_cache_on: write_cache_on(&loaded.entries),
     };
-    // Nothing of the specification binds what another tool did, and no I/O of it is there.
+    // The specification does not apply to results of other tools, and the journal has no I/Os for them.
     if run.origin.is_none() {
         document.conformance = conformance::statement(&document, &loaded.entries);
         document.beyond = beyond::beyond(&document, &loaded.entries);
@@ -105,7 +105,7 @@ fn test_dates(entries: &[Entry]) -> Vec<(String, jiff::Timestamp, jiff::Timestam
                 all.push((test.clone(), entry.wall, entry.wall));
                 open = true;
             }
-            // It began again at its purge: what counts began here.
+            // The test restarted at its purge, so the results that count begin here.
             Event::Restarted { test } => {
                 if let Some(dates) = all.iter_mut().find(|(name, ..)| name == test) {
                     (dates.1, dates.2) = (entry.wall, entry.wall);
@@ -198,7 +198,7 @@ impl Interruption {
     }
 }
 
-/// A date as the PTS prints it, and its zone: `11/21/2026 06:09 AM UTC`.
+/// A date in the format of the PTS, with its time zone: `11/21/2026 06:09 AM UTC`.
 pub(crate) fn date(at: Option<jiff::Timestamp>) -> String {
     at.map_or_else(
         || "n/a".to_owned(),
@@ -206,13 +206,13 @@ pub(crate) fn date(at: Option<jiff::Timestamp>) -> String {
     )
 }
 
-/// What a reader must know before a number, strongest first.
+/// A caveat that must accompany every number; the strongest comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub kind: MarkKind,
-    /// As the banner prints it, in capitals.
+    /// Banner text, in capitals.
     pub title: String,
-    /// One text each; many only for modifications.
+    /// One text each; only modifications have several.
     pub details: Vec<String>,
 }
 
@@ -227,7 +227,7 @@ pub(crate) enum MarkKind {
 }
 
 impl Document {
-    /// The marks of the pages of `outcome`, or of the whole run.
+    /// Marks of the pages of `outcome`, or of the whole run.
     pub(crate) fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
         let mut marks = Vec::new();
         let mut mark = |kind, title: &str, details: Vec<String>| {
@@ -284,43 +284,43 @@ impl Document {
         marks
     }
 
-    /// The same with what its publisher says.
+    /// Adds the data of the publisher.
     #[must_use]
     pub fn published(self, publication: Publication) -> Self {
         Self { publication, ..self }
     }
 
-    /// How each test stands to the specification, clause by clause.
+    /// Conformance of each test to the specification, clause by clause.
     #[must_use]
     pub fn conformance(&self) -> &[Conformance] {
         &self.conformance
     }
 
-    /// The worst verdict of the run, or that of one test.
+    /// The worst verdict of the run, or the verdict of one test.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
         let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
         let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// A word that stands across the exhibits of runs that are no measurements of a drive by Plateau.
+    /// Watermark across exhibits that are not Plateau measurements of a drive.
     pub(crate) fn watermark(&self) -> Option<&'static str> {
         let simulated = self.run.target.simulated.as_ref().map(|_| "SIMULATED");
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
-    /// The same word with what was simulated or imported, for what leaves the report: pictures, data, other pages.
+    /// The watermark with its source, for material that leaves the report: pictures, data, other pages.
     pub(crate) fn label(&self) -> Option<String> {
         let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
         simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
     }
 
-    /// Of a simulated drive what no number of it should be without; empty for a real one.
+    /// Label that must accompany every number of a simulated drive; empty for a real one.
     pub(crate) fn simulated(&self) -> String {
         self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
     }
 
-    /// Begin and end of a test as printed, or of the whole run.
+    /// Start and end of a test, or of the whole run, as printed.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {
@@ -337,7 +337,7 @@ impl Document {
         (date(begin), date(end))
     }
 
-    /// State of the drive's cache, or what the profile wants of it.
+    /// State of the drive's write cache, or the state required by the profile.
     pub(crate) fn write_cache(&self) -> String {
         match (self.write_cache_on, self.profile.write_cache) {
             (Some(true), _) => "WCE",
@@ -348,7 +348,7 @@ impl Document {
         .into()
     }
 
-    /// Whether the results of `test` are taken from `round`.
+    /// Whether the results of `test` include `round`.
     pub(crate) fn in_window(&self, test: &str, round: Option<u32>) -> bool {
         let outcome = self.outcomes.iter().find(|outcome| outcome.test == test);
         let window = outcome.and_then(|outcome| Some(&outcome.window.first()?.1));

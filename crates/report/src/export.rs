@@ -1,7 +1,7 @@
-//! A run for other programs: one file per format, and one line in [`EXPORTS`].
+//! Exports of a run for other programs: one module and one entry in [`EXPORTS`] per format.
 //!
-//! Data are in base units (bytes, nanoseconds, I/Os per second) and every key names its unit. Tables and charts
-//! are those of the report. Same journal, same bytes, in every format.
+//! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match the
+//! report. In every format, the same journal yields the same bytes.
 
 mod csv;
 mod fio;
@@ -19,41 +19,41 @@ use crate::Document;
 pub use json::{SCHEMA_VERSION, schema};
 pub(crate) use pixels::{BOLD, REGULAR, tree};
 
-/// What an export is made from.
+/// Input of an export.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The report.
     pub document: &'a Document,
-    /// The journal behind it.
+    /// The journal that the report is based on.
     pub entries: &'a [Entry],
 }
 
-/// A format that a run can be written in.
+/// An export format.
 #[derive(Debug)]
 pub struct Export {
     /// Name of the option: `csv`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// Ends of file names that choose it; none where it is several files, or where another format has the same end.
+    /// File extensions that select the format; empty for formats with several files or an ambiguous extension.
     pub extensions: &'static [&'static str],
-    /// How it is made.
+    /// Generates the export.
     pub make: Make,
 }
 
-/// A folder's files: name and content.
+/// Files of a directory: name and content.
 pub type Files = Vec<(String, Vec<u8>)>;
 
-/// One file, or a folder of them. Errors say what cannot be told in this format.
+/// Generates one file or a directory of files. The error states what the format cannot represent.
 #[derive(Debug, Clone, Copy)]
 pub enum Make {
     /// One file.
     File(fn(Source<'_>) -> Result<Vec<u8>, String>),
-    /// A folder of files.
+    /// A directory of files.
     Folder(fn(Source<'_>) -> Result<Files, String>),
 }
 
-/// Every format, in the order of the help text.
+/// All formats, in the order of the help text.
 pub const EXPORTS: &[Export] = &[
     Export {
         name: "html",
@@ -77,7 +77,7 @@ pub const EXPORTS: &[Export] = &[
     tkperf::EXPORT,
 ];
 
-/// Refuses imported runs, of which there are figures and no I/Os.
+/// Rejects imported runs, which have figures but no I/Os.
 pub(crate) fn measured_here(source: Source<'_>, name: &str) -> Result<(), String> {
     match &source.document.run.origin {
         None => Ok(()),
@@ -89,7 +89,7 @@ pub(crate) fn measured_here(source: Source<'_>, name: &str) -> Result<(), String
     }
 }
 
-/// A file name out of `text`: small letters, digits and dashes.
+/// Converts `text` to a file name of lowercase letters, digits and dashes.
 pub(crate) fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,8 +1,8 @@
 //! Journal in, document out.
 //!
-//! A report is a function of a run and its journal: same journal, same bytes. This crate does no I/O,
-//! reads no clock, and knows kinds of exhibits but no test by name; [`fold`] judges the journal with
-//! [`pts::replay()`], [`html`] lays the outcomes out as the report pages of the PTS, [`chart`] draws.
+//! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no I/O,
+//! reads no clock, and knows kinds of exhibits but no individual tests. [`fold`] judges the journal with
+//! [`pts::replay()`], [`html`] lays out the outcomes as PTS report pages, and [`chart`] draws.
 #![forbid(unsafe_code)]
 
 pub mod chart;

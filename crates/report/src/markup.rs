@@ -1,6 +1,6 @@
-//! Text that came from elsewhere, made harmless in markup.
+//! Sanitises external text for markup.
 
-/// `text` with control characters and those that reverse the reading direction replaced.
+/// Replaces control characters and bidirectional formatting characters in `text`.
 pub(crate) fn plain(text: &str) -> String {
     let safe = |c: char| match c {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
@@ -10,9 +10,8 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(safe).collect()
 }
 
-/// `text` for element content and quoted attributes. Model names and command lines are untrusted:
-/// besides the five special characters, control characters and those that reverse the reading
-/// direction are replaced.
+/// Escapes `text` for element content and quoted attributes. Model names and command lines are untrusted, so control
+/// characters and bidirectional formatting characters are replaced, too.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -28,7 +27,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// At most `limit` characters of `text`; what is cut shows as an ellipsis.
+/// At most `limit` characters of `text`; an ellipsis marks a cut.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Special notes of a run: a table that may need several sheets, because each sheet must carry the banners.
+//! Special notes of a run: a table that may span several sheets, each of which must carry the banners.
 
 use pts::Outcome;
 use record::MemberFacts;
@@ -15,14 +15,14 @@ pub(crate) struct NoteRow {
     pub comments: Vec<String>,
 }
 
-/// Characters of a comment over the whole width, and over one of the two columns of a list. Estimates, on
-/// the safe side: too small a page is better than a sheet that runs over.
+/// Estimated characters per line of a comment: over the whole width, and in one of the two columns of a list. Low
+/// estimates are safe: a half-empty page is better than an overflowing one.
 const WIDE: usize = 100;
 const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
 const ROW_PIXELS: f64 = 8.0;
 
-/// Height of a row with these comments in pixels of the sheet.
+/// Height of a row with these comments, in pixels of the sheet.
 fn height(comments: &[String]) -> f64 {
     let lines =
         |limit: usize| comments.iter().map(|c| c.chars().count().div_ceil(limit).max(1)).sum::<usize>();
@@ -30,7 +30,7 @@ fn height(comments: &[String]) -> f64 {
     lines as f64 * LINE_PIXELS + ROW_PIXELS
 }
 
-/// `rows` that have room in `room` pixels, and the others: no sheet runs over.
+/// Splits `rows` into those that fit into `room` pixels and the rest, so that no sheet overflows.
 fn split(rows: Vec<NoteRow>, mut room: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let (mut first, mut further): (Vec<NoteRow>, Vec<NoteRow>) = (Vec::new(), Vec::new());
     for mut row in rows {
@@ -50,7 +50,7 @@ fn split(rows: Vec<NoteRow>, mut room: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
     (first, further)
 }
 
-/// The first few of `comments`, and where the others are: page 1 has them all.
+/// The first few of `comments`, with a reference to page 1, which contains all of them.
 fn first_few(comments: &[String]) -> Vec<String> {
     const FEW: usize = 6;
     let mut few = comments[..comments.len().min(FEW)].to_vec();
@@ -60,13 +60,13 @@ fn first_few(comments: &[String]) -> Vec<String> {
     few
 }
 
-/// Pixels that the first sheet has for special notes next to one test and no mark.
+/// Pixels for special notes on the first sheet, given one test and no marks.
 const ROOM_BESIDE: f64 = 255.0;
 
-/// What a member of an array takes in the block above.
+/// Height of an array member in the device block.
 const MEMBER_PIXELS: f64 = 40.0;
 
-/// The special notes of the run: those of the first page, and those that go on in an annex.
+/// The special notes of the run: those on the first page, and those that continue in an annex.
 pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let marks = document.marks(None).len() as f64 * 27.0;
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
@@ -116,12 +116,12 @@ fn all_notes(document: &Document) -> Vec<NoteRow> {
     rows
 }
 
-/// Pixels that the summary of a test has for notes without a mark and a tracking variable, and what these take.
+/// Pixels for notes on the summary of a test without marks and tracking variables, and the height of one of each.
 const ROOM_OF_TEST: f64 = 330.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// The notes of one test: not more than fits on its summary, for page 1 and its annex have everything.
+/// Notes of one test, limited to what fits on its summary; page 1 and its annex contain all of them.
 pub(crate) fn of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &Vec<String>)| NoteRow {
         item: outcome.title.clone(),

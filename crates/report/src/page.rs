@@ -1,4 +1,4 @@
-//! The report as one HTML file that needs nothing else.
+//! The report as a self-contained HTML file.
 
 mod annex;
 mod exhibits;
@@ -16,10 +16,10 @@ use crate::pages::{PageKind, Place, pages};
 use crate::shell::Shell;
 
 const STYLE: &str = include_str!("page/style.css");
-/// Conveniences: the page says the same without it.
+/// Optional conveniences: the page is complete without the script.
 const SCRIPT: &str = include_str!("page/script.js");
 
-/// The whole report: summary of all tests, then for each test its summary and its report pages.
+/// The whole report: a summary of all tests, then each test with its summary and report pages.
 #[must_use]
 pub fn html(document: &Document) -> String {
     let all = pages(document);

@@ -1,21 +1,21 @@
-//! Which pages a report has, in order: the same for HTML and PDF.
+//! The pages of a report and their order, shared by HTML and PDF.
 
 use pts::Outcome;
 
 use crate::Document;
 use crate::notes::{NoteRow, notes_of_run};
 
-/// Where a page stands in the bundle.
+/// Position of a page in the report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub number: usize,
     pub total: usize,
 }
 
-/// A page and what it needs to know.
+/// A page with its data.
 #[derive(Debug, Clone)]
 pub(crate) enum PageKind<'a> {
-    /// All tests; `continued` when its notes go on in an annex, so that the pages keep their numbers.
+    /// All tests. `continued` if the notes continue in an annex, which leaves the page numbers unchanged.
     Summary { notes: Vec<NoteRow>, continued: bool },
     /// The summary of one test.
     TestSummary(&'a Outcome),

@@ -1,7 +1,7 @@
-//! The report as a PDF: vectors, text that can be searched, bookmarks, embedded letters.
+//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts.
 //!
-//! The pages are those of the HTML report, in the same order and with the same numbers; charts are the same
-//! pictures. Lengths are in CSS pixels, 96 to the inch.
+//! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
+//! 96 per inch.
 
 mod annex;
 mod body;
@@ -26,10 +26,10 @@ pub(crate) use flow::Block;
 use letters::Letters;
 use sheet::Sheet;
 
-/// Title and page, and those below it.
+/// Title, page, and subordinate bookmarks.
 type Bookmark = (String, usize, Vec<(String, usize)>);
 
-/// A4 across.
+/// A4 landscape.
 const WIDTH: f64 = 297.0 / 25.4 * 96.0;
 const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
 const POINTS_PER_PIXEL: f32 = 0.75;
@@ -37,7 +37,7 @@ const POINTS_PER_PIXEL: f32 = 0.75;
 /// The whole report.
 ///
 /// # Errors
-/// When the library refuses a picture or a page; the text says which.
+/// If the PDF library rejects a picture or a page; the message names it.
 pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let letters = Letters::load()?;
     let mut pdf = Pdf::new();
@@ -56,7 +56,7 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
 }
 
-/// Several blocks below each other on as many pages as they need: a document of its own.
+/// Lays out several blocks on as many pages as they need, as a separate document.
 pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
     let letters = Letters::load()?;
     let mut pdf = Pdf::new();
@@ -70,7 +70,7 @@ pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result
     pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
 }
 
-/// One page: its drawing, and what it means.
+/// Adds one page, drawn by the callback, together with its structure tags.
 fn on_page(
     pdf: &mut Pdf,
     letters: &Letters,
@@ -132,7 +132,7 @@ fn outline(bookmarks: Vec<Bookmark>) -> Outline {
     outline
 }
 
-/// Dates are those of the journal: same journal, same bytes.
+/// Dates come from the journal, so that the same journal yields the same bytes.
 fn metadata(document: &Document) -> Metadata {
     let metadata = Metadata::new()
         .title(content::document_title(document))

@@ -1,35 +1,35 @@
-//! What whoever publishes a report adds to it. Nothing of it changes a figure.
+//! Additions to a report by its publisher. They never change a figure.
 
 use std::fmt::Write as _;
 
 /// Sponsor, auditor, notes and logo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Publication {
-    /// Who had the test run.
+    /// Sponsor of the test.
     pub sponsor: Option<String>,
-    /// Who checked it.
+    /// Auditor of the test.
     pub auditor: Option<String>,
     /// Special notes.
     pub notes: Vec<String>,
-    /// A picture for the summary pages.
+    /// Logo for the summary pages.
     pub logo: Option<Logo>,
 }
 
-/// A picture in PNG or JPEG.
+/// A PNG or JPEG image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logo {
     bytes: Vec<u8>,
     png: bool,
 }
 
-/// Larger pictures would make the report too large to send.
+/// Size limit, so that reports remain small enough to send.
 const LOGO_LIMIT: usize = 1 << 20;
 
 impl Logo {
-    /// A logo from the bytes of a file.
+    /// Creates a logo from the bytes of a file.
     ///
     /// # Errors
-    /// When it is neither PNG nor JPEG, or larger than 1 MiB.
+    /// If the file is neither PNG nor JPEG, or is larger than 1 MiB.
     pub fn of(bytes: Vec<u8>) -> Result<Self, String> {
         if bytes.len() > LOGO_LIMIT {
             return Err(format!("the logo is {} bytes long; at most {LOGO_LIMIT} are allowed", bytes.len()));
@@ -41,7 +41,7 @@ impl Logo {
         Ok(Self { bytes, png })
     }
 
-    /// As an address that holds the picture itself.
+    /// A data URI containing the image.
     pub(crate) fn data_address(&self) -> String {
         let kind = if self.png { "png" } else { "jpeg" };
         format!("data:image/{kind};base64,{}", base64(&self.bytes))
@@ -56,7 +56,7 @@ impl Logo {
     }
 }
 
-/// `bytes` in base 64 with padding.
+/// Encodes `bytes` in base64 with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,27 +1,27 @@
-//! An HTML file that needs nothing else: what reports and comparisons have in common.
+//! A self-contained HTML file: the frame shared by reports and comparisons.
 
 use crate::markup::escape;
 use crate::publication::base64;
 
-/// The colours, light and dark.
+/// Colours for light and dark mode.
 const STYLE: &str = include_str!("shell.css");
 
-/// What differs from one file to the other.
+/// The parts that differ between files.
 pub(crate) struct Shell<'a> {
-    /// Not escaped yet.
+    /// Unescaped title.
     pub title: &'a str,
-    /// Behind the style that all share.
+    /// Appended to the shared style.
     pub style: &'a str,
     /// Class of the body; may be empty.
     pub class: &'a str,
-    /// What is in the body, as markup.
+    /// Markup of the body.
     pub content: &'a str,
-    /// The only script that the file lets run.
+    /// The only script that the file may run.
     pub script: Option<&'a str>,
 }
 
 impl Shell<'_> {
-    /// The whole file. It forbids itself every request.
+    /// The complete file. Its content security policy blocks all requests.
     pub fn html(&self) -> String {
         let class = if self.class.is_empty() { String::new() } else { format!(" class=\"{}\"", self.class) };
         let (allowed, script) = match self.script {
@@ -43,7 +43,7 @@ impl Shell<'_> {
     }
 }
 
-/// What lets a browser run this script and no other: `sha256-...`.
+/// CSP hash that allows a browser to run only this script: `sha256-...`.
 fn fingerprint(script: &str) -> String {
     let hex = record::Digest::of(script.as_bytes()).to_string();
     let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();

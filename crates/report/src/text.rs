@@ -6,35 +6,35 @@ use pts::exhibit::{Cell, Exhibit, Page, Table};
 use pts::host_limit::{LEGEND, MARK, legend, marked};
 use stdx::units::grouped;
 
-/// Columns of a terminal that nobody has widened; no line of a table is longer where its columns allow it.
+/// Default terminal width; table lines stay within it where the columns allow.
 const TERMINAL_COLUMNS: usize = 80;
 
-/// How much room a table takes.
+/// Spacing of a table.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Spaces in front of each column.
+    /// Spaces before each column.
     gap: usize,
-    /// A heading such as `Block Size (KiB)` stands on two lines.
+    /// Whether a heading like `Block Size (KiB)` is split into two lines.
     is_stacked: bool,
 }
 
-/// From the most legible one to the narrowest.
+/// From the most legible layout to the narrowest.
 const LAYOUTS: [Layout; 3] = [
     Layout { gap: 2, is_stacked: false },
     Layout { gap: 2, is_stacked: true },
     Layout { gap: 1, is_stacked: true },
 ];
 
-/// The texts of a table and their widths.
+/// Cell texts of a table and their widths.
 struct Grid<'a> {
     table: &'a Table,
     rows: Vec<(&'a str, Vec<String>)>,
-    /// Of each column.
+    /// Width of each column.
     widths: Vec<usize>,
 }
 
-/// `table` as aligned lines of at most 80 columns: numbers to the right, names to the left unless they are numbers
-/// too. Columns that do not fit beside each other follow below.
+/// Formats `table` as aligned lines of at most 80 columns. Numbers are right-aligned; row names are left-aligned unless
+/// they are numeric. Columns that do not fit follow below.
 #[must_use]
 pub fn text_table(table: &Table) -> String {
     let grid = Grid::of(table);
@@ -74,7 +74,7 @@ impl<'a> Grid<'a> {
         Self { table, rows, widths }
     }
 
-    /// The heading of the names: what stands above, and what stands beside the headings of the columns.
+    /// Heading of the row names, as (line above, same line as the column headings).
     fn row_heading(&self, layout: Layout) -> (&'a str, &'a str) {
         let whole = self.table.row_heading.as_str();
         match whole.find(" (").filter(|_| layout.is_stacked) {
@@ -93,7 +93,7 @@ impl<'a> Grid<'a> {
         self.name_width(layout) + self.widths[columns].iter().map(|width| width + layout.gap).sum::<usize>()
     }
 
-    /// As many columns each as fit, and at least one.
+    /// Groups as many columns as fit into each band, at least one.
     fn bands(&self, layout: Layout) -> Vec<Range<usize>> {
         let (mut bands, mut from) = (Vec::new(), 0);
         while from < self.widths.len() {
@@ -133,13 +133,13 @@ pub(crate) fn has_host_limited(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
-/// Whether something on `page` has the mark of what the host may have set.
+/// Whether anything on `page` is marked as host-limited.
 pub(crate) fn has_marks(page: &Page) -> bool {
     page.remarks.contains(&legend())
         || page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)))
 }
 
-/// A cell as every rendering prints it.
+/// Text of a cell in all output formats.
 pub(crate) fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {

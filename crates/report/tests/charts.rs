@@ -1,4 +1,4 @@
-//! Golden pictures and tables, and data that has no good picture. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Golden pictures and tables, and data that cannot be drawn well. `PLATEAU_BLESS=1` rewrites the golden files.
 
 use std::path::Path;
 
@@ -184,7 +184,7 @@ fn golden_text() {
     assert_eq!(report::text_table(&empty).lines().count(), 4);
 }
 
-/// The matrix of the IOPS test, every number of it `value`.
+/// The table of the IOPS test with `value` in every cell.
 fn matrix(value: f64) -> Table {
     let row = |name: &str| Row { name: name.into(), cells: vec![Cell::HostLimited(value); 7] };
     Table {
@@ -244,7 +244,7 @@ fn block_sizes_have_a_tick_each_and_rounds_whole_ones() {
     assert!([">1<", ">2<", ">3<", ">30k<"].iter().all(|tick| svg.contains(tick)) && !svg.contains(">1.5<"));
 }
 
-/// Well-formed, and no coordinate that is not a number.
+/// Asserts that the SVG is well-formed and contains only finite coordinates.
 #[track_caller]
 fn is_sound(svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");

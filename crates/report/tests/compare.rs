@@ -1,4 +1,4 @@
-//! Runs side by side, with the figures of the four drives of the SNIA white paper of 2011.
+//! Comparisons, using the figures of the four drives in the SNIA white paper of 2011.
 
 mod fixture;
 
@@ -20,7 +20,7 @@ fn matrix(data: &str) -> Matrix {
     matrix
 }
 
-/// A run of a drive that is settled at the published figures.
+/// A run on a drive with constant results that match the published figures.
 fn published(id: &'static str, profile: &'static str, model: &str, data: &str) -> Plan {
     Plan { id, profile, model: Some(model.into()), settled_at: Some(matrix(data)), ..Plan::default() }
 }
@@ -42,7 +42,7 @@ fn client() -> Comparison {
     .expect("two runs")
 }
 
-/// Mean of a figure of each run.
+/// Mean of a figure in each run.
 fn means(comparison: &Comparison, key: &str) -> Vec<f64> {
     let line = comparison.line(key).unwrap_or_else(|| panic!("no {key}"));
     line.figures.iter().map(|figure| figure.as_ref().and_then(|f| f.mean()).expect("a mean")).collect()
@@ -70,7 +70,7 @@ fn pages_share_the_larger_range_and_say_who_was_rescaled() {
     assert!(page.contains("Shared axes: y of A MLC-A scaled to match B MLC-B"), "no such note");
     let columns =
         page.split("<section>").find(|section| section.contains("3D Columns")).expect("the columns");
-    // The ruler of both goes to 70k, though MLC-A itself ends at 30k.
+    // Both scales extend to 70k, although MLC-A itself stays below 30k.
     assert_eq!(columns.matches("60k</text>").count(), 2, "{columns}");
     let asks = ["<script", "src=", "href=", "url("].into_iter().find(|text| page.contains(text));
     assert_eq!(asks, None, "nothing is asked of the network");
@@ -81,7 +81,7 @@ fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
     let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), &Plan::default());
     let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
-    // Up to the first rule that is of one kind of page alone.
+    // Up to the first rule that applies only to one kind of page.
     let colours = |page: &str| {
         let style = page.split("<style>").nth(1).expect("a style");
         style.split("@media print").next().expect("its start").to_owned()

@@ -1,4 +1,4 @@
-//! The conformance statement: what makes a test conform, modified, or no result at all, and where that is printed.
+//! The conformance statement: which tests conform, are modified or do not conform, and where the verdict is printed.
 
 mod fixture;
 
@@ -82,7 +82,7 @@ fn percentiles_stop_where_too_few_ios_lie_beyond() {
     let html = report::html(&document(&Plan::default()).0);
     let annex = html.split("Annex B").nth(1).unwrap();
     let row = |name: &str| annex.split("<tr>").find(|row| row.contains(name)).unwrap().to_owned();
-    // 75 I/Os per second for five minutes: 22,000 I/Os are enough for 99.9 %, not for 99.99 %.
+    // 75 IOPS for five minutes: 22,000 I/Os suffice for 99.9 %, but not for 99.99 %.
     assert_eq!(row("RND 1024KiB W").matches("n/a").count(), 2);
     assert_eq!(row("RND 4KiB W").matches("n/a").count(), 0);
 }

@@ -1,4 +1,4 @@
-//! What other programs get: complete, in base units, and the same bytes for the same journal.
+//! Exports are complete, use base units, and yield the same bytes for the same journal.
 
 mod fixture;
 
@@ -20,7 +20,7 @@ struct Bundle {
     outcomes: Vec<pts::Outcome>,
 }
 
-/// The four tests of the 1.0 client profile.
+/// A run with four tests of the 1.0 client profile.
 fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
@@ -130,7 +130,7 @@ fn json_follows_its_published_schema() {
     assert_eq!(iops["tables"][0]["rows"][1]["values"][0], iops["steady_state"][0]["mean"]);
 }
 
-/// Checks types, required and known keys: what this schema uses.
+/// Validates types, required keys and known keys, the only features that this schema uses.
 #[track_caller]
 fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
     if let Some(name) = schema["$ref"].as_str() {
@@ -299,7 +299,7 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
 
-/// PTS 2.0 puts a load of twenty minutes behind the rounds, for a histogram: it has the name of a cell and is none.
+/// PTS 2.0 runs a 20-minute workload for a histogram after the rounds; it is named like a cell but is not one.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {
@@ -307,7 +307,7 @@ fn the_load_for_a_histogram_belongs_to_no_round() {
         let bundle = of(&Plan { id: "behind", profile: "pts-e-2.0", tests, early, ..Plan::default() });
         let noted =
             bundle.loaded.entries.iter().filter(|e| e.event == Event::Noted(Note::RoundsEnded)).count();
-        // The preconditioning of DIRTH has rounds of its own.
+        // The preconditioning of DIRTH has its own rounds.
         assert_eq!(noted, if early { 0 } else { 4 });
         belongs_to_no_round(&bundle);
     }

@@ -1,5 +1,5 @@
-//! How pages look: small golden pictures of printed pages that are hard to lay out. `PLATEAU_BLESS=1` rewrites those
-//! that differ; then look at them. Left out where `pdftoppm` is not installed.
+//! Page appearance: small golden pictures of printed pages that are hard to lay out. `PLATEAU_BLESS=1` rewrites those
+//! that differ; inspect them afterwards. Skipped if `pdftoppm` is not installed.
 
 mod fixture;
 
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fixture::Plan;
 use resvg::tiny_skia::Pixmap;
 
-/// Dots per inch: enough to see what lies over what, and to read most of it.
+/// Dots per inch: enough to detect overlaps and to read most of the text.
 const RESOLUTION: &str = "40";
-/// Pixels of a side of the squares that are compared by their mean: versions of the program smooth letters in their
-/// own ways.
+/// Side in pixels of the squares whose means are compared. Comparing means tolerates differences in text smoothing
+/// between versions of Poppler.
 const SQUARE: u32 = 10;
-/// Of 255. A word that moves by a line or a picture that goes away changes a square by more.
+/// Maximum difference of a mean, out of 255. A word that moves by a line or a missing picture exceeds it.
 const TOLERANCE: f64 = 20.0;
 
-/// Which page of which run, and why it is hard.
+/// Name of the picture (the difficulty of its layout), run, and page number.
 const PAGES: [(&str, &str, usize); 20] = [
     ("summary", "enterprise", 1),
     ("header-of-four-columns", "enterprise-2", 3),
@@ -52,7 +52,7 @@ fn plan(id: &str) -> Plan {
     fixture::plans().into_iter().chain([missing]).find(|plan| plan.id == id).unwrap()
 }
 
-/// A run's PDF, the same on every day.
+/// Writes the PDF of a run with fixed dates.
 fn printed(plan: &Plan, folder: &Path) -> PathBuf {
     let (run, mut loaded) = fixture::record(folder, plan);
     for (minute, entry) in (0..).zip(&mut loaded.entries) {
@@ -65,7 +65,7 @@ fn printed(plan: &Plan, folder: &Path) -> PathBuf {
     path
 }
 
-/// The first page on which `words` stand, which the program finds that reads PDF as text.
+/// The first page that contains `words`, according to `pdftotext`.
 fn page_with(words: &str, pdf: &Path) -> usize {
     let text = Command::new("pdftotext").arg(pdf).arg("-").output().unwrap().stdout;
     String::from_utf8_lossy(&text).split('\x0c').position(|page| page.contains(words)).unwrap() + 1
@@ -79,7 +79,7 @@ fn picture_of(pdf: &Path, page: usize) -> Vec<u8> {
     output.stdout
 }
 
-/// Means of the squares of a picture, and how many are in a row.
+/// Means of the squares of a picture, and the number of squares per row.
 fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
     let pixels = Pixmap::decode_png(png).ok()?;
     let (across, down) = (pixels.width().div_ceil(SQUARE), pixels.height().div_ceil(SQUARE));
@@ -92,7 +92,7 @@ fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
     Some((across, sums.into_iter().map(|(sum, count)| sum / count).collect()))
 }
 
-/// What is different, in words.
+/// Describes the difference between two pictures; None if they match.
 fn difference(golden: &[u8], found: &[u8]) -> Option<String> {
     let (Some((across, golden)), Some((_, found))) = (squares(golden), squares(found)) else {
         return Some("there is no golden picture".into());
@@ -116,7 +116,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
     let mut ids: Vec<&str> = PAGES.iter().map(|(_, id, _)| *id).collect();
     ids.sort_unstable();
     ids.dedup();
-    // Both take a processor for a while; runs have nothing to do with each other.
+    // Run in parallel, because both programs need CPU time and runs are independent.
     let next = AtomicUsize::new(0);
     let look = || {
         let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! What no number may be without, wherever it is printed: that the host may have set it, and that a drive was simulated.
+//! Labels that must accompany every number wherever it is printed: host-limited results and simulated drives.
 
 mod fixture;
 
@@ -53,7 +53,7 @@ fn csv(run: &(Run, Loaded)) -> BTreeMap<String, Table> {
     export(run, "csv").into_iter().map(|(name, content)| (name, rows(content))).collect()
 }
 
-/// The texts of a spreadsheet, by the name of the part.
+/// The text of each part of a spreadsheet, by part name.
 fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
     let mut parts = BTreeMap::new();
@@ -68,7 +68,7 @@ fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     parts
 }
 
-/// The text of a PDF, each page by itself; none where Poppler is not installed.
+/// The text of a PDF by page; None if Poppler is not installed.
 fn pages(pdf: &[u8]) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.pdf");
@@ -78,7 +78,7 @@ fn pages(pdf: &[u8]) -> Option<Vec<String>> {
         return None;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // A form feed ends each page.
+    // Each page ends with a form feed.
     Some(text.split_terminator('\u{c}').map(|page| page.replace('\n', " ")).collect())
 }
 
@@ -124,7 +124,7 @@ fn host_limited_cells_are_told_in_every_table_for_programs() {
     let of_busy = jobs.iter().find(|job| job["plateau"]["host_limited"] == true).unwrap();
     assert!(of_busy["jobname"].as_str().unwrap().ends_with("RND 4KiB R"), "{of_busy}");
     assert_eq!(of_busy["ctx"], 10);
-    // Nine tenths of one processor, over the time of both threads.
+    // 90 % of one processor, relative to the time of both threads.
     let cpu = of_busy["usr_cpu"].as_f64().unwrap() + of_busy["sys_cpu"].as_f64().unwrap();
     assert!(
         (cpu * of_busy["job options"]["numjobs"].as_str().unwrap().parse::<f64>().unwrap() - 90.0).abs()
@@ -165,7 +165,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
         "and the picture of Annex B"
     );
     if let Some(pdf) = pdf {
-        // Page 1 is of the whole run, page 2 the summary of the test.
+        // Page 1 covers the whole run; page 2 is the summary of the test.
         assert!(pdf[1].contains(LEGEND) && pdf[1].contains('*'), "{}", pdf[1]);
         assert_eq!(pdf.iter().filter(|page| page.contains(LEGEND)).count(), 2);
     }
@@ -213,7 +213,7 @@ fn a_comparison_warns_of_a_host_that_was_the_limit_of_one_run() {
         let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
         assert!(marked.len() >= 2, "{pages:?}");
     }
-    // The same of two busy hosts, and nothing of idle ones.
+    // Two busy hosts yield warnings, idle ones do not.
     let both = self::comparison(&[busy("a"), busy("b")]);
     assert!(
         both.warnings.iter().any(|warning| warning.matches("RND 4KiB R").count() == 2),

@@ -1,4 +1,4 @@
-//! The report of made-up runs: what every page must say, and what none may do.
+//! Reports of synthetic runs: what every page must contain, and what no page may contain.
 
 mod fixture;
 
@@ -17,7 +17,7 @@ struct Recorded {
     html: String,
 }
 
-/// Every plan of the fixture, recorded once.
+/// Records every plan of the fixture once.
 fn all() -> &'static [Recorded] {
     static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
     ALL.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The PDF as an independent reader sees it: `pdfinfo` and `pdftotext`, where they are installed.
+//! The PDF as seen by independent readers: `pdfinfo` and `pdftotext`, if installed.
 
 mod fixture;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use fixture::Plan;
 use pts::exhibit::{Cell, Exhibit};
 
-/// What `program` prints of `pdf`; none where it is not installed.
+/// Output of `program` for `pdf`; None if it is not installed.
 fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.pdf");
@@ -21,7 +21,7 @@ fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
         skips::without(program);
         return None;
     };
-    // Poppler reports the flag `Suspects` of a tagged file where it is false, which is right there.
+    // Poppler rejects the flag `Suspects` of a tagged file if it is false, although false is correct.
     let errors = String::from_utf8_lossy(&output.stderr)
         .replace("Syntax Error: Suspects object is wrong type (boolean)\n", "");
     assert!(output.status.success() && errors.is_empty(), "{program}: {errors}");
@@ -35,7 +35,7 @@ fn bundle(plan: &Plan) -> (Vec<u8>, Vec<pts::Outcome>) {
     (report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap(), outcomes)
 }
 
-/// Pages behind those of the specification.
+/// Number of annex pages.
 fn annex_pages(pdf: &[u8]) -> usize {
     let text = read_by("pdftotext", &[], pdf).unwrap_or_default();
     let number = |line: &str| line.strip_prefix("Annex page 1 of ")?.trim().parse().ok();

@@ -1,4 +1,4 @@
-//! Speeds of a drive from what was measured of it: by an earlier run, or by a probe of a simulated drive.
+//! Derives the speeds of a drive from measurements: an earlier run, or a probe of a simulated drive.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,23 @@ use record::{Access, Event, Segment, TargetFacts, Until};
 
 use super::{Alone, Assumed, Rates, SMALL, Saturation, State};
 
-/// Outstanding I/Os from which a drive is busy.
+/// Minimum number of outstanding I/Os that keeps a drive busy.
 const BUSY: u32 = 8;
-/// Blocks from which sequential I/O is large.
+/// Minimum block size for large sequential I/O.
 const LARGE: u32 = 128 << 10;
-/// The latest so many answers of a kind count, as for a window.
+/// Number of latest answers per kind to average, as in a window.
 const LATEST: usize = 5;
-/// Capacities that must have been written until a drive is thought to be saturated.
+/// Written capacities after which a drive is considered saturated.
 const SATURATED_FILLS: f64 = 1.5;
-/// A burst that goes at the rate of the fresh drive for a larger share of it does not show all that was won.
+/// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they use up the
+/// regained fast capacity.
 const ALL_FRESH: f64 = 0.95;
 
-/// The answers of a drive, by kind.
+/// Answers of a drive, by kind.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     sequential: Mixes,
-    /// By what was done before, and by block size.
+    /// By previous drive state, then by block size.
     random: [BTreeMap<u32, Mixes>; 2],
     composite: Mixes,
     alone: Mixes,
@@ -29,7 +30,7 @@ pub struct Observed {
     /// Random 4 KiB writes since a purge: bytes and seconds of each minute.
     filling: Vec<(f64, f64)>,
     fills: Vec<Vec<(f64, f64)>>,
-    /// Bursts of such writes: seconds of rest before, bytes and seconds.
+    /// Bursts of random 4 KiB writes: seconds of preceding rest, bytes, seconds.
     bursts: Vec<(f64, f64, f64)>,
     state: Option<State>,
     rested_seconds: Option<f64>,
@@ -37,10 +38,10 @@ pub struct Observed {
     divisor: f64,
 }
 
-/// Bytes per second in order, by share of reads.
+/// Bytes per second in order of measurement, by percentage of reads.
 type Mixes = BTreeMap<u8, Vec<f64>>;
 
-/// The mean of the latest answers.
+/// Mean of the latest answers.
 fn mean(mixes: &Mixes, read_percent: u8) -> Option<f64> {
     let all = mixes.get(&read_percent)?;
     let latest = &all[all.len().saturating_sub(LATEST)..];
@@ -49,7 +50,7 @@ fn mean(mixes: &Mixes, read_percent: u8) -> Option<f64> {
 }
 
 impl Observed {
-    /// What the events of a run, or of a probe of `target`, say of its speeds.
+    /// Collects speeds from the events of a run, or of a probe of `target`.
     #[must_use]
     pub fn of<'a>(target: &TargetFacts, events: impl IntoIterator<Item = &'a Event>) -> Self {
         let divisor = target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1));
@@ -60,7 +61,7 @@ impl Observed {
         observed
     }
 
-    /// Nothing was measured that an estimate could use.
+    /// True if no measurement is usable for an estimate.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let random = self.random.iter().all(BTreeMap::is_empty);
@@ -135,7 +136,7 @@ impl Observed {
         }
     }
 
-    /// `assumed` with what was measured in place of what is usual.
+    /// Replaces the values in `assumed` by measured ones.
     #[must_use]
     pub fn applied_to(&self, mut assumed: Assumed) -> Assumed {
         let sequential = &mut assumed.sequential;
@@ -156,7 +157,7 @@ impl Observed {
         assumed
     }
 
-    /// Block sizes that were not measured change as the nearest one that was.
+    /// Scales unmeasured block sizes like the nearest measured one.
     fn apply_random(&self, assumed: &mut Assumed) {
         let [saturated, preconditioned] = &self.random;
         let mut seen: BTreeMap<u32, Rates> = BTreeMap::new();
@@ -178,14 +179,14 @@ impl Observed {
                 coupling: known.coupling,
             };
         }
-        // What lies between measured sizes is on the line between them.
+        // Sizes between measured ones are dropped, so they are interpolated.
         if let (Some(first), Some(last)) = (seen.keys().next(), seen.keys().next_back()) {
             assumed.random.retain(|block, _| block < first || block > last);
         }
         assumed.random.extend(seen);
     }
 
-    /// The fresh and the steady rate, and how much of the drive goes at the first if all behind goes at the second.
+    /// The fresh rate, the steady rate, and the number of fills at the fresh rate, assuming the steady rate afterwards.
     fn saturation(&self) -> Option<Saturation> {
         let filling = self.fills.last()?;
         let (bytes, seconds) = filling.iter().fold((0.0, 0.0), |(b, s), minute| (b + minute.0, s + minute.1));
@@ -214,7 +215,7 @@ impl Observed {
     }
 }
 
-/// Rates of writes, reads and mixes in place of those that were assumed.
+/// Replaces the assumed rates of writes, reads and mixes by measured ones.
 fn apply_mixes(rates: &mut Rates, mixes: &Mixes) {
     rates.write = mean(mixes, 0).unwrap_or(rates.write);
     rates.read = mean(mixes, 100).unwrap_or(rates.read);
@@ -236,7 +237,7 @@ fn apply_alone(alone: &mut Alone, mixes: &Mixes, block: f64) {
     alone.write_seconds = seconds(0).unwrap_or(alone.write_seconds);
     alone.read_seconds = seconds(100)
         .or_else(|| {
-            // Of the composite only its mix with 40 % of reads is measured.
+            // The composite is measured only with writes and with 40 % reads, so reads alone are derived.
             Some(((seconds(40)? - 0.6 * alone.write_seconds) / 0.4).max(1e-6))
         })
         .unwrap_or(alone.read_seconds);

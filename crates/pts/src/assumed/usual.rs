@@ -1,19 +1,19 @@
-//! The speeds of a drive of which little or nothing is known.
+//! Default speeds for drives about which little or nothing is known.
 
 use stdx::units::KIB;
 
 use super::{Alone, Assumed, Rates, SMALL, Saturation};
 
-/// What a random I/O costs besides its own bytes, as bytes of sequential ones.
+/// Fixed overhead of a random I/O, expressed as bytes of sequential I/O.
 const OVERHEAD_BYTES: f64 = 6.0 * KIB as f64;
-/// Random writes of a full drive move that share of what reads do, because it collects garbage.
+/// Random write throughput of a full drive as a fraction of random read throughput; garbage collection takes the rest.
 const COLLECTING: f64 = 0.5;
-/// Random writes of a fresh drive, as a share of sequential ones. Four published drives have 0.84 to 1.1.
+/// Random write throughput of a fresh drive as a fraction of sequential writes. Four published drives have 0.84 to 1.1.
 const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
 
-/// Sequential writes and reads in MB/s of drives with an interface, and its name; the first that fits counts.
+/// Interface name, sequential write and read speed in MB/s. The first entry that matches counts.
 const INTERFACES: [(&str, f64, f64); 5] = [
     ("NVMe", 2000.0, 3000.0),
     ("3 Gb/s SATA", 250.0, 280.0),
@@ -21,12 +21,12 @@ const INTERFACES: [(&str, f64, f64); 5] = [
     ("SAS", 900.0, 1000.0),
     ("USB", 400.0, 450.0),
 ];
-/// The same of any drive.
+/// Fallback for unknown interfaces.
 const ANY: (&str, f64, f64) = ("any drive", 500.0, 500.0);
 
 impl Assumed {
-    /// The speeds that follow from those of sequential writes and reads, in bytes per second. Published drives have
-    /// a tenth to twice of the random writes that this gives.
+    /// Derives all speeds from those of sequential writes and reads, in bytes per second. The actual random writes of
+    /// published drives are between 0.1 and 2 times the derived value.
     #[must_use]
     pub fn usual(write: f64, read: f64) -> Self {
         let random = |block: f64| Rates {
@@ -39,7 +39,7 @@ impl Assumed {
         Self {
             sequential: Rates { write, read, coupling: 0.0 },
             random: SIZES.map(|kib| ((kib * KIB) as u32, random((kib * KIB) as f64))).into(),
-            // The mean size of its I/Os.
+            // Twice 4 KiB is the mean I/O size of the composite.
             composite: random(2.0 * small),
             alone,
             composite_alone: alone,
@@ -52,7 +52,7 @@ impl Assumed {
         }
     }
 
-    /// The speeds that are usual for an interface as the kernel names it, and what they are usual for.
+    /// Default speeds for an interface as named by the kernel, and the name of the matching entry.
     #[must_use]
     pub fn usual_for(interface: Option<&str>) -> (Self, &'static str) {
         let known = interface.and_then(|text| INTERFACES.iter().find(|known| text.contains(known.0)));

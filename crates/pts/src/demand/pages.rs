@@ -1,4 +1,4 @@
-//! What a test of demand variation shows: fourteen pages, and IOPS over total OIO from PTS 2.0 on.
+//! Pages of the demand variation tests: fourteen, plus IOPS over total OIO from PTS 2.0 on.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
         pages: pages(context, seen),
         key_figures: key_figures(seen),
         notes: notes(seen, complete),
-        // The window that results are taken from comes first.
+        // The window that results are computed from comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
@@ -71,7 +71,7 @@ fn phases(seen: &Seen, preconditioned: String, varied: String) -> Phases {
         || "N/A".to_owned(),
         |chosen| {
             let of = |demand: Demand| format!("{},{}", demand.threads, demand.queue_depth);
-            // The header names them from Min to Max.
+            // The header lists them from Min to Max.
             chosen.demands().into_iter().rev().map(of).collect::<Vec<_>>().join("; ")
         },
     );
@@ -167,7 +167,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     if context.profile.edition >= Edition::V2_0 {
         pages.push(over_total(&means));
     } else {
-        // The page of the access pattern has number 0 there.
+        // The access pattern page has number 0 in the specification.
         pages.splice(..0, composite(context, seen).map(|composite| composite.page()));
     }
     pages
@@ -188,7 +188,7 @@ fn over_minutes(title: &str, name: &str, samples: &[Sample]) -> Page {
     Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
 }
 
-/// Values of the loop as pages have them: from low to high.
+/// Loop values in page order: ascending.
 fn rising() -> impl Iterator<Item = u16> {
     STEPS.into_iter().rev()
 }
@@ -196,7 +196,7 @@ fn rising() -> impl Iterator<Item = u16> {
 fn by_depth(seen: &Seen) -> Vec<Series> {
     let series = |(index, queue_depth): (usize, u16)| Series {
         name: format!("QD {queue_depth}"),
-        // The cells of the largest thread count are the first ones of a round.
+        // The cells of the largest thread count come first in a round.
         points: (1..)
             .map(f64::from)
             .zip(&seen.rounds)
@@ -210,7 +210,7 @@ fn at(means: &[Point], threads: u16, queue_depth: u16) -> Option<&Point> {
     means.iter().find(|point| point.demand == Demand { threads, queue_depth })
 }
 
-/// One series for each thread count, with a point for each queue depth, rising.
+/// One series per thread count, with one point per queue depth, ascending.
 fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> Vec<Series> {
     let series = |threads: u16| Series {
         name: format!("TC {threads}"),
@@ -231,7 +231,7 @@ fn demand_intensity(means: &[Point]) -> Page {
     Page::of("Demand Intensity", Exhibit::Lines(lines))
 }
 
-/// What the load cost the host, cell by cell.
+/// CPU load on the host, by cell.
 fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
     let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
@@ -259,7 +259,7 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     page
 }
 
-/// Cells with the same product of TC and QD are one value: their mean.
+/// Averages cells with equal TC x QD into one value.
 fn over_total(means: &[Point]) -> Page {
     let mut by_total: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
     for point in means {

@@ -1,23 +1,23 @@
-//! Cells of the demand variation, and the three of them that get a histogram.
+//! Cells of the demand variation, and the selection of three of them for histograms.
 
 use record::Segment;
 
 use crate::profile::Demand;
 use crate::timeline::mean;
 
-/// A point with more than this is no point to run a drive at.
+/// Points with a higher mean response time are not considered as operating points.
 pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 
-/// What was measured at one demand.
+/// Measurements at one demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub demand: Demand,
     pub iops: f64,
-    /// Mean response time of reads and writes together; none without I/O.
+    /// Mean response time over reads and writes; None without I/O.
     pub mean_ms: Option<f64>,
-    /// Processor time of the load over that of all processors; none for a simulated drive.
+    /// CPU time of the workload as a percentage of all CPUs; None for a simulated drive.
     pub processor_percent: Option<f64>,
-    /// Whether the host may have limited it, in any of its rounds.
+    /// Whether the host may have limited the cell in any round.
     pub host_limited: bool,
 }
 
@@ -32,7 +32,7 @@ impl Point {
         }
     }
 
-    /// Outstanding I/Os over all threads.
+    /// Total outstanding I/Os of all threads.
     pub fn outstanding(&self) -> u32 {
         u32::from(self.demand.threads) * u32::from(self.demand.queue_depth)
     }
@@ -42,7 +42,7 @@ impl Point {
     }
 }
 
-/// Cell by cell, the means over rounds with the same cells.
+/// Mean of each cell over `rounds`, which contain the same cells.
 pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
     let Some(first) = rounds.first() else { return Vec::new() };
     let cell = |(index, point): (usize, &Point)| {
@@ -58,22 +58,22 @@ pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
     first.iter().enumerate().map(cell).collect()
 }
 
-/// The points with the most, a middling and the least demand worth having.
+/// The points of maximum, medium and minimum useful demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chosen {
     pub max: Point,
     pub mid: Point,
     pub min: Point,
-    /// No point was quick enough, so the quickest is taken as the maximum.
+    /// True if no point met the response time limit; `max` is then the point with the lowest response time.
     pub all_slow: bool,
 }
 
 impl Chosen {
-    /// Chooses among the means of a window; none without the cell of one outstanding I/O.
+    /// Selects from the means of a window; None without the cell with one outstanding I/O.
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());
-        // Ties go to the smaller demand, then to fewer threads: they cost the host less.
+        // Ties go to the lower demand, then to fewer threads, because they load the host less.
         let rank = |point: &Point| (point.outstanding(), point.demand.threads);
         let by_demand = |a: &&Point, b: &&Point| rank(a).cmp(&rank(b));
         let fastest = quick().max_by(|a, b| a.iops.total_cmp(&b.iops).then(by_demand(b, a)));
@@ -89,7 +89,7 @@ impl Chosen {
         Some(Self { max, mid: mid.copied().unwrap_or(max), min, all_slow: false })
     }
 
-    /// In the order of their histograms.
+    /// The demands in the order of their histograms.
     pub fn demands(&self) -> [Demand; 3] {
         [self.max.demand, self.mid.demand, self.min.demand]
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn of_two_equally_near_the_middle_is_the_smaller_demand() {
-        // The middle of 5,000 and 1,000 is 3,000.
+        // IOPS midway between 5,000 and 1,000 are 3,000.
         let points = [
             point(8, 1, 5_000.0, 1.0),
             point(4, 1, 4_000.0, 1.0),

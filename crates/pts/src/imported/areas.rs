@@ -1,4 +1,4 @@
-//! Tests over equal areas of a disk, from the outside to the inside (TKperf, hard disks).
+//! Tests over equal areas of a disk, from the outer edge inwards (TKperf, hard disks).
 
 use stdx::units::{block_size, kib};
 

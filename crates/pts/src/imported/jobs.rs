@@ -1,4 +1,4 @@
-//! Jobs of a load generator, each with its workload and its figures.
+//! Jobs of a load generator, each with its workload and figures.
 
 use record::{Access, Reading};
 use stdx::units::block_size;
@@ -10,7 +10,7 @@ use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
 use crate::profile::mix_name;
 use crate::response::{self, Percentile};
 
-/// Jobs of a load generator.
+/// The kind for jobs of a load generator.
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
@@ -32,11 +32,11 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Large figures that a summary page has room for.
+/// Number of large figures that fit on a summary page.
 const FIGURES: usize = 4;
-/// Rows that a page has room for.
+/// Number of rows that fit on a page.
 const ROWS: usize = 14;
-/// Jobs that get a page of their own for their response times.
+/// Number of jobs with a separate page for response times.
 const HISTOGRAMS: usize = 16;
 
 const COLUMNS: [Percentile; 5] = [
@@ -47,7 +47,7 @@ const COLUMNS: [Percentile; 5] = [
     response::FIVE_NINES,
 ];
 
-/// The job and its workload: `randread: RND 4KiB R, TC 1 QD 32`.
+/// Name of the job and its workload: `randread: RND 4KiB R, TC 1 QD 32`.
 fn name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let size = match reading.block_bytes {
@@ -128,7 +128,7 @@ fn times(readings: &[Reading]) -> Table {
     }
 }
 
-/// From the histogram where there is one, else as told; none with too few I/Os.
+/// From the histogram if there is one, else as reported; None if there are too few I/Os.
 fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile.of(histogram);

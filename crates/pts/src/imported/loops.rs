@@ -1,5 +1,5 @@
-//! Loops over block sizes and mixes: IOPS, throughput, latency. The pages are those of the tests of the PTS, so that
-//! they can stand beside them.
+//! Loops over block sizes and mixes: IOPS, throughput, latency. The pages match those of the PTS tests, so that they
+//! can be compared side by side.
 
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};
@@ -37,11 +37,11 @@ pub(super) const THROUGHPUT: Kind = Kind {
     figures: throughput_figures,
 };
 
-/// Sequential throughput of 1024 KiB blocks alone.
+/// Sequential throughput with 1024 KiB blocks only.
 pub(super) const THROUGHPUT_1024: Kind =
     Kind { name: "tp-1024", title: "Throughput Test 1024KiB", ..THROUGHPUT };
 
-/// Sequential throughput of 128 KiB blocks alone.
+/// Sequential throughput with 128 KiB blocks only.
 pub(super) const THROUGHPUT_128: Kind = Kind {
     name: "tp-128",
     title: "Throughput Test 128KiB",
@@ -49,7 +49,7 @@ pub(super) const THROUGHPUT_128: Kind = Kind {
     ..THROUGHPUT
 };
 
-/// Response times at one outstanding I/O.
+/// Response times with one I/O outstanding.
 pub(super) const LATENCY: Kind = Kind {
     name: "lat",
     title: "Latency",
@@ -87,7 +87,7 @@ pub(super) fn maximum(reading: &Reading) -> Option<f64> {
     reading.latency_max_ns.map(|ns| ns / 1e6)
 }
 
-/// How rounds become one value.
+/// Reduces the values of several rounds to one.
 #[derive(Clone, Copy)]
 enum Over {
     Mean,
@@ -150,7 +150,7 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
         .collect()
 }
 
-/// The window of the tracking variable: history, and determination where there are five values.
+/// Window of the tracking variable: history, and determination if there are five values.
 fn window(view: &View<'_>, tracked: &Tracked, unit: Unit, with_history: bool) -> Vec<Page> {
     if tracked.points.is_empty() {
         return Vec::new();
@@ -171,7 +171,7 @@ fn window(view: &View<'_>, tracked: &Tracked, unit: Unit, with_history: bool) ->
     pages
 }
 
-/// A value of every block size over the rounds; nothing where no rounds are told.
+/// Value of each block size over the rounds; None if the source does not report rounds.
 fn over_rounds(
     view: &View<'_>,
     title: &str,
@@ -298,7 +298,7 @@ fn by_size(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page 
     Page::of(title, Exhibit::Lines(lines))
 }
 
-/// Each mix is a series of one point, as on the page of the PTS.
+/// Each mix is a series with one point, as on the corresponding PTS page.
 fn by_mix(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
     let block_bytes = view.sizes().first().copied().unwrap_or(0);
     let series = view.mixes().into_iter().map(|read_percent| Series {

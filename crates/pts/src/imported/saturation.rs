@@ -1,4 +1,4 @@
-//! Write saturation: IOPS over time, or only the figures that were printed of it.
+//! Write saturation: IOPS over time, or only the published figures.
 
 use super::loops::{average, iops};
 use super::{Kind, Spot, View};
@@ -6,7 +6,7 @@ use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::tests::saturation_figures;
 use crate::{KeyFigure, profile};
 
-/// Write saturation.
+/// The kind for write saturation.
 pub(super) const KIND: Kind = Kind {
     name: "wsat",
     title: "WSAT",
@@ -20,7 +20,7 @@ const STIMULUS: Spot = Spot { block_bytes: 4096, read_percent: 0 };
 const FRESH: &str = "RND 4KiB W, FOB";
 const STEADY: &str = "RND 4KiB W, steady state";
 
-/// Minutes that a round takes.
+/// Length of a round in minutes.
 fn minutes(view: &View<'_>) -> f64 {
     view.test.round_ns.unwrap_or(profile::CELL_NS) as f64 / 60e9
 }
@@ -79,7 +79,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     pages
 }
 
-/// What was printed, by its unit; drive fills are worked out from amounts and capacity.
+/// The published values by unit; drive fills are derived from amounts and capacity.
 fn table(view: &View<'_>) -> Page {
     let capacity = view.context.target.capacity_bytes as f64 / 1e9;
     let mut rows: Vec<Row> = Vec::new();

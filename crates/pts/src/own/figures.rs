@@ -1,4 +1,4 @@
-//! Figures of an own test: what its cells come to over the rounds of the results.
+//! Figures of a custom test, averaged over the result rounds.
 
 use record::{Access, OwnCell, OwnFigure, Segment};
 use stdx::units::block_size;
@@ -9,7 +9,7 @@ use crate::profile::{Demand, mix_name};
 use crate::timeline::mean;
 use crate::window_pages::{IOPS, MEGABYTES, MILLISECONDS, Unit};
 
-/// What is measured in a cell.
+/// Figure measured in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     Iops,
@@ -18,14 +18,14 @@ pub enum Figure {
     MaxLatency,
 }
 
-/// Order and share of reads of a load, and its block size.
+/// Access order and percentage of reads of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     pub access: Access,
     pub read_percent: u8,
 }
 
-/// One cell over the rounds of the results.
+/// One cell, averaged over the result rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     pub load: Load,
@@ -34,14 +34,14 @@ pub struct Mean {
     pub iops: f64,
     pub megabytes: f64,
     pub mean_ms: Option<f64>,
-    /// Of the largest of all; none for a scaled simulated drive.
+    /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// Too few I/Os ended in one of its segments to conclude anything from it.
+    /// True if too few I/Os completed in one of its segments to draw conclusions.
     pub coarse: bool,
 }
 
-/// The value of a segment that is tracked; none without I/O.
+/// Value of the tracked figure in a segment; None without I/O.
 pub fn value(figure: OwnFigure, segment: &Segment) -> Option<f64> {
     match figure {
         OwnFigure::Iops => Some(segment.iops()),
@@ -50,12 +50,12 @@ pub fn value(figure: OwnFigure, segment: &Segment) -> Option<f64> {
     }
 }
 
-/// Its unit.
+/// Unit of the figure.
 pub fn unit(figure: OwnFigure) -> Unit {
     Figure::from(figure).unit()
 }
 
-/// A cell as tracked and drawn: `RND 4KiB W, TC 8 QD 32`.
+/// Name of a cell as a tracking variable and in charts: `RND 4KiB W, TC 8 QD 32`.
 pub fn name(context: &Context<'_>, cell: &OwnCell) -> String {
     let load = Load { access: cell.access, read_percent: cell.read_percent };
     format!("{}, {}", load.name(Some(cell.block_bytes)), demand_name(demand(context, cell)))
@@ -80,7 +80,7 @@ impl From<OwnFigure> for Figure {
 }
 
 impl Figure {
-    /// What a test of such a figure has tables of, the figure itself first.
+    /// The figures that a test reports in tables, beginning with its main figure.
     pub fn shown(first: OwnFigure, has_maxima: bool) -> Vec<Self> {
         let mut all = match first {
             OwnFigure::Iops => vec![Self::Iops, Self::MeanLatency],
@@ -119,7 +119,7 @@ impl Figure {
         }
     }
 
-    /// Whether `a` is the better of two values.
+    /// Whether `a` is better than `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {
             Self::Iops | Self::Megabytes => a > b,
@@ -129,7 +129,7 @@ impl Figure {
 }
 
 impl Load {
-    /// `RND 4KiB W`, or without the block size `RND W`.
+    /// Formats as `RND 4KiB W`, or without a block size `RND W`.
     pub fn name(self, block_bytes: Option<u32>) -> String {
         let order = match self.access {
             Access::Random => "RND",
@@ -145,7 +145,7 @@ impl Load {
     }
 }
 
-/// Every cell over the rounds of the results, in the order of the loop; none before a round is finished.
+/// Averages every cell over the result rounds, in loop order; empty before the first completed round.
 pub fn means(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Mean> {
     let rounds = &seen.rounds[seen.results()];
     if rounds.is_empty() {

@@ -1,37 +1,37 @@
-//! The knee over demand: where more outstanding I/Os begin to bring waiting instead of IOPS.
+//! The knee of the demand curve: the point beyond which more outstanding I/Os increase waiting instead of IOPS.
 //!
-//! It is the point with the highest IOPS per ms of mean response time. In front of it twice the outstanding I/Os
-//! bring more than 1.41 times the IOPS, behind it less. Of points that are as good within 3 % it is the one with
-//! the fewest outstanding I/Os, then the fewest threads: they cost the host least.
+//! It is the point with the highest IOPS per ms of mean response time. Before it, doubling the outstanding I/Os
+//! multiplies the IOPS by more than 1.41; after it, by less. Among points within 3 % of the best one, the one with the
+//! fewest outstanding I/Os is chosen, then the one with the fewest threads, because they load the host least.
 
 use crate::profile::Demand;
 
-/// Points within this share of the best one are as good.
+/// Points that reach this fraction of the best value count as equally good.
 const AS_GOOD: f64 = 0.97;
-/// Share of the highest IOPS from which a drive counts as saturated.
+/// Fraction of the highest IOPS at which a drive counts as saturated.
 const SATURATED: f64 = 0.95;
 
-/// What was measured at one demand.
+/// Measurements at one demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// TC and QD.
     pub demand: Demand,
     /// I/Os per second.
     pub iops: f64,
-    /// Mean response time; none where no I/O came back.
+    /// Mean response time; None if no I/O completed.
     pub mean_ms: Option<f64>,
-    /// Whether the host may have limited it.
+    /// Whether the host may have limited the result.
     pub host_limited: bool,
 }
 
-/// What a sweep over demand says.
+/// Results of a sweep over demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Where IOPS for each ms of waiting are highest: the demand to use.
+    /// Point with the highest IOPS per ms of response time: the recommended demand.
     pub at: Point,
-    /// The least demand with at least 95 % of the highest IOPS.
+    /// Point of lowest demand with at least 95 % of the highest IOPS.
     pub saturated: Point,
-    /// The highest IOPS of all.
+    /// Point with the highest IOPS.
     pub highest: Point,
 }
 
@@ -40,14 +40,14 @@ impl Point {
         u32::from(self.demand.threads) * u32::from(self.demand.queue_depth)
     }
 
-    /// IOPS per ms of waiting.
+    /// IOPS per ms of response time.
     fn power(&self) -> Option<f64> {
         self.mean_ms.filter(|ms| *ms > 0.0 && self.iops > 0.0).map(|ms| self.iops / ms)
     }
 }
 
 impl Knee {
-    /// The knee among `points`; none where nothing was measured.
+    /// The knee among `points`; None if nothing was measured.
     #[must_use]
     pub fn of(points: &[Point]) -> Option<Self> {
         let at = least(points, Point::power, AS_GOOD)?;
@@ -56,7 +56,7 @@ impl Knee {
     }
 }
 
-/// The least demand whose value is at least `share` of the highest one.
+/// Point of lowest demand whose value is at least `share` of the maximum.
 fn least(points: &[Point], value: impl Fn(&Point) -> Option<f64>, share: f64) -> Option<Point> {
     let best = points.iter().filter_map(&value).max_by(f64::total_cmp)?;
     let good = points.iter().filter(|point| value(point).is_some_and(|value| value >= share * best));
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A drive that does `parallel` I/Os at a time, each in `service_ms`.
+    /// A drive that processes `parallel` I/Os at a time, each in `service_ms`.
     fn drive(parallel: f64, service_ms: f64) -> Vec<Point> {
         let steps = [1u16, 2, 4, 8, 16, 32];
         let of = |threads: u16, queue_depth: u16| {

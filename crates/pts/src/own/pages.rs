@@ -1,4 +1,4 @@
-//! What an own test shows: how it was judged, tables and charts over whatever its loops vary, and the knee.
+//! Pages of a custom test: steady-state judgement, tables and charts over the loop dimensions, and the knee.
 
 mod layout;
 
@@ -18,13 +18,13 @@ use crate::{Context, KeyFigure, Outcome, Stop, window_pages};
 use layout::Layout;
 use record::{Access, OwnRounds};
 
-/// As headers print it in place of REQUIRED and OPTIONAL.
+/// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
-/// Cells of at least this length are drawn over time, when a round has few of them.
+/// Minimum length of cells that are plotted over time, if a round has few of them.
 const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
 const FEW_CELLS: usize = 4;
 const SAMPLES: usize = 300;
-/// Figures on the summary page.
+/// Number of figures on the summary page.
 const KEY_FIGURES: usize = 4;
 
 pub fn outcome(context: &Context<'_>, seen: &Seen<'_>, stop: Option<Stop>) -> Outcome {
@@ -123,7 +123,7 @@ fn header(context: &Context<'_>, seen: &Seen<'_>) -> TestHeader {
     }
 }
 
-/// Each of `names` once: the first, and the last of many.
+/// Lists `names` without duplicates; abbreviates many names to the first and the last.
 fn listed(names: impl Iterator<Item = String>) -> String {
     const MANY: usize = 3;
     let mut all: Vec<String> = Vec::new();
@@ -213,7 +213,7 @@ fn pages(context: &Context<'_>, seen: &Seen<'_>, means: &[Mean]) -> Vec<Page> {
     pages
 }
 
-/// The tracking variables over all rounds, and the window that decided.
+/// The tracking variables over all rounds, and the deciding window.
 fn judged_pages(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Page> {
     let unit = figures::unit(seen.test.figure);
     let window = seen.steady.clone().unwrap_or_else(|| seen.history.named_window());
@@ -232,7 +232,7 @@ fn judged_pages(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Page> {
     pages
 }
 
-/// IOPS or MB/s within long cells, one after the other.
+/// IOPS or MB/s within long cells, one after another.
 fn over_time(context: &Context<'_>, seen: &Seen<'_>) -> Option<Page> {
     let long = |cell: &record::OwnCell| cell.run_ns >= LONG_NS;
     if seen.cells.len() > FEW_CELLS || !seen.cells.iter().any(long) {
@@ -257,7 +257,7 @@ fn over_time(context: &Context<'_>, seen: &Seen<'_>) -> Option<Page> {
     Some(Page::of(&format!("{label} v Time"), Exhibit::Lines(lines)))
 }
 
-/// Loads with the block size of each, in the order of the loop.
+/// Workloads with their block sizes, in loop order.
 fn loads(means: &[Mean]) -> Vec<(Load, u32)> {
     let mut all = Vec::new();
     for mean in means {
@@ -279,7 +279,7 @@ fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
     same.map(point).collect()
 }
 
-/// The knee of each load whose cells were all long enough to have one.
+/// The knee of each workload, unless one of its cells has too few I/Os.
 fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
     let is_sound =
         |load: &(Load, u32)| !means.iter().any(|mean| (mean.load, mean.block_bytes) == *load && mean.coarse);
@@ -288,12 +288,12 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // Of equal demands the first.
+    // Among equal demands, `rev` makes the first one win.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }
 
-/// The demand to use, for whoever asked for a map.
+/// The recommended demand, if the plan requested a knee.
 fn proposed(seen: &Seen<'_>, means: &[Mean]) -> Option<String> {
     let knees = knees(means);
     let point = proposal(&knees).filter(|_| seen.test.finds_knee)?;
@@ -334,7 +334,7 @@ fn knee_page(means: &[Mean]) -> Page {
     Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
 }
 
-/// Each cell of a short loop, the best of each load of a long one; for a map the knees.
+/// One figure per cell in a short loop, or the best cell per workload in a long one; for a map, the knees.
 fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     if seen.test.finds_knee {
         let knees = knees(means);
@@ -378,7 +378,7 @@ fn key_figures(seen: &Seen<'_>, means: &[Mean]) -> Vec<KeyFigure> {
 
 fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
     let unit = figure.unit();
-    // As summaries of the PTS: IOPS as whole numbers.
+    // IOPS as whole numbers, as in PTS summaries.
     let decimals = if figure == Figure::Iops { 0 } else { unit.decimals };
     KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals, host_limited }
 }

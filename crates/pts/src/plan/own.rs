@@ -1,4 +1,4 @@
-//! An own test from its table in a plan: loops are laid out as the cells of a round.
+//! Reads a custom test from its table in a plan and expands its loops into the cells of a round.
 
 mod keys;
 
@@ -16,13 +16,13 @@ use crate::profile::{CELL_NS, Demand};
 use crate::steady::WINDOW_ROUNDS;
 use keys::{Draft, Loop, ORDER, TEST, TRACK, WRITE, Wanted};
 
-/// Cells of a round at most: a bound for memory and for patience.
+/// Maximum cells per round: limits memory use and run time.
 const MOST_CELLS: usize = 2_000;
 
-/// Letters of a name: what a spreadsheet takes.
+/// Maximum length of a test name, given by the sheet names of spreadsheets.
 const MOST_LETTERS: usize = 31;
 
-/// An own test: name, place, and the test where it is one.
+/// A custom test: name, position in the file, and the test if it is valid.
 pub type Found = (String, Range<usize>, Option<OwnTest>);
 
 pub fn docs() -> Vec<KeyDoc> {
@@ -32,7 +32,7 @@ pub fn docs() -> Vec<KeyDoc> {
     all
 }
 
-/// Every table below `test`.
+/// Reads every table below `test`.
 pub fn read_all(complaints: &mut Complaints<'_>, tests: &DeTable<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     for (name, value) in in_order(tests) {
@@ -86,7 +86,7 @@ fn read(
     }
 }
 
-/// A key and what is wrong with it in the light of the others.
+/// A key, and how it contradicts the others.
 type Contradiction = (&'static str, String);
 
 impl Draft {
@@ -113,7 +113,7 @@ impl Draft {
         })
     }
 
-    /// Loads in the order of `rw`, a mixed one with each of its mixes.
+    /// Workloads in the order of `rw`; a mixed one is repeated for each of its mixes.
     fn loads(&self) -> Result<Vec<(Access, u8)>, Contradiction> {
         if self.rw.is_empty() {
             return Err(("rw", "is missing; such as rw = \"randread\"".into()));
@@ -151,7 +151,7 @@ impl Draft {
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
             return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
-        // A loop that is not named has one value or is the innermost.
+        // A loop that `order` does not name has a single value or is the innermost.
         let rest = standard.into_iter().filter(|one| !self.order.contains(one));
         Ok(self.order.iter().copied().chain(rest).collect())
     }

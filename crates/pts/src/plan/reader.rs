@@ -1,4 +1,4 @@
-//! A plan from its TOML text. Every mistake is found in one reading and has its line, column and key.
+//! Parses a plan from TOML. Reports all errors in one pass, each with line, column and key.
 
 use std::ops::Range;
 
@@ -18,18 +18,18 @@ pub(super) struct Key<T> {
     pub set: fn(&mut T, Value<'_>) -> Result<(), Problem>,
 }
 
-/// A key with what it means, for manuals.
+/// Documentation of a key, for manuals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyDoc {
-    /// Table that it belongs to; empty for the file itself.
+    /// Table that contains the key; empty for the top level.
     pub table: &'static str,
-    /// As written.
+    /// Name as written in the file.
     pub name: &'static str,
-    /// What it means, with its unit.
+    /// Meaning of the key, with its unit.
     pub about: &'static str,
 }
 
-/// Every key that a plan may have.
+/// All keys that a plan may contain.
 pub static KEYS: std::sync::LazyLock<Vec<KeyDoc>> = std::sync::LazyLock::new(|| {
     let mut all = docs("", PLAN);
     all.extend(docs("settings", SETTINGS));
@@ -42,7 +42,7 @@ pub(super) fn docs<T>(table: &'static str, keys: &[Key<T>]) -> Vec<KeyDoc> {
     keys.iter().map(|key| KeyDoc { table, name: key.name, about: key.about }).collect()
 }
 
-/// What was read of the file itself.
+/// Values read from the top level of the file.
 #[derive(Default)]
 struct Draft {
     title: Option<String>,
@@ -245,13 +245,13 @@ const SETTINGS: &[Key<PlanSettings>] = &[
     },
 ];
 
-/// What belongs to a command line and never to a plan, and why.
+/// Keys that belong on the command line and are never allowed in a plan, with the reason.
 const NEVER: &[(&str, &str)] = &[
     ("erase", "a plan cannot confirm the loss of data; type --erase for each run"),
     ("target", "a plan names no target; name it on the command line"),
 ];
 
-/// Everything that is wrong with a text.
+/// Collects all errors in a text.
 pub(super) struct Complaints<'a> {
     file: &'a str,
     text: &'a str,
@@ -276,7 +276,7 @@ impl Complaints<'_> {
         self.all.len()
     }
 
-    /// Reads the keys of a table, each by its line in `keys`.
+    /// Reads the keys of a table by their definitions in `keys`.
     pub fn section<T>(&mut self, path: &str, table: &DeTable<'_>, keys: &[Key<T>], into: &mut T) {
         for (name, value) in in_order(table) {
             let key = joined(path, name.get_ref());
@@ -306,7 +306,7 @@ impl Complaints<'_> {
     }
 }
 
-/// Keys in the order of the file.
+/// Keys in file order.
 pub(super) fn in_order<'a>(
     table: &'a DeTable<'a>,
 ) -> Vec<(&'a Spanned<DeString<'a>>, &'a Spanned<toml::de::DeValue<'a>>)> {
@@ -371,13 +371,13 @@ fn whole(complaints: &mut Complaints<'_>, table: &DeTable<'_>) -> Plan {
     plan
 }
 
-/// Name of a file without folder and ending.
+/// File name without directory and extension.
 fn stem(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".toml").unwrap_or(name).to_owned()
 }
 
-/// Settings that cannot be together, as on the command line.
+/// Rejects combinations of settings that the command line rejects, too.
 fn contradictions(complaints: &mut Complaints<'_>, table: &DeTable<'_>, settings: &PlanSettings) {
     let both = [
         ("keep-going", "max-rounds", settings.keep_going && settings.max_rounds.is_some()),
@@ -394,7 +394,7 @@ fn contradictions(complaints: &mut Complaints<'_>, table: &DeTable<'_>, settings
     }
 }
 
-/// The tests in their order, each known and there once, and no own test forgotten.
+/// The tests in order. Rejects unknown and duplicate tests, and custom tests that are not listed.
 fn order(complaints: &mut Complaints<'_>, draft: &Draft, own: &[own::Found]) -> Vec<String> {
     if draft.tests.is_empty() {
         if own.is_empty() && complaints.all.is_empty() {

@@ -1,4 +1,4 @@
-//! A value in a plan with its place, and what it can be taken for.
+//! A value in a plan with its position, and its conversions.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use toml::de::{DeTable, DeValue};
 
 use crate::limits::Limit;
 
-/// What is wrong, and where in the text.
+/// An error and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub at: Range<usize>,
     pub text: String,
 }
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Debug, Clone, Copy)]
 pub struct Value<'a>(pub &'a Spanned<DeValue<'a>>);
 
@@ -41,7 +41,7 @@ impl<'a> Value<'a> {
         self.problem(format!("expected {what}, found {found}"))
     }
 
-    /// A text that says something.
+    /// A non-empty text.
     pub fn text(self) -> Result<String, Problem> {
         match self.0.get_ref() {
             DeValue::String(text) if text.trim().is_empty() => self.problem("is empty; remove the key"),
@@ -69,7 +69,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A whole number within `limit`.
+    /// An integer within `limit`.
     pub fn whole<T>(self, limit: &Limit<T>) -> Result<T, Problem>
     where
         T: TryFrom<i128> + PartialOrd + std::fmt::Display + Copy,
@@ -111,7 +111,7 @@ impl<'a> Value<'a> {
         limit.check(number).or_else(|text| self.problem(text))
     }
 
-    /// Seconds within `limit`, as ns.
+    /// Seconds within `limit`, converted to ns.
     pub fn seconds_ns(self, limit: &Limit<f64>) -> Result<u64, Problem> {
         Ok((self.number(limit)? * SECOND_NS as f64).round() as u64)
     }
@@ -130,14 +130,14 @@ impl<'a> Value<'a> {
         ))
     }
 
-    /// An amount of bytes, as it was written.
+    /// An amount of bytes, as written.
     pub fn size(self) -> Result<String, Problem> {
         let text = self.text()?;
         parse_size(&text).or_else(|why| self.problem(why))?;
         Ok(text)
     }
 
-    /// What is in a list; a value that is no list stands for itself.
+    /// The items of a list; any other value is treated as a list of one item.
     pub fn list(self) -> Result<Vec<Self>, Problem> {
         match self.0.get_ref() {
             DeValue::Array(items) if items.is_empty() => self.problem("is empty; remove the key"),
@@ -146,7 +146,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Each of a list by `of`; the same twice is a mistake.
+    /// Converts each item of a list with `of`; duplicates are errors.
     pub fn each<T: PartialEq>(self, of: impl Fn(Self) -> Result<T, Problem>) -> Result<Vec<T>, Problem> {
         let mut all = Vec::new();
         for value in self.list()? {

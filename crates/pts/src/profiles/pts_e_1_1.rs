@@ -1,9 +1,9 @@
-//! PTS-E 1.1, enterprise drives, 2013: HIR, XSR, ECW and DIRTH are new.
+//! PTS-E 1.1, enterprise drives, 2013: adds HIR, XSR, ECW and DIRTH.
 
 use crate::profile::{Edition, Listed, Profile, SaturationEnd};
 use crate::profiles::pts_e_1_0;
 
-/// PTS-E 1.1: steady state may end WSAT, and Throughput preconditions with its own block size.
+/// PTS-E 1.1: steady state may end WSAT, and Throughput preconditions with the block size under test.
 pub const PROFILE: Profile = Profile {
     name: "pts-e-1.1",
     revision: "PTS-E 1.1",

@@ -1,6 +1,6 @@
-//! Demand intensity response-time histogram (PTS-E 1.1 and PTS 2.0 clause 14): IOPS and response times of
-//! one random workload over 49 demand intensities, and histograms of three of them. The workload is the
-//! tester's choice; this is the one of on-line transactions.
+//! Demand intensity response-time histogram (PTS-E 1.1 and PTS 2.0 clause 14): IOPS and response times of one random
+//! workload over 49 demand intensities, and histograms of three of them. The tester chooses the workload; this one
+//! represents OLTP.
 
 use stdx::units::KIB;
 

@@ -1,5 +1,5 @@
-//! Enterprise composite workload (PTS-E 1.1 clause 13): the workload and the flow that PTS 2.0 calls CBW. Its
-//! first page shows the access pattern.
+//! Enterprise composite workload (PTS-E 1.1 clause 13): the same workload and flow that PTS 2.0 calls CBW, plus a first
+//! page with the access pattern.
 
 use crate::Test;
 use crate::demand::{self, CELLS, Pattern, Stimulus};

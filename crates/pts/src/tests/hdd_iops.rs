@@ -1,5 +1,5 @@
-//! IOPS by zone, as TKperf tests hard disks: random I/O of three mixes and three block sizes in each of 128 zones.
-//! It is of no version of the PTS.
+//! IOPS by zone, following TKperf's test of hard disks: random I/O with three mixes and three block sizes in each of
+//! 128 zones. Not part of any version of the PTS.
 
 use stdx::units::KIB;
 
@@ -7,7 +7,7 @@ use crate::Test;
 use crate::profile::Cell;
 use crate::zones::{self, Figure, Sweep, ZONES};
 
-/// Mixes outside, block sizes inside, each from large to small.
+/// Mixes (outer loop) and block sizes (inner loop), both descending.
 const CELLS: [Cell; 9] = [
     cell(100, 64),
     cell(100, 16),
@@ -30,7 +30,7 @@ const SWEEP: Sweep = Sweep {
     purpose: "show how a disk's random I/O performance depends on the position",
 };
 
-/// The test.
+/// The test of IOPS by zone.
 pub const TEST: Test = Test {
     name: "hdd-iops",
     family: "hdd-iops",

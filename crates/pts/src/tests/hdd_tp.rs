@@ -1,5 +1,5 @@
-//! Throughput by zone, as TKperf tests hard disks: all 128 zones with blocks of 1024 KiB, then all with 4 KiB, in each
-//! sequential reads and then writes. It is of no version of the PTS.
+//! Throughput by zone, following TKperf's test of hard disks: all 128 zones with 1024 KiB blocks, then all with 4 KiB
+//! blocks; sequential reads, then writes, in each. Not part of any version of the PTS.
 
 use stdx::units::KIB;
 
@@ -14,14 +14,14 @@ const SWEEP: Sweep = Sweep {
     test: &TEST,
     figure: Figure::Throughput,
     passes: &[&LARGE, &SMALL],
-    // Several sequential streams would be seeks to a disk.
+    // Several sequential streams would make a disk seek.
     recommended: Some(Demand { threads: 1, queue_depth: 32 }),
     outline: "no purge or preconditioning; 128 equal zones from first to last; in each, SEQ reads and writes \
               of 1024 KiB, one cell each; then the same with 4 KiB",
     purpose: "show how a disk's sequential throughput depends on the position",
 };
 
-/// The test.
+/// The test of throughput by zone.
 pub const TEST: Test = Test {
     name: "hdd-tp",
     family: "hdd-tp",

@@ -1,6 +1,6 @@
-//! Host idle recovery (PTS-E 1.1 and PTS 2.0 clause 11): how a drive that is steady under random writes
-//! uses idle time. Bursts of writes alternate with idle times of rising length; behind each length the
-//! drive is written without pause until it is back.
+//! Host idle recovery (PTS-E 1.1 and PTS 2.0 clause 11): how a drive that is steady under random writes uses idle time.
+//! Bursts of writes alternate with idle times of increasing length; after each length, continuous writes return the
+//! drive to its baseline.
 
 mod pages;
 
@@ -14,13 +14,13 @@ use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
 const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
-/// Idle time in lengths of the burst.
+/// Idle times as multiples of the burst length.
 const WAIT_STATES: [u32; 5] = [1, 2, 3, 5, 10];
-/// Bursts in a wait state.
+/// Number of bursts in a wait state.
 const BURSTS: u32 = 360;
 /// Access A: the burst.
 const BURST_SECONDS: u32 = 5;
-/// Access C: the return to baseline, sampled as often as there are bursts.
+/// Access C: the return to the baseline, with as many samples as there are bursts.
 const RETURN_MINUTES: u32 = 30;
 const RETURN_SAMPLES: usize = 360;
 
@@ -36,7 +36,7 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     purge: Option<Purged>,
     precondition: Precondition,
@@ -44,7 +44,7 @@ struct Seen {
     incidents: Incidents,
 }
 
-/// One wait state: samples in minutes since the preconditioning.
+/// One wait state; sample times are in minutes since the preconditioning.
 struct State {
     wait: u32,
     bursts: Vec<Sample>,
@@ -54,7 +54,7 @@ struct State {
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut seen = Seen {
         purge: None,
-        // The last minute of each round.
+        // Tracks the last minute of each round.
         precondition: Precondition::tracking(ROUND_MINUTES, STIMULUS.name()),
         states: Vec::new(),
         incidents: Incidents::default(),
@@ -67,7 +67,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     seen.purge = Some(bench.purge()?);
     let minute = |round, step| workload(context, round, step, context.minutes_ns(1));
     seen.precondition.run(context, bench, &mut seen.incidents, minute)?;
-    // Every place of the time line has addresses of its own, behind those of the rounds.
+    // Each step of the timeline has distinct offsets, numbered after those of the rounds.
     let mut place = 0;
     let mut next = |length_ns| {
         place += 1;

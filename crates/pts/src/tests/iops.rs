@@ -10,9 +10,9 @@ use crate::profile::Cell;
 use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test, modified};
 
-/// Read shares in percent, outer loop, from reads to writes.
+/// Percentages of reads (outer loop), descending.
 const MIXES: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
-/// Block sizes in bytes, inner loop, from large to small.
+/// Block sizes in bytes (inner loop), descending.
 const BLOCK_SIZES: [u32; 8] = [
     1024 * KIB as u32,
     128 * KIB as u32,
@@ -36,7 +36,7 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     purge: Option<Purged>,
     precondition: Option<Segment>,
@@ -70,7 +70,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     seen.rounds.repeat(context, bench, &cells, workload, tracked)
 }
 
-/// The cells of a round in the order of the specification, without those the device cannot do.
+/// The cells of a round in the order of the specification, except those that the device does not support.
 fn cells(skipped: &[u32]) -> Vec<Cell> {
     MIXES
         .into_iter()

@@ -1,6 +1,6 @@
-//! Latency (PTS 1.0 clause 10; PTS-E 1.1 and PTS 2.0 clause 9): random I/O one at a time, over three R/W
-//! mixes and three block sizes, repeated until the mean response time of 4 KiB writes is steady. PTS 2.0
-//! then records every response time of 20 minutes.
+//! Latency (PTS 1.0 clause 10; PTS-E 1.1 and PTS 2.0 clause 9): random I/O with one I/O outstanding, over three R/W
+//! mixes and three block sizes, repeated until the mean response time of 4 KiB writes is steady. PTS 2.0 then records
+//! every response time for 20 minutes.
 
 mod pages;
 
@@ -11,13 +11,13 @@ use crate::profile::{Cell, Demand, Edition};
 use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test, modified};
 
-/// Read shares in percent, outer loop, from reads to writes.
+/// Percentages of reads (outer loop), descending.
 const MIXES: [u8; 3] = [100, 65, 0];
-/// Block sizes in bytes, inner loop, from large to small.
+/// Block sizes in bytes (inner loop), descending.
 const BLOCK_SIZES: [u32; 3] = [8 * KIB as u32, 4 * KIB as u32, 512];
-/// The PTS requires one outstanding I/O: the response time of one is what is measured.
+/// The PTS requires one outstanding I/O, because the test measures the response time of a single I/O.
 const DEMAND: Demand = Demand { threads: 1, queue_depth: 1 };
-/// The tracking variable is the mean response time of this.
+/// Cell whose mean response time is the tracking variable.
 const TRACKED: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
 /// Length of the histogram run.
 const HISTOGRAM_MINUTES: u32 = 20;
@@ -34,7 +34,7 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     purge: Option<Purged>,
     precondition: Option<Segment>,
@@ -71,7 +71,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
     Ok(())
 }
 
-/// The cells of a round in the order of the specification, without those the device cannot do.
+/// The cells of a round in the order of the specification, except those that the device does not support.
 fn cells(skipped: &[u32]) -> Vec<Cell> {
     MIXES
         .into_iter()
@@ -84,7 +84,7 @@ fn has_histogram(context: &Context<'_>) -> bool {
     context.profile.edition >= Edition::V2_0
 }
 
-/// No round has number 0, so the addresses are those of no cell.
+/// Rounds start at 1, so round 0 yields offsets that no cell uses.
 fn histogram_run(context: &Context<'_>) -> Workload {
     Workload {
         until: Until::DurationNs(context.minutes_ns(HISTOGRAM_MINUTES)),

@@ -1,6 +1,5 @@
-//! Throughput (PTS 1.0 clause 9; PTS-E 1.1 and PTS 2.0 clause 8): sequential reads and writes of one
-//! block size, repeated until the writes are steady. Each block size is a test of its own, with its own
-//! purge, rounds and pages.
+//! Throughput (PTS 1.0 clause 9; PTS-E 1.1 and PTS 2.0 clause 8): sequential reads and writes of one block size,
+//! repeated until the writes are steady. Each block size is a separate test with its own purge, rounds and pages.
 
 mod pages;
 
@@ -11,14 +10,14 @@ use crate::profile::Cell;
 use crate::rounds::{Rounds, Tracked, find};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
-/// Read shares in percent: the minute of reads comes first.
+/// Percentages of reads: the minute of reads comes first.
 const MIXES: [u8; 2] = [100, 0];
 const LARGE: u32 = 1024 * KIB as u32;
 const SMALL: u32 = 128 * KIB as u32;
-/// Block size of the preconditioning in PTS 1.0, whatever is tested.
+/// Block size of the preconditioning in PTS 1.0, regardless of the block size under test.
 const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// The Throughput test of 1024 KiB blocks.
+/// The Throughput test with 1024 KiB blocks.
 pub const TEST_1024: Test = Test {
     name: "tp-1024",
     family: "tp",
@@ -30,7 +29,7 @@ pub const TEST_1024: Test = Test {
     fixed_rounds: None,
 };
 
-/// The Throughput test of 128 KiB blocks.
+/// The Throughput test with 128 KiB blocks.
 pub const TEST_128: Test = Test {
     name: "tp-128",
     family: "tp",
@@ -42,7 +41,7 @@ pub const TEST_128: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     test: &'static Test,
     block_bytes: u32,

@@ -1,7 +1,6 @@
-//! Write saturation (PTS 1.0 clause 7; PTS-E 1.1 and PTS 2.0 clause 10): random 4 KiB writes to a fresh
-//! drive, minute by minute, until enough was written, time is up, or (from 1.1 on) the drive is steady.
-//! Steady state looks at the minute behind every 30 minutes. PTS 2.0 then records every response time of
-//! 20 minutes.
+//! Write saturation (PTS 1.0 clause 7; PTS-E 1.1 and PTS 2.0 clause 10): random 4 KiB writes to a fresh drive, minute
+//! by minute, until the required amount is written, the time limit is reached, or (1.1 and later) the drive is steady.
+//! Steady state tracks the minute after every 30 minutes. PTS 2.0 then records every response time for 20 minutes.
 
 mod figures;
 mod pages;
@@ -16,9 +15,9 @@ use crate::rounds::{History, Verdict, judge};
 use crate::timeline::Sample;
 use crate::{Bench, Context, Outcome, Stop, Test};
 
-/// What is written.
+/// The write workload.
 const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
-/// Minutes from one steady-state sample to the next: 30 and the one that is looked at.
+/// Minutes from one steady-state sample to the next: 30, plus the tracked one.
 const CYCLE_MINUTES: u32 = 31;
 /// Length of the histogram run.
 const HISTOGRAM_MINUTES: u32 = 20;
@@ -35,11 +34,11 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     purge: Option<Purged>,
     minutes: Vec<Sample>,
-    /// 99.999 % of the response times of each minute are below; none with too few I/Os to know.
+    /// The 99.999 % response time of each minute; None if there are too few I/Os.
     five_nines_ms: Vec<Option<f64>>,
     written_bytes: u64,
     history: History,
@@ -50,7 +49,7 @@ struct Seen {
     incidents: Incidents,
 }
 
-/// What ended the saturation.
+/// The condition that ended the saturation.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
     Written,
@@ -130,9 +129,9 @@ impl Seen {
     }
 }
 
-/// FOB and steady IOPS of a curve that was measured elsewhere, at so many minutes a sample.
+/// FOB and steady IOPS of a curve measured elsewhere, whose samples take `minutes` each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
-    // The figures are defined by the minute: samples that are shorter are counted several to one.
+    // The figures are defined per minute, so shorter samples are averaged.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();

@@ -1,5 +1,5 @@
-//! Cross stimulus recovery (PTS-E 1.1 and PTS 2.0 clause 12): large sequential writes, small random ones,
-//! and large sequential ones again, for hours and without pause. There is no steady state to wait for.
+//! Cross stimulus recovery (PTS-E 1.1 and PTS 2.0 clause 12): large sequential writes, small random writes, then large
+//! sequential writes again, for hours without pause. The test has no steady state.
 
 mod figures;
 mod pages;
@@ -14,8 +14,8 @@ use crate::response::merged;
 use crate::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
 
-/// An access group: one continuous load. A sequential group that began anew every minute would write the
-/// first part of the drive only, so a group is one workload and its minutes come from its course.
+/// An access group: one continuous workload. Restarting a sequential group every minute would only write the first part
+/// of the drive, so a group is one workload, and its minutes are samples of its series.
 struct Group {
     access: Access,
     block_bytes: u32,
@@ -27,7 +27,7 @@ const GROUPS: [Group; 3] = [
     Group { access: Access::Random, block_bytes: 8 * KIB as u32, hours: 6 },
     Group { access: Access::Sequential, block_bytes: 1024 * KIB as u32, hours: 8 },
 ];
-/// Recommended; an operator's choice for the run goes before it.
+/// Recommended demand; the operator may override it for the run.
 const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 
 /// The XSR test.
@@ -42,12 +42,12 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Everything that the test was told, whether it came to its end or not.
+/// All answers received by the test, whether or not it completed.
 struct Seen {
     purge: Option<Purged>,
-    /// The minutes of each finished access group.
+    /// The minutes of each completed access group.
     groups: Vec<Vec<Sample>>,
-    /// The response times of each of them.
+    /// The response times of each completed access group.
     times: Vec<Histogram>,
     incidents: Incidents,
 }

@@ -1,4 +1,4 @@
-//! What the tests by zone show: lines over the place on the disk, and a table of how far the zones differ.
+//! Pages of the zone tests: line charts over the position on disk, and a table of the distribution over zones.
 
 use stdx::units::{amount_base2, block_size};
 
@@ -52,7 +52,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
 }
 
-/// Something of all cells, each once.
+/// A property of all cells, without duplicates.
 fn listed(sweep: &Sweep, of: impl Fn(&Cell) -> String) -> String {
     let mut all: Vec<String> = Vec::new();
     for text in cells(sweep).iter().map(of) {
@@ -63,7 +63,7 @@ fn listed(sweep: &Sweep, of: impl Fn(&Cell) -> String) -> String {
     all.join(", ")
 }
 
-/// All cells of all passes, in their order.
+/// The cells of all passes, in order.
 fn cells(sweep: &Sweep) -> Vec<Cell> {
     sweep.passes.iter().flat_map(|cells| *cells).copied().collect()
 }
@@ -108,7 +108,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     pages
 }
 
-/// Lines over the middle of each zone.
+/// Line chart over the middle of each zone.
 fn over_place(
     context: &Context<'_>,
     seen: &Seen,
@@ -138,7 +138,7 @@ fn places(context: &Context<'_>) -> String {
     )
 }
 
-/// The columns of the table: what a box plot has, and both ends of the disk.
+/// Table columns: the values of a box plot, and both ends of the disk.
 const COLUMNS: [&str; 7] = ["First Zone", "Last Zone", "Minimum", "25 %", "Median", "75 %", "Maximum"];
 
 fn table(seen: &Seen) -> Table {
@@ -167,7 +167,7 @@ fn at(seen: &Seen, cell: Cell, zone: u32) -> Option<&Sample> {
     samples(seen, cell).find(|sample| sample.zone == zone)
 }
 
-/// Between the two nearest of sorted values by straight line.
+/// Interpolates linearly between the two nearest of the sorted values.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let below = place as usize;
@@ -175,7 +175,7 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * place.fract())
 }
 
-/// Both ends of the disk, of the smallest random or the largest sequential blocks.
+/// Figures for both ends of the disk, with the smallest random or the largest sequential blocks.
 fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
     let block_bytes = match seen.sweep.figure {
         Figure::Iops => 4096,

@@ -1,4 +1,4 @@
-//! A bench that answers from functions: what every test of a test shares.
+//! A fake bench that computes its answers, shared by the tests of all PTS tests.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of it")]
 
 use pts::exhibit::{Exhibit, Table};
@@ -14,28 +14,28 @@ use stdx::units::SECOND_NS;
 type Of = Box<dyn Fn(u32, &Workload) -> u64>;
 type OfSecond = Box<dyn Fn(u32, &Workload, u64) -> u64>;
 
-/// Answers every workload with what functions of the round and the workload say.
+/// Computes the answer to each workload with functions of the round and the workload.
 pub struct Fake {
     iops: Of,
-    /// Response time of every I/O in ns.
+    /// Response time of all I/Os in ns.
     pub latency_ns: Of,
-    /// Share of four processors that the load takes; no host is known when none.
+    /// CPU time of the workload as a fraction of four processors; None for an unknown host.
     pub processor_share: Option<fn(&Workload) -> f64>,
-    /// IOPS within a workload, second by second; the same in all of it when none.
+    /// IOPS in each second of a workload; None if they are constant.
     pub iops_of_second: Option<OfSecond>,
     pub round: u32,
     clock_ns: u64,
-    /// What was asked, in order.
+    /// Log of requests, in order.
     pub log: Vec<String>,
-    /// The same, whole; without purges and idle times.
+    /// The requested workloads in full, without purges and idle times.
     pub asked: Vec<Workload>,
     pub notes: Vec<Note>,
-    /// Rounds and steps before which the run was interrupted, for an hour each.
+    /// Rounds and steps that follow an interruption of one hour each.
     pub gaps: Vec<(u32, usize)>,
     step: usize,
     pub fail_after_cells: Option<usize>,
     pub cells: usize,
-    /// Time asked for with `run` and `idle`, by kind.
+    /// Requested time of `run` and `idle`, respectively.
     pub run_ns: u64,
     pub idle_ns: u64,
 }
@@ -118,7 +118,7 @@ fn host_load(share: f64, length_ns: u64) -> HostLoad {
     }
 }
 
-/// So many I/Os of the same response time.
+/// `ios` I/Os with the same response time.
 fn all_at(ns: u64, ios: u64) -> Histogram {
     if ios == 0 {
         return Histogram::new();
@@ -172,7 +172,7 @@ impl Bench for Fake {
     }
 }
 
-/// A drive of 100 GB.
+/// A 100 GB drive.
 pub fn target(logical_block_bytes: u32) -> TargetFacts {
     TargetFacts {
         kind: TargetKind::Block,

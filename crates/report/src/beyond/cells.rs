@@ -1,4 +1,4 @@
-//! Response times of the measured cells to five nines, and what the host had to do with them.
+//! Response times of the measured cells up to five nines, and the host share of each.
 
 use pts::response::Percentile;
 use stdx::Histogram;
@@ -6,30 +6,30 @@ use stdx::Histogram;
 use crate::answers::Answer;
 use crate::document::Document;
 
-/// Response-time percentiles of the annex: name, I/Os beyond in a million.
+/// Percentiles in the annex: name, and I/Os per million beyond it.
 const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
-/// A workload over the window.
+/// A workload, aggregated over the window.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub name: String,
-    /// Response times, reads and writes together.
+    /// Response times of reads and writes combined.
     pub times: Histogram,
-    /// The largest share of what the host can do (`Segment::host_share`); none where no host drove it.
+    /// Maximum share of the host's capability (`Segment::host_share`); None if no host drove the workload.
     pub host_share: Option<f64>,
 }
 
-/// The table of the cells as text.
+/// A table of cells as text.
 pub(crate) struct CellTable {
-    /// What the response times in ms are of, in so far as the title does not say it.
+    /// Describes the response times (in ms) where the title does not.
     pub caption: String,
     pub heads: Vec<String>,
-    /// Each begins with the name of the cell.
+    /// Rows of cell texts, each starting with the name of the cell.
     pub rows: Vec<Vec<String>>,
 }
 
-/// The cells of a test; none where there are too many.
+/// Collects the cells of a test; empty if there are too many.
 pub(super) fn cells(document: &Document, mine: &[&Answer<'_>]) -> Vec<Cell> {
     const MOST: usize = 64;
     let mut cells: Vec<Cell> = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn cells(document: &Document, mine: &[&Answer<'_>]) -> Vec<Cell> {
     if cells.len() > MOST { Vec::new() } else { cells }
 }
 
-/// The table of the cells; none without cells. Maxima of a scaled drive are left out.
+/// Formats the cells as a table; None without cells. Omits maxima of a scaled drive.
 pub(crate) fn table(cells: &[Cell], scaled: bool) -> Option<CellTable> {
     if cells.is_empty() {
         return None;

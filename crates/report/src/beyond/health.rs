@@ -1,4 +1,4 @@
-//! What drive and host told of themselves during a test: temperature, power, throttling, write amplification.
+//! Health data of drive and host during a test: temperature, power, throttling, write amplification.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use record::Health;
 use super::moments::Moments;
 use crate::chart::{Content, Curves, Panel, Strand};
 
-/// More points cannot be told apart; more are means of neighbours.
+/// Maximum points of a curve, since more would be indistinguishable; neighbours are averaged to stay within it.
 const POINTS: usize = 400;
-/// So many bytes must be written between two points of the write amplification: a hundred units of the counters of
-/// NVMe, so that it is right to a few percent.
+/// Minimum bytes written between two points of write amplification: a hundred units of the NVMe counters, for an
+/// accuracy of a few percent.
 const WRITTEN_BYTES: u64 = 51_200_000;
 
-/// Panels of what was told, and names of what was not.
+/// Panels of the available quantities, and names of the unavailable ones.
 pub(super) fn panels(moments: &Moments<'_>) -> (Vec<Panel>, Vec<&'static str>) {
     let all = [
         ("temperature", temperature(moments)),
@@ -32,7 +32,7 @@ fn strip(title: &str, scale: Scale, room_for: &[f64], strands: Vec<Strand>) -> O
     told.then(|| Panel { title: title.into(), content: Content::Strip(curves) })
 }
 
-/// Values at the readings within the test.
+/// Values of the readings taken during the test.
 fn read<'a>(moments: &'a Moments<'_>, of: impl Fn(&Health) -> Option<f64> + 'a) -> Vec<(f64, f64)> {
     let readings = moments.readings.iter().filter(|(minute, _)| *minute >= 0.0);
     readings.filter_map(|(minute, health)| Some((*minute, of(health)?))).collect()
@@ -71,7 +71,7 @@ fn power(moments: &Moments<'_>) -> Option<Panel> {
     strip(&title, Scale::LinearFromZero, &[], meters.into_iter().map(strand).collect())
 }
 
-/// From the drive's count of seconds where it has one, else from what it said when it was asked.
+/// Uses the drive's counter of throttled seconds if available, otherwise the sampled state.
 fn throttled(moments: &Moments<'_>) -> Option<Panel> {
     let counted = |health: &Health| health.throttle_seconds.map(|seconds| seconds as f64);
     let mut shares = Steps::default();
@@ -116,7 +116,7 @@ fn amplification(moments: &Moments<'_>) -> Option<Panel> {
     strip(title, Scale::LinearFromZero, &[1.0], vec![steps.strand()])
 }
 
-/// A counter at a reading and at one before.
+/// Values of a counter at successive readings, as pairs.
 fn pairs(moments: &Moments<'_>, of: impl Fn(&Health) -> Option<f64>) -> Vec<((f64, f64), (f64, f64))> {
     let told: Vec<(f64, f64)> =
         moments.readings.iter().filter_map(|(minute, health)| Some((*minute, of(health)?))).collect();
@@ -125,7 +125,7 @@ fn pairs(moments: &Moments<'_>, of: impl Fn(&Health) -> Option<f64>) -> Vec<((f6
     kept.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// Values that hold for a while.
+/// A step function.
 #[derive(Default)]
 struct Steps(Vec<(f64, f64)>);
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_share_of_throttled_time_is_what_the_counter_rose() {
         let slow = |seconds| Health { throttle_seconds: Some(seconds), ..Health::default() };
-        // The third is that of a counter that begins anew.
+        // The third sample follows a counter reset.
         let (told, _) = of(vec![slow(100), slow(115), slow(0), slow(60)]);
         assert_eq!(titles(&told), ["Throttled (% of the time)"]);
         assert_eq!(points(&told[0]), [(0.0, 25.0), (1.0, 25.0), (2.0, 100.0), (3.0, 100.0)]);

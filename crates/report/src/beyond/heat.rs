@@ -1,4 +1,4 @@
-//! The map of response times: columns as narrow as was recorded, or as can be told apart.
+//! The heat map of response times, at the finest time resolution that was recorded and is distinguishable.
 
 use stdx::histogram::coarse::{ROWS, Rows, row_bounds};
 
@@ -6,20 +6,20 @@ use super::moments::{Moments, Stretch};
 use crate::answers::Phase;
 use crate::chart::HeatColumn;
 
-/// Columns of a map: more cannot be told apart on a page.
+/// Maximum columns of a map; more are indistinguishable on a page.
 const COLUMNS: usize = 160;
 
-/// A stretch of time, and whose response times.
+/// A time interval, and the source of its response times.
 struct Part<'a> {
     phase: Phase,
     from: f64,
     to: f64,
     stretch: &'a Stretch<'a>,
-    /// Column of its second-by-second record; none where it has only one histogram of all.
+    /// Column index in the series of histograms; None if the workload has only a single histogram.
     column: Option<usize>,
 }
 
-/// The columns of a test of so many minutes.
+/// Heat map columns of a test of `to_minutes` minutes.
 pub(super) fn columns(moments: &Moments<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
     let parts: Vec<Part<'_>> = moments.stretches.iter().flat_map(parts).collect();
@@ -44,7 +44,7 @@ pub(super) fn columns(moments: &Moments<'_>, to_minutes: f64) -> Vec<HeatColumn>
     columns
 }
 
-/// A workload as it was recorded: older journals have one histogram of it.
+/// Splits a workload into its recorded intervals; older journals have a single histogram per workload.
 fn parts<'a>(stretch: &'a Stretch<'a>) -> Vec<Part<'a>> {
     let part = |from, to, column| Part { phase: stretch.phase, from, to, stretch, column };
     let series = &stretch.segment.series;
@@ -54,7 +54,7 @@ fn parts<'a>(stretch: &'a Stretch<'a>) -> Vec<Part<'a>> {
     let whole_ns = stretch.segment.end_ns.saturating_sub(stretch.segment.start_ns);
     let each_ns = series.interval_ns.saturating_mul(times.intervals_per_column());
     let minutes_per_ns = (stretch.to_minutes - stretch.from_minutes) / whole_ns.max(1) as f64;
-    // What came behind the end counts in the last column.
+    // The last column includes I/Os that completed after the end.
     let at = |column: usize| {
         let ns = if column == times.len() { whole_ns } else { each_ns.saturating_mul(column as u64) };
         stretch.from_minutes + minutes_per_ns * ns.min(whole_ns) as f64
@@ -72,7 +72,7 @@ impl Part<'_> {
     }
 }
 
-/// Lower and upper response time in ms of the filled rows, and their share of the I/Os.
+/// Lower and upper response time in ms of each non-empty row, and its fraction of the I/Os.
 fn cells(rows: &Rows) -> Vec<(f64, f64, f64)> {
     let total = rows.iter().sum::<u64>().max(1) as f64;
     let ms = |ns: u64| ns.max(1) as f64 / 1e6;
@@ -94,7 +94,8 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const IN_ROW: usize = SLOTS / ROWS;
 
-    /// A workload of `seconds`, each with that response time in ns; `recorded` by the second, or as a whole.
+    /// A workload of one second per entry in `seconds`, with these response times in ns; `recorded` by second or as a
+    /// whole.
     fn workload(start_ns: u64, seconds: &[u64], recorded: bool) -> Segment {
         let Event::Measured(mut segment) = tests::measured(0) else { panic!("a segment") };
         (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds.len() as u64 * SECOND_NS);

@@ -1,4 +1,4 @@
-//! What happened when: answers and readings of health of each test on one axis of time.
+//! Timing of events: workloads and health readings of each test on one time axis.
 
 use record::{Entry, Event, Health, Segment};
 
@@ -6,7 +6,7 @@ use crate::answers::Phase;
 
 const MINUTE_NS: f64 = 60e9;
 
-/// A workload and when it ran.
+/// A workload with its start and end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stretch<'a> {
     pub phase: Phase,
@@ -15,17 +15,17 @@ pub(super) struct Stretch<'a> {
     pub segment: &'a Segment,
 }
 
-/// One test. Minutes count from its first I/O, without the time of interruptions; those of a scaled drive are told as
-/// those of the whole drive, as on the pages of the tests.
+/// The timing of one test. Minutes count from its first I/O and exclude interruptions. Minutes of a scaled drive are
+/// converted to those of the full-size drive, as on the pages of the tests.
 #[derive(Debug, Default)]
 pub(super) struct Moments<'a> {
     pub stretches: Vec<Stretch<'a>>,
-    /// Since the purge; those before the first I/O have minutes below zero.
+    /// Readings since the purge; those before the first I/O have negative minutes.
     pub readings: Vec<(f64, &'a Health)>,
     pub interruptions: Vec<f64>,
 }
 
-/// The same on the clock of the run, in ns.
+/// The timing of one test on the clock of the run, in ns.
 #[derive(Default)]
 struct Seen<'a> {
     test: &'a str,
@@ -34,7 +34,7 @@ struct Seen<'a> {
     interruptions: Vec<u64>,
 }
 
-/// The clock of the target, which begins anew when a real drive is opened again.
+/// Clock of the target, which restarts when a real drive is reopened.
 #[derive(Default)]
 struct Clock {
     offset_ns: u64,
@@ -52,11 +52,11 @@ impl Clock {
     }
 }
 
-/// The moments of every test that was begun, by name.
+/// The timing of every started test, by name.
 pub(super) fn moments(entries: &[Entry], scale_divisor: u32) -> Vec<(&str, Moments<'_>)> {
     let mut all: Vec<Seen<'_>> = Vec::new();
     let mut clock = Clock::default();
-    // The reading behind the end of a test still belongs to it, and may be the first of the next one as well.
+    // The reading after the end of a test still belongs to it, and may also be the first one of the next test.
     let (mut current, mut ended) = (None, None);
     for entry in entries {
         match &entry.event {
@@ -92,7 +92,7 @@ impl<'a> Seen<'a> {
         let (phase, segment) = match event {
             Event::Preconditioned(segment) => (Phase::Precondition, segment),
             Event::Measured(segment) => (Phase::Measure, segment),
-            // What the flash was written before says nothing of the test.
+            // Flash writes before the purge are irrelevant to the test.
             Event::Purged(_) => {
                 self.readings.clear();
                 return;
@@ -127,7 +127,7 @@ impl<'a> Seen<'a> {
 }
 
 impl Moments<'_> {
-    /// The last that is known of it.
+    /// End of the last workload or reading.
     pub fn end_minutes(&self) -> f64 {
         let answered = self.stretches.iter().map(|stretch| stretch.to_minutes);
         answered.chain(self.readings.iter().map(|(minute, _)| *minute)).fold(0.0, f64::max)

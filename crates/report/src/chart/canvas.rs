@@ -1,4 +1,4 @@
-//! The few SVG elements that charts are made of.
+//! The few SVG elements that charts consist of.
 
 use std::fmt::Write as _;
 
@@ -15,12 +15,12 @@ pub(super) struct Canvas {
     out: String,
 }
 
-/// How a line is drawn.
+/// Line style.
 #[derive(Clone, Copy)]
 pub(super) struct Stroke {
     pub colour: &'static str,
     pub width: f64,
-    /// As in `stroke-dasharray`; empty for a solid line.
+    /// Dash pattern as in `stroke-dasharray`; empty for a solid line.
     pub dash: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Stroke {
     }
 }
 
-/// Where a text lies relative to its point.
+/// Horizontal alignment of a text relative to its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -46,14 +46,14 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text is set.
+/// Text style.
 #[derive(Clone, Copy)]
 pub(super) struct Lettering {
     pub size: f64,
     pub anchor: Anchor,
     pub bold: bool,
     pub colour: &'static str,
-    /// Degrees, clockwise about the point.
+    /// Rotation in degrees, clockwise about the point.
     pub turned: f64,
 }
 
@@ -76,7 +76,7 @@ impl Lettering {
 }
 
 impl Canvas {
-    /// An empty picture; `label` is its name and `description` its content for those who cannot see it.
+    /// An empty picture with an accessible name (`label`) and `description`.
     pub fn new(size: Size, label: &str, description: &str) -> Self {
         let (width, height) = (number(size.width), number(size.height));
         let mut out = format!(
@@ -100,7 +100,7 @@ impl Canvas {
         );
     }
 
-    /// Joined points; nothing for fewer than two.
+    /// Draws a line through the points; draws nothing for fewer than two.
     pub fn polyline(&mut self, points: &[Point], stroke: Stroke) {
         if points.len() > 1 {
             let _ = write!(
@@ -164,14 +164,14 @@ impl Canvas {
         );
     }
 
-    /// Draws a group that tells `hint` to a pointer that rests on it.
+    /// Draws a group with `hint` as its tooltip.
     pub fn hinted(&mut self, hint: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g><title>{}</title>", escape(hint));
         draw(self);
         self.out.push_str("</g>");
     }
 
-    /// Draws a group that a script can find.
+    /// Draws a group that a script can find by class.
     pub fn grouped(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g class=\"{class}\">");
         draw(self);
@@ -188,14 +188,14 @@ fn joined(points: &[Point]) -> String {
     points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ")
 }
 
-/// A coordinate to a tenth of a unit: finer is invisible, and golden pictures stay small.
+/// Rounds a coordinate to a tenth of a unit: more digits are invisible, and golden pictures stay small.
 fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
-    // `+ 0.0` turns a negative zero into a plain one.
+    // `+ 0.0` converts negative zero to zero.
     format!("{}", rounded + 0.0)
 }
 
-/// Rough width of `text` in user units: enough to reserve room, and the same on every machine.
+/// Estimated width of `text` in user units: sufficient to reserve space, and identical on every machine.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }

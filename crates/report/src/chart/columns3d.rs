@@ -1,8 +1,8 @@
-//! Columns over two categories, seen from above and a little from the right.
+//! Columns over two categories, seen from above and slightly from the right.
 //!
-//! The projection is parallel: equal heights look equal wherever they stand, and a ruler along the left
-//! edge is true for the first row. The near corner is front right, so the small blocks and the reads,
-//! which usually are the tallest, stand farthest away and hide nothing.
+//! The projection is parallel, so equal heights look equal everywhere, and the scale at the left edge is exact for the
+//! first row. The nearest corner is at the front right. The columns of small blocks and reads, usually the tallest, are
+//! therefore farthest away and hide nothing.
 
 use pts::exhibit::{Columns3d, Scale};
 
@@ -11,21 +11,21 @@ use super::ruler::Ruler;
 use super::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 use crate::markup::shortened;
 
-/// Picture units right and down for one step along the first category, the depth and the height. The
-/// plane is turned by 25 degrees and seen from 27 degrees above; written out, because sines differ in
-/// the last digit between machines.
+/// Picture units to the right and downwards for one step along the first category and along the depth. The plane is
+/// rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of sines
+/// differs between machines.
 const ACROSS: Point = (0.9063, 0.1919);
 const AWAY: Point = (0.4226, -0.4115);
-/// A cell is wider than deep: pages are.
+/// Cells are wider than deep, like the page.
 const CELL: (f64, f64) = (1.9, 1.15);
-/// Height of the tallest column in the same units, relative to the depth of the plane.
+/// Height of the tallest column, in the same units as the plane.
 const HEIGHT: f64 = 5.2;
 const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
 
-/// From places in the box (cells across, cells away, height from 0 to 1) to the picture.
+/// Projects box coordinates (cells across, cells away, height from 0 to 1) to the picture.
 struct View {
     origin: Point,
     scale: f64,
@@ -38,7 +38,7 @@ impl View {
         let (x, y) = (across as f64 * CELL.0, away as f64 * CELL.1);
         let (width, rise) = (x * ACROSS.0 + y * AWAY.0, y * -AWAY.1);
         let fall = x * ACROSS.1;
-        // Margins for the labels: values left, names below and right.
+        // Margins for labels: values on the left, names below and on the right.
         let (left, right, top, bottom) = (90.0, 150.0, 26.0, 40.0);
         let room = (size.width - left - right, size.height - top - bottom);
         let scale = (room.0 / width).min(room.1 / (rise + fall + HEIGHT));
@@ -60,14 +60,13 @@ impl View {
     }
 }
 
-/// `columns` as an SVG; `title` is what assistive technology calls it.
+/// Renders `columns` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
     columns3d_beside(columns, &[], title, size)
 }
 
-/// As [`columns3d()`], with a height that has room for all of `others` too, so that pictures side by side can be
-/// compared.
+/// Like [`columns3d()`], but scaled to include the heights of `others`, so that pictures side by side are comparable.
 #[must_use]
 pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str, size: Size) -> String {
     let heights = || columns.heights.iter().flatten().flatten().copied();
@@ -83,7 +82,7 @@ pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str,
     );
     let mut canvas = Canvas::new(size, title, &description);
     draw_box(&mut canvas, &view, &ruler);
-    // The painter's order: the farthest first.
+    // Painter's algorithm: draw the farthest cells first.
     for depth in (0..columns.depth.len()).rev() {
         for x in 0..columns.x.len() {
             let height = columns.heights.get(depth).and_then(|row| row.get(x)).copied().flatten();
@@ -151,7 +150,7 @@ fn draw_cell(
     });
 }
 
-/// Names along the two near edges, and of the axes.
+/// Draws the category names along the two near edges, and the axis labels.
 fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     let (x_far, y_far) = view.far();
     for (i, name) in columns.x.iter().enumerate() {
@@ -176,7 +175,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     canvas.text((above.0 - 4.0, above.1 - 12.0), &columns.height_label, lettering);
 }
 
-/// The colour of a row, darker or lighter.
+/// The colour of a row, darkened or lightened.
 fn shaded(index: usize, factor: f64) -> String {
     let value = u32::from_str_radix(&PALETTE[index % PALETTE.len()][1..], 16).unwrap_or(0);
     let channel = |shift: u32| {

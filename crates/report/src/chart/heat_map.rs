@@ -1,4 +1,5 @@
-//! Response times over time: a column for each stretch, a row for each size, darker where more I/Os are.
+//! Response times over time: one column per time interval, one row per response time range; darker cells contain more
+//! I/Os.
 
 use super::canvas::{Anchor, Canvas, Lettering};
 use super::ruler::Ruler;
@@ -8,23 +9,23 @@ use super::{INK, SOFT_INK};
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
 const SEAM: f64 = 0.3;
-/// Light to dark: less than 0.01 %, 0.1 %, 1 %, 10 % of the I/Os of a column, and more.
+/// Light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of the I/Os in a column, and more.
 const SHADES: [&str; 5] = ["#dbe9f6", "#abcfe8", "#6aaed6", "#3282be", "#08488e"];
 const NAMES: [&str; 5] = ["< 0.01 %", "< 0.1 %", "< 1 %", "< 10 %", "more"];
 const LIMITS: [f64; 4] = [0.0001, 0.001, 0.01, 0.1];
 
-/// One stretch of time.
+/// One time interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatColumn {
-    /// First minute.
+    /// Start in minutes.
     pub from_minutes: f64,
-    /// Last minute.
+    /// End in minutes.
     pub to_minutes: f64,
-    /// Lower and upper response time in ms, and the share of the stretch's I/Os.
+    /// Lower and upper response time in ms, and the fraction of the I/Os in this interval.
     pub cells: Vec<(f64, f64, f64)>,
 }
 
-/// What a vertical axis must have room for.
+/// Response times that the vertical axis must include.
 pub(super) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
     columns.iter().flat_map(|column| column.cells.iter().flat_map(|(low, high, _)| [*low, *high]))
 }
@@ -33,17 +34,17 @@ fn shade(share: f64) -> &'static str {
     SHADES[LIMITS.iter().filter(|limit| share >= **limit).count()]
 }
 
-/// The cells of all columns, and the shades with their names beside them.
+/// Draws the cells of all columns, and the legend of the shades.
 pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>, y: &Ruler) {
     for column in columns {
         let (Some(a), Some(b)) = (field.at_x(column.from_minutes), field.at_x(column.to_minutes)) else {
             continue;
         };
-        // Rows above each other of one shade are one rectangle, or a page has too many.
+        // Merge vertically adjacent rows of equal shade into one rectangle; otherwise a page has too many rectangles.
         for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
             let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
             let (Some(base), Some(roof)) = (field.at_y(y, low), field.at_y(y, high)) else { continue };
-            // A little under its neighbours, or the ground shines through between them.
+            // Overlap neighbours slightly so that the background does not show between them.
             let (width, height) = ((b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM);
             canvas.rect((a, roof), width, height, shade);
         }

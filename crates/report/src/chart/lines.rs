@@ -1,4 +1,4 @@
-//! Points joined by lines.
+//! Line charts.
 
 use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
 
@@ -12,10 +12,10 @@ const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const LEGEND_SIZE: f64 = 12.0;
 const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
-/// Beyond this many points only some have a marker, or the line drowns in them.
+/// Beyond this number of points, only some have a marker, because more would obscure the line.
 const MARKERS: usize = 60;
 
-/// The room for data: pixels of the edges and the two axes.
+/// The plot area: pixels of its edges, and the two axes.
 struct Plot {
     left: f64,
     top: f64,
@@ -25,13 +25,13 @@ struct Plot {
     y: Ruler,
 }
 
-/// `lines` as an SVG; `title` is what assistive technology calls it.
+/// Renders `lines` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
     lines_beside(lines, &[], title, size)
 }
 
-/// As [`lines()`], with axes that have room for all of `others` too, so that pictures side by side can be compared.
+/// Like [`lines()`], but the axes include the values of `others`, so that pictures side by side are comparable.
 #[must_use]
 pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -> String {
     let legend = legend_width(lines);
@@ -173,7 +173,7 @@ fn legend_width(lines: &Lines) -> f64 {
     if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
 }
 
-/// Right of the plot, never over it. Rows shrink when there are many.
+/// Draws the legend to the right of the plot, never over it. Row height shrinks with many entries.
 fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
     let entries = lines.series.len() + lines.guides.len();
     let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
@@ -202,7 +202,7 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
     }
 }
 
-/// Says so when there is nothing to see, or not everything.
+/// States if the plot is empty or lacks some points.
 fn draw_remark(canvas: &mut Canvas, plot: &Plot, nothing: bool, homeless: usize) {
     if nothing {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);

@@ -1,4 +1,4 @@
-//! Markers, so that lines can be told apart without colour.
+//! Markers that make lines distinguishable without colour.
 
 use std::f64::consts::PI;
 
@@ -7,8 +7,8 @@ use super::colour;
 
 const WHITE: &str = "#ffffff";
 
-/// Draws the marker of series `index`: shape and colour change together, and once all colours are used
-/// the shapes shift, so that a repeated colour has another shape.
+/// Draws the marker of series `index`. Shape and colour change together. Once all colours are used, the shapes shift,
+/// so that a repeated colour has a different shape.
 pub(super) fn draw(canvas: &mut Canvas, index: usize, at: Point, radius: f64) {
     let fill = colour(index);
     let edge = Stroke::solid(WHITE, 0.8);

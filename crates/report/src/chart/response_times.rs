@@ -1,4 +1,4 @@
-//! Response times: I/Os per bin on a logarithmic axis, the confidence level on a second one.
+//! Response times: I/Os per bin on a logarithmic axis, and the confidence level on a second axis.
 
 use pts::exhibit::{ResponseTimes, Scale};
 use stdx::units::grouped;
@@ -10,17 +10,17 @@ use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
-/// Room for one name above the plot; names that would meet are on rows of their own.
+/// Height of one row of names above the plot; overlapping names are placed in separate rows.
 const NAME_ROW: f64 = 15.0;
 const NAME: Lettering = Lettering::new(12.0, Anchor::Start).colour(INK);
-/// Room of a letter of a name, rounded up.
+/// Estimated width of a letter in a name, rounded up.
 const LETTER: f64 = NAME.size * 0.62;
-/// Free room behind a name.
+/// Space after a name.
 const NAME_GAP: f64 = 14.0;
-/// What a bin of one I/O stands on, so that it can be seen.
+/// Lower end of the I/O axis, so that a bin of one I/O is visible.
 const BELOW_ONE: f64 = 0.5;
 
-/// The room for data: pixels of the edges and the three axes.
+/// The plot area: pixels of its edges, and the three axes.
 struct Plot {
     left: f64,
     top: f64,
@@ -32,10 +32,10 @@ struct Plot {
     names: Vec<Name>,
 }
 
-/// A marker's name above the plot.
+/// Label of a marker above the plot.
 struct Name {
     text: String,
-    /// Where it is written, and its line where it has one.
+    /// Horizontal position of the text, and of the marker line if there is one.
     at: f64,
     anchor: Anchor,
     line: Option<f64>,
@@ -64,7 +64,7 @@ impl Plot {
         }
     }
 
-    /// None where it lies outside the picture.
+    /// None if the time is outside the plot.
     fn at_time(&self, ms: f64) -> Option<f64> {
         along(&self.time, ms, self.left, self.right)
     }
@@ -74,7 +74,7 @@ impl Plot {
     }
 }
 
-/// `times` as an SVG; `title` is what assistive technology calls it.
+/// Renders `times` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String {
     let plot = Plot::new(times, size);
@@ -103,7 +103,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &Plot) {
         }
     }
     for tick in &plot.ios.ticks {
-        // Below one there is no I/O, only the foot of the bins.
+        // Ticks below one I/O only mark the base of the bins.
         let Some(y) = plot.height(&plot.ios, tick.value).filter(|_| tick.value > 0.9) else { continue };
         canvas.line((plot.left, y), (plot.right, y), Stroke::solid(GRID, 1.0));
         canvas.text((plot.left - 8.0, y + 4.2), &tick.label, Lettering { anchor: Anchor::End, ..TICK });
@@ -127,7 +127,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &Plot) {
     canvas.text((plot.right + 58.0, middle.1), "Confidence level (%)", TITLE.turned(90.0));
 }
 
-/// Says how many I/Os lie outside the picture.
+/// Returns the number of I/Os outside the plot.
 fn draw_bins(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) -> u64 {
     let mut outside = 0u64;
     for bin in &times.bins {
@@ -177,17 +177,17 @@ fn draw_markers(canvas: &mut Canvas, plot: &Plot) {
     }
 }
 
-/// Where `ms` lies between `left` and `right`; none outside.
+/// Position of `ms` between `left` and `right`; None if outside.
 fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
     let place = time.place(ms).filter(|place| (0.0..=1.000_001).contains(place))?;
     Some(left + place * (right - left))
 }
 
-/// The names of the markers, each in the first row in which it meets neither a name nor the line of one above.
+/// Places each marker label in the first row in which it overlaps neither a label nor the line of a label above.
 fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name> {
     let mut waiting: Vec<(Name, (f64, f64))> =
         times.markers.iter().map(|marker| name(marker, time, left, right)).collect();
-    // From outside to inside on both sides, so that lines, which go down, leave the names below alone.
+    // From the outside inwards on both sides, so that the lines, which lead downwards, avoid the labels below.
     let order = |(name, _): &(Name, (f64, f64))| match (name.line, &name.anchor) {
         (Some(x), Anchor::Start) => (0, x),
         (Some(x), _) => (1, -x),
@@ -210,7 +210,7 @@ fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name
     placed.into_iter().map(|(name, _)| name).collect()
 }
 
-/// A marker's name in no row yet, and from where to where it goes together with its line.
+/// A marker label not yet assigned to a row, and its horizontal extent including the marker line.
 fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f64) -> (Name, (f64, f64)) {
     let value = value.filter(|ms| ms.is_finite());
     let line = value.and_then(|ms| along(time, ms, left, right));
@@ -221,7 +221,7 @@ fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f
     };
     let text = format!("{}: {told}", shortened(name, 20));
     let width = text.chars().count() as f64 * LETTER;
-    // Left of its line where there is no room on the right.
+    // To the left of its line if there is no space on the right.
     let (anchor, at, from) = match line {
         Some(x) if x + 5.0 + width <= right => (Anchor::Start, x + 5.0, x),
         Some(x) => (Anchor::End, x - 5.0, x - 5.0 - width),

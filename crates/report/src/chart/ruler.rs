@@ -1,9 +1,9 @@
-//! From values to places on an axis, and the ticks between.
+//! Maps values to positions on an axis, and places the ticks.
 
 use pts::exhibit::Scale;
 use stdx::units::grouped;
 
-/// One mark on an axis.
+/// One tick of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub value: f64,
@@ -11,7 +11,7 @@ pub(super) struct Tick {
     pub label: String,
 }
 
-/// An axis laid out for its values.
+/// An axis laid out for a set of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ruler {
     low: f64,
@@ -22,8 +22,8 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// An axis of about `wanted` ticks that holds all of `values`; what a scale has no place for
-    /// (not finite, or not above zero on a logarithmic one) is left out.
+    /// An axis with about `wanted` ticks that includes all of `values`. Values that the scale cannot represent (not
+    /// finite, or not positive on a logarithmic scale) are ignored.
     pub fn of(scale: Scale, values: impl Iterator<Item = f64>, wanted: usize) -> Self {
         let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2);
         let mut values: Vec<f64> = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0)).collect();
@@ -37,7 +37,7 @@ impl Ruler {
             Scale::LinearZoomed => {
                 let (low, high) = ends.unwrap_or((0.0, 1.0));
                 let margin = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
-                // Nothing below zero where nothing is: a rate has no negative side.
+                // Do not extend below zero if all values are non-negative: a rate cannot be negative.
                 let floor = if low >= 0.0 { 0.0 } else { f64::MIN };
                 Self::linear((low - margin).max(floor), high + margin, wanted)
             }
@@ -47,7 +47,7 @@ impl Ruler {
         }
     }
 
-    /// A linear axis from zero that ends with `high`, not with a tick.
+    /// A linear axis that starts at zero and ends exactly at `high` instead of at a tick.
     pub fn to_the_end(high: f64, wanted: usize) -> Self {
         let rounded = Self::linear(0.0, high.max(0.0), wanted);
         let high = if high > 0.0 { high } else { rounded.high };
@@ -59,7 +59,7 @@ impl Ruler {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / wanted.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        // Bounded by construction: a nice step fits at most some twenty times.
+        // Bounded by construction: a nice step yields at most about twenty ticks.
         let ticks: Vec<f64> =
             (0..=((last - first) as usize).min(40)).map(|i| (first + i as f64) * step).collect();
         let largest = ticks.iter().fold(0.0f64, |max, v| max.max(v.abs()));
@@ -95,7 +95,7 @@ impl Ruler {
         let top = if top.is_finite() && top > bottom { top } else { bottom * 10.0 };
         let inside = |v: &f64| *v >= bottom * 0.999_999 && *v <= top * 1.000_001;
         let is_decade = |v: f64| (v.log10() - v.log10().round()).abs() < 1e-6;
-        // Three labels a decade, as long as they stay apart.
+        // Three labels per decade if they remain legible.
         let many = (top / bottom).log10() * 3.0 > wanted as f64 * 1.8;
         let (ticks, minor): (Vec<f64>, Vec<f64>) =
             all.into_iter().filter(inside).partition(|v| !many || is_decade(*v));
@@ -111,7 +111,7 @@ impl Ruler {
         Self { low: low / margin, high: high * margin, logarithmic: true, ticks, minor: Vec::new() }
     }
 
-    /// Place of `value` from 0 to 1; none where the axis has no place for it.
+    /// Position of `value` from 0 to 1; None if the axis cannot represent it.
     pub fn place(&self, value: f64) -> Option<f64> {
         let spread = |v: f64| if self.logarithmic { v.ln() } else { v };
         if !value.is_finite() || (self.logarithmic && value <= 0.0) {
@@ -122,14 +122,14 @@ impl Ruler {
     }
 }
 
-/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `rough`.
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
 fn nice_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
     let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|f| f * power >= rough * 0.999_999).unwrap_or(10.0);
     factor * power
 }
 
-/// The same for whole numbers.
+/// A nice step for integers.
 fn whole_step(rough: f64) -> f64 {
     if rough <= 1.0 {
         return 1.0;
@@ -138,7 +138,7 @@ fn whole_step(rough: f64) -> f64 {
     if step == 2.5 { 5.0 } else { step }
 }
 
-/// All labels of an axis have the same unit and as many decimals as its step needs.
+/// Formats a label: all labels of an axis share a unit and the number of decimals required by the step.
 fn linear_label(value: f64, step: f64, largest: f64) -> String {
     let (unit, suffix) = unit_of(largest);
     let decimals = (0..4).find(|d| is_whole(step / unit * 10f64.powi(*d))).unwrap_or(4) as usize;
@@ -158,12 +158,12 @@ fn unit_of(largest: f64) -> (f64, &'static str) {
     }
 }
 
-/// A value with its own unit: `500`, `20k`, `1M`.
+/// Formats a value with its own unit: `500`, `20k`, `1M`.
 fn short(value: f64) -> String {
     let (unit, suffix) =
         if (1e3..1e6).contains(&(value * 1.000_001)) { (1e3, "k") } else { unit_of(value * 1.000_001) };
     let scaled = value / unit;
-    // Powers of ten are not exact below one: seven digits hide that.
+    // Powers of ten below one are inexact; seven digits hide that.
     let text = format!("{scaled:.7}");
     format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -1,4 +1,4 @@
-//! Quantities below each other over one axis of time: what happened at the same time is on one vertical line.
+//! Stacked panels over a common time axis: simultaneous events are on one vertical line.
 
 use pts::exhibit::Scale;
 
@@ -11,73 +11,73 @@ use crate::markup::shortened;
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();
 const LEFT: f64 = 62.0;
-/// Room on the right for keys.
+/// Width of the legend on the right.
 const KEYS: f64 = 150.0;
 const KEY_CHARACTERS: usize = 17;
 const KEY_ROW: f64 = 15.0;
 const TITLE_ROW: f64 = 18.0;
 const GAP: f64 = 7.0;
 const FOOT: f64 = 40.0;
-/// Height of what is a matter of a glance, and the most for the rest.
+/// Height of strips, and maximum height of the other panels.
 const LOW: f64 = 44.0;
 const HIGH: f64 = 190.0;
-/// All of it fits on a sheet across with some banners on top.
+/// Maximum total height, which fits on a landscape sheet with some banners at the top.
 const MOST: f64 = 540.0;
-/// Markers of a curve are at least so far apart, or the line drowns in them.
+/// Minimum distance between the markers of a curve, because more would obscure the line.
 const MARKERS_APART: f64 = 14.0;
 
-/// What is drawn.
+/// The data of a timeline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimeLine {
-    /// Right end of the axis in minutes; the left one is 0.
+    /// Right end of the axis in minutes; the left end is 0.
     pub to_minutes: f64,
     /// Minutes at which the run was interrupted.
     pub interruptions: Vec<f64>,
-    /// From top to bottom.
+    /// Panels from top to bottom.
     pub panels: Vec<Panel>,
 }
 
-/// One quantity.
+/// One quantity over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// Its name with unit.
+    /// Name with unit.
     pub title: String,
-    /// What was seen of it.
+    /// The data of the panel.
     pub content: Content,
 }
 
-/// What is in a panel.
+/// Contents of a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// Values over time, large.
+    /// Values over time, in a tall panel.
     Course(Curves),
-    /// Values over time, small.
+    /// Values over time, in a low panel.
     Strip(Curves),
-    /// A map of response times in ms.
+    /// A heat map of response times in ms.
     Heat(Vec<HeatColumn>),
 }
 
-/// Curves on one vertical axis.
+/// Curves with a common vertical axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curves {
-    /// How values are spread.
+    /// Scale of the vertical axis.
     pub scale: Scale,
-    /// Values that the axis has room for even if they do not occur.
+    /// Values that the axis includes even if they do not occur.
     pub room_for: Vec<f64>,
-    /// One for each curve.
+    /// One entry per curve.
     pub strands: Vec<Strand>,
 }
 
-/// A curve that may have holes.
+/// A curve that may have gaps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Strand {
-    /// Its name, for the key where there are several.
+    /// Name, shown in the legend if there are several curves.
     pub name: String,
-    /// Points (minutes, value) to join; nothing is known between two pieces.
+    /// Points (minutes, value) to join; there are no data between two pieces.
     pub pieces: Vec<Vec<(f64, f64)>>,
 }
 
-/// The room of one panel: pixels of its edges, and the axis that all share.
+/// The area of one panel: pixels of its edges, and the common time axis.
 pub(super) struct Field<'a> {
     pub top: f64,
     pub right: f64,
@@ -96,7 +96,7 @@ impl Field<'_> {
 }
 
 impl TimeLine {
-    /// The room that the picture takes.
+    /// Size of the picture.
     #[must_use]
     pub fn size(&self) -> Size {
         let panels: f64 = self.heights().iter().map(|height| TITLE_ROW + height + GAP).sum();
@@ -118,7 +118,7 @@ impl Panel {
     }
 }
 
-/// `line` as an SVG; `title` is what assistive technology calls it.
+/// Renders `line` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn timeline(line: &TimeLine, title: &str) -> String {
     let size = line.size();
@@ -153,7 +153,7 @@ pub fn timeline(line: &TimeLine, title: &str) -> String {
     canvas.finish()
 }
 
-/// Ends of what is seen, for those who cannot see it.
+/// Describes the extremes of each panel for assistive technology.
 fn describe(panels: &[Panel]) -> String {
     let of = |panel: &Panel| {
         let values: Vec<f64> = match &panel.content {
@@ -208,7 +208,7 @@ fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>) {
     draw_frame(canvas, field, columns.iter().all(|column| column.cells.is_empty()));
 }
 
-/// `first` is the number of the first curve in the whole picture.
+/// Draws curves, numbered from `first` within the whole picture.
 fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, field: &Field<'_>, first: usize) {
     let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
     let wanted = ((field.bottom - field.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;

@@ -1,4 +1,4 @@
-//! What a comparison shows, in the order of its pages: the same for HTML and PDF.
+//! Contents of a comparison in page order, shared by HTML and PDF.
 
 use pts::exhibit::{Columns3d, Exhibit, Lines, Page};
 use pts::host_limit::legend;
@@ -8,23 +8,23 @@ use super::export::letter;
 use crate::chart::{self, Size};
 use crate::text::has_marks;
 
-/// A page that several runs have.
+/// A page that several runs have in common.
 pub(super) struct Section<'a> {
     pub title: String,
     pub rows: Vec<Row<'a>>,
-    /// What no number of it should be read without: marks, hosts that were the limit, simulated drives.
+    /// Caveats for the numbers of this page: marks, host-limited runs, simulated drives.
     pub notes: Vec<String>,
 }
 
-/// The same exhibit of each run, by the name of the run.
+/// The same exhibit from each run, with the name of the run.
 pub(super) struct Row<'a> {
     pub each: Vec<(String, &'a Exhibit)>,
-    /// Whose axes were stretched to those of another.
+    /// Names the runs whose axes were extended to match another run.
     pub rescaled: Option<String>,
 }
 
-/// What runs that are no measurements of a drive by Plateau are, each label once: `A, C SIMULATED sas-slc-2011 v2 1/512
-/// seed 1`.
+/// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
+/// 1/512 seed 1`.
 pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
     let mut all: Vec<(String, String)> = Vec::new();
     for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
@@ -36,7 +36,7 @@ pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
     all.into_iter().map(|(letters, label)| format!("{letters} {label}")).collect()
 }
 
-/// What was compared: a fact and its value for each run.
+/// Facts about the compared runs, with one value per run.
 pub(super) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
     type Fact = fn(&Candidate) -> String;
     let facts: [(&'static str, Fact); 10] = [
@@ -58,7 +58,7 @@ fn or_na(fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| "n/a".into())
 }
 
-/// The report pages that two runs or more have, each once for every run.
+/// The report pages that at least two runs have in common.
 pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &str)> = Vec::new();
@@ -81,7 +81,7 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     sections
 }
 
-/// What stands below the pages of several runs.
+/// Notes below the pages of several runs.
 fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String> {
     let legend = shown.iter().any(|(_, page)| has_marks(page)).then(legend);
     let limited = shown.iter().filter_map(|(i, page)| {
@@ -98,7 +98,7 @@ fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page>
     outcome.pages.iter().find(|page| page.title == title)
 }
 
-/// Results are compared; how steady state was found is each run's own matter.
+/// Whether a page shows results. Pages on how a run reached steady state are not compared.
 fn is_result(page: &Page) -> bool {
     let how = |exhibit: &Exhibit| match exhibit {
         Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.label == "Round",
@@ -118,7 +118,7 @@ fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {
     (0..count).map(row).collect()
 }
 
-/// An exhibit as a picture on the axes of its row; none for what is no chart.
+/// Renders a chart with the axes of its row; None if the exhibit is not a chart.
 pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size) -> Option<String> {
     match exhibit {
         Exhibit::Lines(lines) => {
@@ -142,7 +142,7 @@ pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
     }
 }
 
-/// Says whose axes were stretched to those of another.
+/// States which axes were extended to match another run.
 fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
     let mut notes = Vec::new();
     for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
@@ -158,7 +158,7 @@ fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
     (!notes.is_empty()).then(|| format!("Shared axes: {}.", notes.join("; ")))
 }
 
-/// The largest values on both axes, where they are shared.
+/// Maximum values on both axes, if the axes are shared.
 fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::max);
     match exhibit {

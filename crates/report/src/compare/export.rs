@@ -1,4 +1,4 @@
-//! A comparison for terminals and for other programs.
+//! Output of comparisons for terminals and other programs.
 
 use pts::host_limit::{legend, marked};
 use record::SimulatedFacts;
@@ -7,23 +7,23 @@ use stdx::units::grouped;
 
 use super::{Comparison, Difference, Figure, Line};
 
-/// A value as people read it: milliseconds are small numbers, IOPS large ones.
+/// Formats a value for display: milliseconds are small, IOPS are large.
 pub(super) fn value(value: f64) -> String {
     grouped(value, if value.abs() < 10.0 { 3 } else { 1 })
 }
 
-/// The mean of a figure, marked where it is host-limited; none where it was not measured.
+/// Mean of a figure, marked if it is host-limited; None if not measured.
 pub(super) fn mean(figure: &Figure) -> Option<String> {
     Some(marked(value(figure.mean()?), figure.host_limited))
 }
 
-/// What the mark means, where one of `lines` has it.
+/// Explains the mark if any of `lines` has it.
 pub(super) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
     let has_mark = |figure: &Figure| figure.host_limited && !figure.values.is_empty();
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
 }
 
-/// `-12.3 % (-15.0 to -9.6): worse`.
+/// Formats as `-12.3 % (-15.0 to -9.6): worse`.
 pub(super) fn difference(difference: &Difference) -> String {
     let interval = difference
         .interval_percent
@@ -31,13 +31,13 @@ pub(super) fn difference(difference: &Difference) -> String {
     format!("{} %{interval}: {}", signed(difference.percent), difference.finding.word())
 }
 
-/// One decimal and a sign, which zero has not.
+/// One decimal place, with a sign unless the result is zero.
 fn signed(percent: f64) -> String {
     let rounded = (percent * 10.0).round() / 10.0;
     if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
 }
 
-/// The comparison as text: warnings, then a line for each selected figure, or for every one.
+/// The comparison as text: warnings, then one line for each selected figure, or for all figures.
 #[must_use]
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
@@ -78,7 +78,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     out
 }
 
-/// A, B, C.
+/// Letter of a run: A, B, C.
 pub(super) fn letter(index: usize) -> String {
     char::from(b'A' + index as u8).to_string()
 }
@@ -135,7 +135,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The comparison as a document.
+/// The comparison as a JSON document.
 #[must_use]
 pub fn json(comparison: &Comparison) -> Value {
     let runs: Vec<Value> = comparison

@@ -1,4 +1,4 @@
-//! The figures of a run that can be compared, each with the values it is the mean of.
+//! Comparable figures of a run, each with the values that it averages.
 
 use pts::{KeyFigure, Outcome};
 use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
@@ -11,29 +11,30 @@ use crate::answers::{Phase, answers};
 /// One figure of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What identifies it in every run: `iops.rnd4k.w`, `lat.rnd4k.r.max`, `wsat.rnd-4kib-w-fob`.
+    /// Key, identical across runs: `iops.rnd4k.w`, `lat.rnd4k.r.max`, `wsat.rnd-4kib-w-fob`.
     pub key: String,
-    /// As printed.
+    /// Name as printed.
     pub name: String,
-    /// Its unit.
+    /// Unit of the figure.
     pub unit: &'static str,
-    /// One for each round of the measurement window, or the only one; empty where it was not measured.
+    /// Values of the rounds in the measurement window, or a single value; empty if not measured.
     pub values: Vec<f64>,
-    /// Whether it is on a summary page.
+    /// Whether the figure is on a summary page.
     pub selected: bool,
-    /// Whether the host may have set it and not the drive.
+    /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
     pub(super) better: Better,
 }
 
 impl Figure {
-    /// The figure; none where it was not measured.
+    /// Mean of the values; None if not measured.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
     }
 
-    /// Standard deviation over the rounds as a share of the mean; none with fewer than two rounds.
+    /// Standard deviation over the rounds as a fraction of the mean; None with fewer than two rounds or if the mean is
+    /// not positive.
     #[must_use]
     pub fn spread_share(&self) -> Option<f64> {
         let mean = self.mean().filter(|mean| *mean > 0.0)?;
@@ -42,9 +43,9 @@ impl Figure {
     }
 }
 
-/// A value of a workload in one round.
+/// A quantity measured for a workload in each round.
 struct Measure {
-    /// End of the key.
+    /// Suffix of the key.
     suffix: &'static str,
     unit: &'static str,
     better: Better,
@@ -58,7 +59,7 @@ const MEASURES: [Measure; 4] = [
     Measure { suffix: ".max", unit: "ms", better: Better::Less, of: Segment::max_latency_ms },
 ];
 
-/// Everything that can be compared of a run: per test its selected figures, then every workload of its loop.
+/// All comparable figures of a run: for each test the selected ones, then those of each workload in its loop.
 pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
     document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries)).collect()
 }
@@ -75,7 +76,7 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Fig
     };
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
-        // The figure of a summary page is that of a workload of the loop where one has its value.
+        // Prefer the workload in the loop that has the same value, because its figure contains every round.
         let same = all.iter().position(|figure| is_same(figure, selected));
         let figure = same.map_or_else(|| single(family, outcome, selected), |at| all.remove(at));
         let host_limited = figure.host_limited || selected.host_limited;
@@ -90,7 +91,7 @@ fn is_same(figure: &Figure, selected: &KeyFigure) -> bool {
     figure.unit == selected.unit && figure.mean().zip(selected.value).is_some_and(close)
 }
 
-/// A figure that stands alone.
+/// A key figure without a matching workload.
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
         key: format!("{family}.{}", crate::export::slug(&selected.name)),
@@ -103,7 +104,7 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     }
 }
 
-/// The workloads of the rounds that results are taken from, in the unit of the test.
+/// Figures of the workloads in the result rounds, in the unit of the test.
 fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
     let Some((_, window)) = outcome.window.first() else { return Vec::new() };
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
@@ -121,7 +122,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     let mut figures: Vec<Figure> = Vec::new();
     for segment in measured {
         for measure in MEASURES.iter().filter(|measure| measure.unit == unit) {
-            // A scaled simulated drive cannot tell a largest response time.
+            // The maximum response time of a scaled simulated drive is not meaningful.
             if measure.suffix == ".max" && document.run.scale_divisor() > 1 {
                 continue;
             }
@@ -147,7 +148,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     figures
 }
 
-/// A value of a workload that another tool measured.
+/// A quantity in the readings of another tool.
 type Told = (&'static str, &'static str, Better, fn(&Reading) -> Option<f64>);
 
 const TOLD: [Told; 4] = [
@@ -157,7 +158,7 @@ const TOLD: [Told; 4] = [
     (".max", "ms", Better::Less, |r| r.latency_max_ns.map(|ns| ns / 1e6)),
 ];
 
-/// The same of an imported test: the rounds of its window where they are told, else the mean that is.
+/// Figures of an imported test: the reported means, or else the rounds of its window.
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
@@ -171,7 +172,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     };
     let mut figures: Vec<Figure> = Vec::new();
     for reading in test.readings.iter().filter(counts) {
-        // Rounds are better than their mean, but only the mean is told of most workloads.
+        // The mean replaces the rounds, which would add a spread but are not reported for most workloads.
         if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
             continue;
         }
@@ -188,7 +189,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: wanted,
                     values: vec![value],
                     selected: false,
-                    // Nothing is known of the host that another tool ran on.
+                    // Host limits are unknown for other tools.
                     host_limited: false,
                     better: *better,
                 }),
@@ -216,7 +217,7 @@ fn told_name(reading: &Reading) -> String {
     format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))
 }
 
-/// A workload in short: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
+/// Short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
 fn code(workload: &Workload, one_depth: bool) -> String {
     let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
     let depth = depth(workload, one_depth, ".").to_lowercase();
@@ -252,7 +253,7 @@ fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measu
     format!("{} {workload}{}{what}", title(outcome), depth(workload, one_depth, " "))
 }
 
-/// The test without the size that some carry in their title: the workload says it.
+/// Title of the test without the block size, which the workload already states.
 fn title(outcome: &Outcome) -> &str {
     outcome.title.split(" Test ").next().unwrap_or(&outcome.title)
 }

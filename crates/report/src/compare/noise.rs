@@ -1,29 +1,29 @@
-//! Whether two figures differ by more than the rounds they were taken from differ among themselves.
+//! Determines whether two figures differ by more than their rounds differ among themselves.
 
-/// Which way is the better one.
+/// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// As with IOPS.
+    /// Higher is better, for example IOPS.
     More,
-    /// As with response times.
+    /// Lower is better, for example response times.
     Less,
 }
 
-/// What can be said of a difference.
+/// Assessment of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// The confidence interval is on the better side of zero.
+    /// The confidence interval is entirely on the better side of zero.
     Better,
-    /// The confidence interval is on the worse side of zero.
+    /// The confidence interval is entirely on the worse side of zero.
     Worse,
-    /// The confidence interval holds zero.
+    /// The confidence interval contains zero.
     WithinNoise,
-    /// There is only one value of one of them, so nobody knows its spread.
+    /// Either figure has only one value, so its spread is unknown.
     SpreadUnknown,
 }
 
 impl Finding {
-    /// In a word or two.
+    /// The finding in one or two words.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -35,20 +35,20 @@ impl Finding {
     }
 }
 
-/// How far a figure is from that of the first run.
+/// Difference between a figure and that of the first run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Difference of the means in percent of the first.
+    /// Difference between the means, in percent of the first mean.
     pub percent: f64,
-    /// Ends of its 95 % confidence interval, in percent of the first mean; none where the spread is unknown.
+    /// Bounds of the 95 % confidence interval in percent of the first mean; None if the spread is unknown.
     pub interval_percent: Option<(f64, f64)>,
-    /// What can be said.
+    /// Assessment of the difference.
     pub finding: Finding,
 }
 
 impl Difference {
-    /// The difference of two samples (Welch's interval: the spreads need not be equal); none without values or
-    /// where the first mean is not positive.
+    /// Compares two samples using Welch's interval, since their spreads may differ. None without values or if the first
+    /// mean is not positive.
     pub(super) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
         let (a, b) = (Sample::of(first)?, Sample::of(other)?);
         if a.mean <= 0.0 {
@@ -93,13 +93,13 @@ impl Sample {
     }
 }
 
-/// Welch and Satterthwaite.
+/// Welch-Satterthwaite equation.
 fn degrees_of_freedom(a: &Sample, va: f64, b: &Sample, vb: f64) -> f64 {
     let below = va.powi(2) / (a.count - 1.0) + vb.powi(2) / (b.count - 1.0);
     if below > 0.0 { (va + vb).powi(2) / below } else { a.count + b.count - 2.0 }
 }
 
-/// The two-sided 95 % quantile of Student's t; between whole degrees of freedom that of the smaller.
+/// Two-sided 95 % quantile of Student's t; fractional degrees of freedom are rounded down.
 fn student_t(degrees: f64) -> f64 {
     const QUANTILES: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -114,7 +114,7 @@ fn student_t(degrees: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Expected interval by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
+    /// Interval calculated by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
     #[test]
     fn an_interval_is_welchs() {
         let first = [98.0, 99.0, 100.0, 101.0, 102.0];

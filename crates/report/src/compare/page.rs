@@ -1,4 +1,4 @@
-//! The comparison as one HTML file that needs nothing else.
+//! The comparison as a self-contained HTML file.
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
@@ -29,7 +29,7 @@ pub fn html(comparison: &Comparison) -> String {
     Shell { title: &title, style: STYLE, class: "", content: &content, script: None }.html()
 }
 
-/// A cell of a table that narrow windows show as cards: they name the run, as there is no head.
+/// A table cell labelled with its run, because narrow windows show rows as cards without a header row.
 fn cell(of: &str, class: &str, content: &str) -> String {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     format!("<td{class} data-of=\"{of}\"><span>{content}</span></td>")
@@ -114,7 +114,7 @@ fn figure_row(line: &Line) -> String {
     )
 }
 
-/// The report pages that two runs or more have, each once for every run, with shared axes.
+/// The report pages that at least two runs have in common, with shared axes.
 fn pages(runs: &[Candidate]) -> String {
     let mut out = String::new();
     for section in content::sections(runs) {
@@ -147,7 +147,7 @@ fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
-/// Two such tables have no room beside each other.
+/// Whether two of these tables are too wide to fit side by side.
 fn is_wide(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
 }

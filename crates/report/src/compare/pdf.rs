@@ -1,4 +1,4 @@
-//! The comparison as a PDF: the sections of the HTML page, on as many sheets as they need.
+//! The comparison as a PDF: the sections of the HTML page on as many pages as they need.
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
@@ -13,7 +13,7 @@ const CHART: Size = Size { width: 900.0, height: 430.0 };
 /// The whole comparison.
 ///
 /// # Errors
-/// When the library refuses a picture or a page; the text says which.
+/// If the PDF library rejects a picture or a page; the message names it.
 pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     let names: Vec<&str> = comparison.names().collect();
     let title = format!("Comparison: {}", names.join(", "));
@@ -50,8 +50,8 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     of_blocks(&title, &footer, blocks)
 }
 
-/// Runs that are no measurements of a drive by Plateau, on every page: `A SIMULATED sas-slc-2011 v2 1/512 seed 1 · `. In
-/// front of the rest of the footer, whose end is cut where there are too many.
+/// Labels of runs that are not Plateau measurements of a drive, for every page: `A SIMULATED sas-slc-2011 v2 1/512 seed
+/// 1 · `. They precede the rest of the footer, which is truncated at its end if it is too long.
 fn labelled(comparison: &Comparison) -> String {
     content::labels(&comparison.runs).iter().map(|label| format!("{label} · ")).collect()
 }

@@ -1,8 +1,8 @@
-//! Conditions on differences, for regression tests of firmware: `iops.rnd4k.w < -5%`.
+//! Conditions on differences, for firmware regression tests: `iops.rnd4k.w < -5%`.
 
 use super::{Comparison, Finding};
 
-/// A condition that a comparison may meet: a figure, or several by `*`, fell or rose by more than a share.
+/// A condition on a comparison: a figure, or several matched by `*`, decreased or increased by more than a percentage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     key: String,
@@ -13,11 +13,11 @@ pub struct Threshold {
 /// A difference that meets a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Holds {
-    /// Of the figure.
+    /// Key of the figure.
     pub key: String,
-    /// The difference in percent.
+    /// Difference in percent.
     pub percent: f64,
-    /// Name of the run that differs.
+    /// Name of the run.
     pub run: String,
 }
 
@@ -49,10 +49,10 @@ impl std::str::FromStr for Threshold {
 }
 
 impl Threshold {
-    /// The differences that meet the condition. One within noise meets none: it may not be there at all.
+    /// The differences that meet the condition. Differences within noise never do, because they may not be real.
     ///
     /// # Errors
-    /// When no figure that can be compared has such a key.
+    /// If no comparable figure matches the key.
     pub fn held(&self, comparison: &Comparison) -> Result<Vec<Holds>, String> {
         let lines: Vec<_> = comparison.lines.iter().filter(|line| matches(&self.key, &line.key)).collect();
         let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());
@@ -86,7 +86,7 @@ impl Threshold {
     }
 }
 
-/// Whether `key` is what `pattern` says; `*` stands for anything.
+/// Whether `key` matches `pattern`, in which `*` stands for any text.
 fn matches(pattern: &str, key: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == key };
     let Some(key) = key.strip_prefix(start) else { return false };

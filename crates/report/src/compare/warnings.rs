@@ -1,4 +1,4 @@
-//! What must be known before numbers of different runs are held against each other.
+//! Warnings to read before comparing numbers from different runs.
 
 use record::{RunFile, TargetKind};
 
@@ -31,7 +31,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "software", of: |c| crate::content::tool(&c.document) },
 ];
 
-/// What differs, and what no result should be compared without.
+/// Differences between the runs, and caveats for individual runs.
 pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
     let mut warnings: Vec<String> = runs.iter().flat_map(states).collect();
     warnings.extend(host_limited(runs));
@@ -46,7 +46,7 @@ pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
     warnings
 }
 
-/// What is to be said of one run by itself.
+/// Warnings about a single run.
 fn states(run: &Candidate) -> Vec<String> {
     let marks = run.document.marks(None).into_iter().map(|mark| {
         let more = match mark.details.len() {
@@ -63,10 +63,11 @@ fn states(run: &Candidate) -> Vec<String> {
     marks.collect()
 }
 
-/// More figures than this are counted instead of listed.
+/// Beyond this number, figures are counted instead of listed.
 const LISTED: usize = 4;
 
-/// Which figures the host may have set: a difference of them may be one of hosts, and two equal ones the same limit.
+/// Lists host-limited figures: differences between them may come from the hosts, and equal values may be the same
+/// limit.
 fn host_limited(runs: &[Candidate]) -> Option<String> {
     let each: Vec<Vec<&str>> = runs
         .iter()
@@ -100,7 +101,7 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// The profile; of an imported run what measured it.
+/// The profile, or for an imported run the tool that measured it.
 pub(super) fn profile(run: &Candidate) -> String {
     let file = &run.document.run;
     file.origin.as_ref().map_or_else(|| file.profile.clone(), |origin| format!("none ({})", origin.tool))

@@ -9,7 +9,7 @@ use crate::Document;
 use crate::document::date;
 use crate::markup::shortened;
 
-/// Facts below a heading, in groups that may have one, too.
+/// Facts below a heading, in groups that may have their own headings.
 pub(crate) struct Column {
     pub heading: &'static str,
     pub groups: Vec<(Option<&'static str>, Vec<Fact>)>,
@@ -33,7 +33,7 @@ pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> He
     }
 }
 
-/// As much of the name as a line of the header has room for.
+/// Name of the sponsor, shortened to fit on one line of the header.
 fn sponsor(document: &Document) -> String {
     shortened(&or_na(document.publication.sponsor.as_deref()), 40)
 }
@@ -51,7 +51,7 @@ fn test_platform(document: &Document) -> String {
     format!("{machine}; {}", tool(document))
 }
 
-/// PTS 1.0, every field of it.
+/// All fields of the PTS 1.0 header.
 fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
     let target = &document.run.target;
     Header {

@@ -1,4 +1,4 @@
-//! Tidy tables: one row per observation, one file per kind of row.
+//! Tidy tables: one row per observation, one file per kind of observation.
 
 use pts::exhibit::{Cell, Exhibit};
 use pts::response;
@@ -7,7 +7,7 @@ use record::{Access, Effort, Event};
 use super::{Export, Files, Make, Source};
 use crate::answers::{Answer, answers, percentile_ns};
 
-/// The format.
+/// The CSV export.
 pub(super) const EXPORT: Export = Export {
     name: "csv",
     about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, \
@@ -41,7 +41,8 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
     .collect()
 }
 
-/// Every row says last what was simulated; a table may leave its report, and a row its table.
+/// Appends a column naming the simulated drive, since a table may be separated from its report, and a row from its
+/// table.
 fn written(
     source: Source<'_>,
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -57,7 +58,8 @@ fn written(
     writer.into_inner().map_err(|error| error.to_string())
 }
 
-/// A spreadsheet takes text that begins like this for a formula; a quote in front keeps it text. Numbers stay.
+/// Guards against formula injection: spreadsheets interpret text with these prefixes as formulas, and a leading quote
+/// prevents that. Numbers stay unchanged.
 fn harmless(field: &str) -> String {
     let suspicious = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
     if suspicious && field != "-" { format!("'{field}") } else { field.to_owned() }
@@ -178,7 +180,7 @@ const READINGS: &[&str] = &[
     "latency_max_ns",
 ];
 
-/// What an imported run tells, workload by workload; a line without a round is a mean over the window.
+/// Values of an imported run by workload; rows without a round are means over the window.
 fn readings(source: Source<'_>) -> Result<Vec<u8>, String> {
     let run = &source.document.run.id;
     let tests = source.entries.iter().filter_map(|entry| match &entry.event {

@@ -1,7 +1,7 @@
-//! Every workload as a job of fio's JSON output, for scripts that read that.
+//! All workloads as jobs in fio's JSON output format, for scripts that read it.
 //!
-//! Sequence and names follow `fio --output-format=json`. Keys that fio has and a journal has not (disk utilisation,
-//! I/O depths, page faults) are left out rather than filled with zeros. What fio has no key for is below `plateau`.
+//! Order and names follow `fio --output-format=json`. Keys without a counterpart in the journal (disk utilisation, I/O
+//! depths, page faults) are omitted rather than set to zero. Data without a key in fio are below `plateau`.
 
 use record::{Access, Direction, Segment, SimulatedFacts, Until};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use stdx::Histogram;
 use super::{Export, Make, Source};
 use crate::answers::{Answer, answers, percentile_ns};
 
-/// The format.
+/// The fio export.
 pub(super) const EXPORT: Export = Export {
     name: "fio-json",
     about: "every workload as a job in the layout of fio's JSON output",
@@ -18,7 +18,7 @@ pub(super) const EXPORT: Export = Export {
     make: Make::File(document),
 };
 
-/// As fio names them, and I/Os beyond in a million.
+/// fio's percentile names, and I/Os per million beyond them.
 const PERCENTILES: &[(&str, u32)] = &[
     ("1.000000", 990_000),
     ("5.000000", 950_000),
@@ -70,7 +70,7 @@ fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
         "plateau": { "host_share": segment.host_share(), "host_limited": segment.is_host_limited() },
     });
     if let Some(host) = &segment.host {
-        // As fio: of the time of all threads together.
+        // As in fio: relative to the total time of all threads.
         let had_ns = (segment.seconds() * 1e9 * f64::from(segment.workload.threads)).max(1.0);
         let percent = |ns: u64| ns as f64 / had_ns * 100.0;
         let effort = &host.effort;
@@ -124,8 +124,8 @@ fn direction(direction: &Direction, segment: &Segment, has_maxima: bool) -> Valu
     })
 }
 
-/// Without the standard deviation, which a histogram of slots does not hold exactly. A percentile that too few I/Os
-/// stand behind is left out, and the maximum of a scaled simulated drive is null: it is not that of the drive.
+/// Omits the standard deviation, which a bucketed histogram cannot provide exactly, and percentiles supported by too
+/// few I/Os. The maximum of a scaled simulated drive is null because it differs from that of the full-size drive.
 fn times(histogram: &Histogram, has_maxima: bool) -> Value {
     let percentiles: Map<String, Value> = PERCENTILES
         .iter()

@@ -14,7 +14,7 @@ use layout::{
     Table, Test, Way, Window,
 };
 
-/// The format.
+/// The JSON export.
 pub(super) const EXPORT: Export = Export {
     name: "json-file",
     about: "the whole report as one JSON document (schema: docs/reference/report-schema.json)",
@@ -22,7 +22,7 @@ pub(super) const EXPORT: Export = Export {
     make: Make::File(document),
 };
 
-/// Version of the schema. A key that is added leaves it; one that goes or changes its meaning raises it.
+/// Schema version. Adding a key keeps it; removing a key or changing its meaning increments it.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The JSON schema of the export, as published in docs/reference/report-schema.json.

@@ -1,12 +1,13 @@
-//! The results as OpenMetrics text, for a monitoring system.
+//! The results in OpenMetrics text format, for monitoring systems.
 //!
-//! Written here: the usual library keeps its series in hash maps, so its order changes from run to run.
+//! The format is generated here because the common library stores its series in hash maps, whose order varies between
+//! runs.
 
 use std::fmt::Write as _;
 
 use super::{Export, Make, Source};
 
-/// The format.
+/// The OpenMetrics export.
 pub(super) const EXPORT: Export = Export {
     name: "openmetrics",
     about: "key figures, steady state and totals as OpenMetrics text",
@@ -21,7 +22,7 @@ struct Family<'a> {
     samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
 }
 
-/// Unit in the report, unit in the metric, and the factor between.
+/// Unit in the report, unit of the metric, and conversion factor.
 const UNITS: &[(&str, &str, f64)] = &[
     ("IOPS", "ios_per_second", 1.0),
     ("MB/s", "bytes_per_second", 1e6),
@@ -67,7 +68,7 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     families
 }
 
-/// Nothing where no host drove the load: simulated and imported runs.
+/// None for simulated and imported runs, whose workload was not driven by this host.
 fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
     if source.document.label().is_some() {
         return None;

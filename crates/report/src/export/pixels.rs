@@ -1,4 +1,4 @@
-//! Every chart in pixels, for programs that take no vectors.
+//! All charts as PNG images, for programs without vector graphics support.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,17 +8,17 @@ use resvg::usvg::{Options, Tree};
 
 use super::{Export, Files, Make, Source, svg};
 
-/// The format.
+/// The PNG export.
 pub(super) const EXPORT: Export =
     Export { name: "png", about: "every chart as a PNG image", extensions: &[], make: Make::Folder(folder) };
 
-/// Pixels per unit of a chart: sharp on paper at its usual size.
+/// Pixels per chart unit: sharp when printed at the usual size.
 const SCALE: f32 = 2.0;
 const SANS: &str = "DejaVu Sans";
 
-/// The letters of printed pages and pictures, so that they look the same on every machine.
+/// Embedded font of printed pages and pictures, so that they look the same on every machine.
 pub(crate) const REGULAR: &[u8] = include_bytes!("../../assets/fonts/DejaVuSansCondensed.ttf");
-/// The same, bold.
+/// Bold variant of the font.
 pub(crate) const BOLD: &[u8] = include_bytes!("../../assets/fonts/DejaVuSansCondensed-Bold.ttf");
 
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
@@ -34,13 +34,13 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
     svg::charts(source).into_iter().map(png).collect()
 }
 
-/// A chart as the library has it that draws it.
+/// Parses a chart into the tree of the rendering library.
 pub(crate) fn tree(svg: &str) -> Result<Tree, String> {
     let options = Options { fontdb: FONTS.clone(), font_family: SANS.into(), ..Options::default() };
     Tree::from_str(svg, &options).map_err(|error| format!("a chart is not valid SVG: {error}"))
 }
 
-/// `svg` as a PNG, `scale` pixels per unit.
+/// Renders `svg` as PNG with `scale` pixels per unit.
 pub(super) fn pixels(svg: &str, scale: f32) -> Result<Vec<u8>, String> {
     let tree = tree(svg)?;
     let side = |units: f32| (units * scale).ceil() as u32;

@@ -1,10 +1,10 @@
-//! Every chart as a picture of its own.
+//! All charts as standalone SVG images.
 
 use super::{Export, Files, Make, Source, slug};
 use crate::chart::{self, Size};
 use crate::markup::escape;
 
-/// The format.
+/// The SVG export.
 pub(super) const EXPORT: Export = Export {
     name: "svg",
     about: "every chart as a standalone SVG image",
@@ -16,7 +16,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
     Ok(charts(source).into_iter().map(|(name, svg)| (format!("{name}.svg"), svg.into_bytes())).collect())
 }
 
-/// Every chart of the report with the name of its file, without an extension: `iops-3-steady-state`.
+/// All charts of the report with their file names without extension: `iops-3-steady-state`.
 pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for outcome in &source.document.outcomes {
@@ -40,8 +40,8 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
     all
 }
 
-/// A picture may leave its report: what is simulated or imported, or may be the host's, must not look like a
-/// measurement of the drive then.
+/// Label of a picture that may be separated from its report: simulated, imported or host-limited results must not pass
+/// for measurements of the drive.
 fn label(source: Source<'_>, outcome: Option<&pts::Outcome>) -> String {
     let limited = outcome.and_then(|outcome| outcome.host_limited.as_deref());
     let limited = limited.map(|count| format!("HOST-LIMITED: {count}"));

@@ -1,7 +1,7 @@
-//! The result file of TKperf, for its own comparison tool: IOPS, latency and write saturation.
+//! Result file for TKperf's comparison tool: IOPS, latency and write saturation.
 //!
-//! Throughput is left out: TKperf's matrix has block sizes of its own (1024, 64, 8, 4 and 0.5 KiB). Rounds count from
-//! 0 there, figures are whole IOPS and microseconds, and the elements are text in JSON.
+//! Throughput is omitted because TKperf's matrix uses different block sizes (1024, 64, 8, 4 and 0.5 KiB). In this
+//! format, rounds start at 0, figures are whole IOPS and microseconds, and elements contain JSON text.
 
 use record::Segment;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::{Export, Make, Source};
 use crate::answers::{Answer, Phase, answers};
 use crate::markup::escape;
 
-/// The format.
+/// The TKperf export.
 pub(super) const EXPORT: Export = Export {
     name: "tkperf-xml",
     about: "IOPS, latency and WSAT as a TKperf result file",
@@ -38,7 +38,7 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // Free text there, and the only place that its readers leave alone: the format has no field for either.
+    // The format has no field for either label. Free text is the only place that its readers ignore.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
     let limited = source.document.outcomes.iter().filter_map(|outcome| {
@@ -112,12 +112,12 @@ fn by_round<'a>(measured: &[&Answer<'a>]) -> Vec<Vec<&'a Segment>> {
     rounds.into_iter().map(|(_, cells)| cells).collect()
 }
 
-/// Rounds up to the first that is not finished.
+/// The rounds before the first incomplete one.
 fn whole(rounds: impl Iterator<Item = Option<Value>>) -> Value {
     Value::Array(rounds.map_while(|round| round).collect())
 }
 
-/// One round as rows of mixes; block sizes that the device cannot do are missing at the end of each row.
+/// One round as rows of mixes. Block sizes that the device does not support are missing at the end of each row.
 fn grid(cells: &[&Segment], reads: &[u8], kib: &[u32], value: fn(&Segment) -> Value) -> Option<Value> {
     let at = |read: u8, kib: u32| {
         let bytes = if kib == 0 { 512 } else { kib * 1024 };
@@ -137,7 +137,7 @@ fn iops(segment: &Segment) -> Value {
     json!(segment.iops().round() as u64)
 }
 
-/// Smallest, largest and mean in us, by count over reads and writes.
+/// Minimum, maximum and mean in us over all reads and writes.
 fn microseconds(segment: &Segment) -> Value {
     let times = pts::response::merged([segment]);
     let us = |ns: f64| ns / 1000.0;
@@ -148,7 +148,7 @@ fn microseconds(segment: &Segment) -> Value {
     ])
 }
 
-/// The largest of a scaled simulated drive is not that of the drive.
+/// Omits the maximum, which on a scaled simulated drive differs from that of the full-size drive.
 fn microseconds_without_largest(segment: &Segment) -> Value {
     let mut times = microseconds(segment);
     times[1] = Value::Null;
@@ -165,7 +165,7 @@ fn steady(source: Source<'_>, test: &str, measured: &[&Answer<'_>]) -> String {
         return String::new();
     };
     let Some((_, s)) = outcome.window.first() else { return String::new() };
-    // Microseconds there, milliseconds here.
+    // TKperf uses microseconds, the window milliseconds.
     let unit = if test == "lat" { 1000.0 } else { 1.0 };
     let rounds: Vec<u32> = (s.first_round - 1..s.last_round).collect();
     let tracked = |a: &&&Answer<'_>| {
@@ -179,7 +179,7 @@ fn steady(source: Source<'_>, test: &str, measured: &[&Answer<'_>]) -> String {
     };
     let values: Vec<f64> = measured.iter().filter(tracked).map(value).collect();
     let mut text = leaf("stdyrounds", &json!(rounds)) + &leaf("stdyvalues", &json!(values));
-    // Its line runs over rounds from 0.
+    // TKperf's fitted line counts rounds from 0.
     text += &leaf("stdyslope", &json!([s.slope * unit, (s.intercept + s.slope) * unit]));
     text += &leaf("stdyavg", &json!(s.mean * unit));
     text + &leaf("reachstdystate", &json!(s.steady))

@@ -1,4 +1,4 @@
-//! A spreadsheet: tables as numbers, charts as pictures.
+//! A spreadsheet with tables as numbers and charts as pictures.
 
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::host_limit::{MARK, legend};
@@ -10,7 +10,7 @@ use crate::answers::{Answer, answers, percentile_ns};
 use crate::content::figures_legend;
 use crate::text::has_host_limited;
 
-/// The format.
+/// The spreadsheet export.
 pub(super) const EXPORT: Export = Export {
     name: "xlsx",
     about: "a spreadsheet: tables as numbers, charts as images, every cell of every round",
@@ -18,14 +18,14 @@ pub(super) const EXPORT: Export = Export {
     make: Make::File(|source| book(source).map_err(|error| error.to_string())),
 };
 
-/// Height of a row of a sheet as it comes.
+/// Default row height of a sheet.
 const ROW_PIXELS: f64 = 20.0;
-/// A sheet's name has at most 31 characters, and not all of them.
+/// Maximum length of a sheet name.
 const NAME_CHARACTERS: usize = 31;
 
 fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
-    // The library would stamp the time of writing: same journal, same bytes.
+    // By default, the library stores the current time; the same journal must yield the same bytes.
     let born = ExcelDateTime::from_timestamp(source.document.run.created.as_second())?;
     book.set_properties(
         &DocProperties::new().set_creation_datetime(&born).set_title(&source.document.run.id),
@@ -35,7 +35,7 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     let mut names: Vec<String> = vec!["summary".into()];
     for outcome in &source.document.outcomes {
         let sheet = book.add_worksheet();
-        // Two own tests may have one title, but never one name.
+        // Custom tests may share a title, but names are unique.
         let title = sheet_name(&outcome.title);
         let is_taken = names.contains(&title.to_lowercase());
         let name = if is_taken { sheet_name(&outcome.test) } else { title };
@@ -68,19 +68,19 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
-/// Says on a sheet of results what was simulated or imported; gives the first free row.
+/// Labels a sheet with simulated or imported results; returns the first free row.
 fn labelled(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<u32, XlsxError> {
     let Some(label) = source.document.label() else { return Ok(0) };
     sheet.write_with_format(0, 0, label, bold)?;
     Ok(2)
 }
 
-/// A number that the host may have set: it stays a number, and is shown with the mark.
+/// Format of host-limited numbers: the cell remains numeric and displays the mark.
 fn marked() -> Format {
     Format::new().set_num_format(format!("General\"{MARK}\""))
 }
 
-/// What a sheet may be called: no brackets, slashes, colons, stars, question marks.
+/// Replaces characters that sheet names must not contain: brackets, slashes, colons, asterisks, question marks.
 fn sheet_name(title: &str) -> String {
     title.chars().map(|c| if "[]:*?/\\'".contains(c) { ' ' } else { c }).take(NAME_CHARACTERS).collect()
 }
@@ -135,7 +135,7 @@ fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<
     Ok(())
 }
 
-/// Writes `table` at `row`; gives the row behind it.
+/// Writes `table` at `row`; returns the row after it.
 fn numbers(
     sheet: &mut Worksheet,
     row: u32,

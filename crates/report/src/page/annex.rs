@@ -1,4 +1,5 @@
-//! Behind the bundle, clearly apart from it: the conformance statement, and what the specification does not ask for.
+//! Annexes after the report, clearly separated from it: the conformance statement, and data that the specification does
+//! not require.
 
 use super::frame::banners;
 use crate::Document;
@@ -10,11 +11,11 @@ use crate::content;
 use crate::markup::escape;
 use crate::notes::notes_of_run;
 
-/// What a reader must know of every statement.
+/// Caveat that accompanies every statement.
 pub(crate) const STATEMENT_REMARK: &str = "Plateau follows published reports and implementations of the \
                                            specification, whose full text is not public.";
 
-/// Everything behind the last page.
+/// Everything after the last page.
 pub(super) fn annex(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = match further.as_slice() {
@@ -28,7 +29,7 @@ pub(super) fn annex(document: &Document) -> String {
     notes + &statement_and_beyond(document)
 }
 
-/// Nothing without a test, or of an imported run.
+/// Empty without tests, and for imported runs.
 fn statement_and_beyond(document: &Document) -> String {
     if document.conformance.is_empty() {
         return String::new();
@@ -109,7 +110,7 @@ fn beyond(document: &Document, test: &Beyond) -> String {
     out + &percentiles(document, test)
 }
 
-/// Response times of the measured cells over the window, reads and writes together.
+/// Response times of the measured cells over the window, reads and writes combined.
 fn percentiles(document: &Document, test: &Beyond) -> String {
     let Some(table) = cells::table(&test.cells, document.run.scale_divisor() > 1) else {
         return String::new();
@@ -131,7 +132,7 @@ fn percentiles(document: &Document, test: &Beyond) -> String {
     )
 }
 
-/// Links to the annexes for the list of pages.
+/// Links to the annexes in the list of pages.
 pub(super) fn links(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = if further.is_empty() {

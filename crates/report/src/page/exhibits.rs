@@ -1,4 +1,4 @@
-//! The report pages: the page header of the PTS, then what the test shows.
+//! The report pages: the PTS page header, then the exhibits of the test.
 
 use pts::Outcome;
 use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
@@ -12,10 +12,10 @@ use crate::markup::escape;
 use crate::pages::Place;
 use crate::text::cell_text;
 
-/// A table with more columns than this has less room around its numbers.
+/// Tables with more columns use less padding.
 const WIDE_COLUMNS: usize = 10;
 
-/// Page `index` of `outcome`.
+/// Renders page `index` of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: Place) -> String {
     let page = &outcome.pages[index];
     let size = room(document, outcome, page);
@@ -32,14 +32,14 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, place: 
     sheet(document, place, "plot", &banners(document, Some(outcome)), &body)
 }
 
-/// Several small tables stand side by side, or they would not fit on the sheet.
+/// Whether the page consists of several small tables, which are laid out side by side to fit on the sheet.
 fn is_of_tables(page: &Page) -> bool {
     page.exhibits.len() > 1
         && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
 }
 
-/// Room for a chart in pixels of the sheet, so that its letters keep the size of those around it. An
-/// estimate is enough: what is too large is scaled down.
+/// Space for a chart in pixels of the sheet, so that its lettering matches the surrounding text. An estimate suffices,
+/// because charts that are too large are scaled down.
 fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
@@ -65,7 +65,7 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
     }
 }
 
-/// The same curve on the other scale, for the button of the page's script; nothing without it.
+/// The same chart with the other scale, for the page's script. Empty if there is no alternative.
 fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     let Exhibit::Lines(lines) = exhibit else { return String::new() };
     let (scale, name) = match lines.y.scale {

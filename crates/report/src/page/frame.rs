@@ -1,4 +1,4 @@
-//! What every page has: banners above, footer below, and the parts that pages share.
+//! Elements common to all pages: banners at the top, footer at the bottom, and shared parts.
 
 use pts::Outcome;
 
@@ -8,7 +8,7 @@ use crate::document::MarkKind;
 use crate::markup::escape;
 use crate::pages::Place;
 
-/// A sheet around `body`.
+/// Wraps `body` in a sheet.
 pub(super) fn sheet(document: &Document, place: Place, class: &str, banners: &str, body: &str) -> String {
     format!(
         "<section class=\"sheet {class}\" id=\"page-{}\">\n{banners}{body}<footer><span>{}</span>\
@@ -35,14 +35,14 @@ pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String 
     format!("<div class=\"marks\">{strips}</div>\n")
 }
 
-/// A list of labels and values.
+/// A list of labelled values.
 pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
     let row =
         |(label, value): &(&str, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(label), escape(value));
     format!("<dl class=\"{class}\">{}</dl>\n", items.iter().map(row).collect::<String>())
 }
 
-/// The strip on top of both kinds of summary pages.
+/// The strip at the top of both kinds of summary page.
 pub(super) fn summary_top(document: &Document, place: Place, kind: &str) -> String {
     format!(
         "<header class=\"strip\"><div class=\"bar\"><span>{}</span>\
@@ -66,7 +66,7 @@ fn logo(document: &Document) -> String {
     format!("<img class=\"logo\" alt=\"{}\" src=\"{}\">", escape(&sponsor), logo.data_address())
 }
 
-/// The table of tests: `outcomes`, then the titles of those not begun.
+/// The table of tests: `outcomes`, then the titles of tests that were not started.
 pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun: &[String]) -> String {
     let row = |cells: [String; 12]| {
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();

@@ -3,7 +3,7 @@
 use crate::markup::escape;
 use crate::notes::NoteRow;
 
-/// The table of special notes; says "None" rather than being empty.
+/// The table of special notes; contains "None" if there are none.
 pub(super) fn table(rows: &[NoteRow]) -> String {
     let rows = if rows.is_empty() {
         "<tr><td>-</td><td>None</td><td>-</td></tr>\n".to_owned()

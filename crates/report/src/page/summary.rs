@@ -1,4 +1,4 @@
-//! The first page: device, machine, software, dates, all tests, special notes.
+//! The first page: device, host, software, dates, all tests, special notes.
 
 use super::frame::{banners, facts, set_up_table, sheet, summary_top};
 use super::notes;
@@ -7,7 +7,7 @@ use crate::content;
 use crate::notes::NoteRow;
 use crate::pages::Place;
 
-/// The all-tests summary; `continued` when its notes go on in an annex.
+/// The summary of all tests. `continued` if its notes continue in an annex.
 pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, place: Place) -> String {
     let blocks: String = content::blocks(document)
         .iter()

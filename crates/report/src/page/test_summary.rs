@@ -40,7 +40,7 @@ fn figures(outcome: &Outcome) -> String {
     format!("<div class=\"figures\">{figures}</div>\n{}", legend.unwrap_or_default())
 }
 
-/// How the window was judged, one row per tracking variable.
+/// Steady-state criteria of the window, one row per tracking variable.
 fn steady_state(outcome: &Outcome) -> String {
     let rows = content::steady_rows(outcome);
     if rows.is_empty() {

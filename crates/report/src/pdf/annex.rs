@@ -1,4 +1,4 @@
-//! Behind the bundle, with numbers of their own: conformance statement, and what the specification does not ask for.
+//! Annexes with separate page numbers: conformance statement, and data that the specification does not require.
 
 use krilla::Document as Pdf;
 use krilla::tagging::TagTree;
@@ -15,7 +15,8 @@ use crate::content;
 use crate::notes::{NoteRow, notes_of_run};
 use crate::page::STATEMENT_REMARK;
 
-/// Notes that page 1 has no room for; statement and more where a test was begun and measured here.
+/// Draws notes that do not fit on page 1. Adds statement and further data if a test was started and measured by
+/// Plateau.
 pub(super) fn draw(
     pdf: &mut Pdf,
     document: &Document,

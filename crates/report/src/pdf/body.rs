@@ -1,4 +1,4 @@
-//! The report pages: header of the PTS, then what the test shows.
+//! The report pages: the PTS header, then the exhibits of the test.
 
 use std::num::NonZeroU16;
 
@@ -17,18 +17,18 @@ use crate::content::{self, Column};
 use crate::pages::Place;
 use crate::text::cell_text;
 
-/// Least height of a chart: below, nobody reads it.
+/// Minimum legible height of a chart.
 const LEAST_CHART: f64 = 170.0;
-/// The same of response times, whose names above the plot and axes below it take more.
+/// Minimum height of a response-time chart, which needs space for labels above and axes below the plot.
 const LEAST_RESPONSE_TIMES: f64 = 230.0;
-/// Widths of the columns of the header, in shares: those of the platform and the test have the longest texts.
+/// Relative widths of the header columns; those of platform and test contain the longest texts.
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
-/// Letters below this size are not read.
+/// Minimum legible font size.
 const SMALLEST: f64 = 6.0;
 
-/// Page `index` of `outcome`.
+/// Draws page `index` of `outcome`.
 pub(super) fn page(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
@@ -81,7 +81,7 @@ fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, ind
     lowest
 }
 
-/// The columns of the header; says where they end.
+/// Draws the header columns; returns their lower edge.
 fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64) -> f64 {
     let mut lowest = top;
     let mut edges = Vec::new();
@@ -129,7 +129,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
         |e: &Exhibit| if matches!(e, Exhibit::ResponseTimes(_)) { LEAST_RESPONSE_TIMES } else { LEAST_CHART };
     let gaps = GAP * all.len().saturating_sub(1) as f64;
     let fixed: f64 = all.iter().map(natural_height).sum();
-    // Tables give way where charts would become too small.
+    // Tables shrink if charts would otherwise become too small.
     let squeeze: f64 = all.iter().filter(is_chart).map(least).sum();
     let scale = ((area.height - gaps - squeeze) / fixed.max(1.0)).clamp(0.3, 1.0);
     let chart_height = (area.height - gaps - fixed * scale) / charts.max(1) as f64;
@@ -173,8 +173,8 @@ fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], area: Area) {
     }
 }
 
-/// The size of letters, at most this one, at which no figure and no head of a column is broken: a broken one needs a
-/// second line, for which there is no room.
+/// The largest font size up to `size` at which no number or column heading wraps, because there is no space for a
+/// second line.
 fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -> f64 {
     let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
     let texts = cells.chain(data.columns.iter().cloned());
@@ -182,7 +182,7 @@ fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -
     (size * ((column_width - 2.0 * PAD.0) / widest).min(1.0)).max(SMALLEST)
 }
 
-/// A table as high as there is room, at most as its letters need.
+/// Draws a table that fills the available height, up to its natural height.
 fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
     let lines = (data.rows.len() + 2) as f64;
     let row = ((area.height - 24.0) / lines).min(32.0);

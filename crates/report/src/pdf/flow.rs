@@ -1,4 +1,4 @@
-//! Blocks below each other, on as many pages as they need: annexes and comparisons.
+//! Flows blocks over as many pages as they need: annexes and comparisons.
 
 use std::num::NonZeroU16;
 
@@ -17,39 +17,39 @@ const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
 const TITLE: f64 = 34.0;
 const HEADING: f64 = 26.0;
-/// Room of pictures; two stand side by side, one alone has the whole width.
+/// Picture heights: two pictures are side by side, a single one uses the full width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
-/// A picture may lose this part of its height where it then fits on the page that is begun.
+/// Fraction by which a picture may shrink to fit on the current page.
 const SHRINKS_BY: f64 = 0.15;
-/// Slices of a table: small, so that little of a page stays empty.
+/// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
 
-/// What flows over pages.
+/// A block that flows over pages.
 #[derive(Debug, Clone)]
 pub(crate) enum Block {
-    /// Begins a page and is a bookmark.
+    /// Starts a new page and creates a bookmark.
     Title(String),
-    /// A heading, and a bookmark below the last title.
+    /// A heading with a bookmark below the last title.
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// Rows under headings that are repeated on each page; `shares` of the width, one per column.
+    /// Rows with column headings that repeat on each page; `shares` are the relative column widths.
     Table { caption: String, shares: Vec<f64>, head: Vec<String>, rows: Vec<Vec<String>> },
-    /// Pictures with their names, two in a row.
+    /// Pictures with captions, two per row.
     Pictures(Vec<(String, String)>),
-    /// A picture over the whole width that says what it is; `name` is for those who cannot see it.
+    /// A full-width picture that contains its own title; `name` is its alternative text.
     Picture { name: String, svg: String, height: f64 },
 }
 
-/// What stands around the blocks.
+/// Page elements around the blocks.
 pub(super) struct Around<'a> {
     pub footer: &'a str,
-    /// In front of the number of a page: `Page`, `Annex page`.
+    /// Text before the page number: `Page`, `Annex page`.
     pub numbered: &'a str,
-    /// Pages of the document before these.
+    /// Number of preceding pages in the document.
     pub first_page: usize,
-    /// The report whose marks are on every page.
+    /// The report whose marks appear on every page.
     pub marks_of: Option<&'a Document>,
 }
 
@@ -61,13 +61,13 @@ impl Around<'_> {
     }
 }
 
-/// A piece of a block that stays whole.
+/// A piece of a block that is never split.
 enum Piece {
     Title(String),
     Heading(String),
     Text(String),
     Caption(String),
-    /// The headings are drawn where a table begins, and again on a new page.
+    /// Rows of a table; the headings are drawn at the start of the table and again on each new page.
     Rows {
         widths: Vec<f64>,
         head: Vec<Field>,
@@ -112,11 +112,11 @@ pub(super) fn draw(
     Ok(())
 }
 
-/// Pieces page by page.
+/// Distributes the pieces over pages.
 fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(letters, block, room)).collect();
     let mut heights: Vec<f64> = pieces.iter().map(|piece| height(letters, piece, false)).collect();
-    // A heading stays with what follows it, and a picture with what is said of it.
+    // Keep headings with what follows them, and pictures with their descriptions.
     let is_lead = |piece: &Piece| match piece {
         Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
         Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,
@@ -145,7 +145,7 @@ fn laid_out(letters: &Letters, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>>
     pages
 }
 
-/// Makes a picture among these pieces lower by this much, if it is still good to see then.
+/// Reduces the height of one picture among `pieces` by `by`, if it remains legible.
 fn shrunk(pieces: &mut [Piece], heights: &mut [f64], by: f64) -> bool {
     for (piece, known) in pieces.iter_mut().zip(heights) {
         let Piece::Picture { height, .. } = piece else { continue };
@@ -164,7 +164,7 @@ fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
         Block::Heading(text) => vec![Piece::Heading(text)],
         Block::Text(text) => vec![Piece::Text(text)],
         Block::Pictures(all) => all.chunks(2).map(|pair| Piece::Pictures(pair.to_vec())).collect(),
-        // With a title and a heading above it, it still has a page.
+        // Leaves space for a title and a heading on the same page.
         Block::Picture { name, svg, height } => {
             vec![Piece::Picture { name, svg, height: height.min(room - TITLE - HEADING) }]
         }
@@ -181,7 +181,7 @@ fn pieces(letters: &Letters, block: Block, room: f64) -> Vec<Piece> {
     }
 }
 
-/// A table in slices.
+/// Splits a table into slices.
 fn slices(letters: &Letters, widths: &[f64], head: &[String], rows: Vec<Vec<String>>) -> Vec<Piece> {
     let heading: Vec<Field> = head.iter().map(Field::heading).collect();
     let field = |(column, text): (usize, String)| match column {
@@ -211,7 +211,7 @@ fn slices(letters: &Letters, widths: &[f64], head: &[String], rows: Vec<Vec<Stri
     all.into_iter().enumerate().map(piece).collect()
 }
 
-/// Height of a piece; a table has its headings where it begins or is the first thing on a page.
+/// Height of a piece; a table includes its headings at its start and at the top of a page.
 fn height(letters: &Letters, piece: &Piece, on_top: bool) -> f64 {
     match piece {
         Piece::Title(_) => TITLE,

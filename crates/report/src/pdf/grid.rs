@@ -1,11 +1,11 @@
-//! Tables and lists of labels and values.
+//! Tables and lists of labelled values.
 
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 
 use super::letters::{Letters, Style, ink, soft};
 use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
-/// Room around the text of a cell.
+/// Padding around the text of a cell.
 pub(super) const PAD: (f64, f64) = (6.0, 3.0);
 
 /// One cell of a table.
@@ -14,9 +14,9 @@ pub(super) struct Field {
     pub text: String,
     pub align: Align,
     pub bold: bool,
-    /// Like a heading, on a pale ground.
+    /// Whether the cell is styled as a heading, on a pale background.
     pub heading: bool,
-    /// Columns that it covers.
+    /// Number of columns that the cell spans.
     pub columns: usize,
 }
 
@@ -38,8 +38,8 @@ impl Field {
     }
 }
 
-/// Draws `rows` from `(x, y)` down; `widths` are those of the columns. Rows are at least `row_height` high, more where
-/// a text breaks. Gives the height.
+/// Draws `rows` downwards from `(x, y)` with the given column `widths`. Rows have at least `row_height`, more if a text
+/// wraps. Returns the total height.
 pub(super) fn table(
     sheet: &mut Sheet<'_, '_>,
     (x, y): (f64, f64),
@@ -67,7 +67,7 @@ pub(super) fn table(
     })
 }
 
-/// Height that a row takes.
+/// Height of a row.
 pub(super) fn height_of(
     letters: &Letters,
     widths: &[f64],
@@ -82,7 +82,7 @@ pub(super) fn height_of(
     (text_height + 2.0 * PAD.1).max(row_height)
 }
 
-/// A heading of a row stands among cells that are none.
+/// Tag of a cell: a heading among ordinary cells is a row heading.
 fn meaning(row: &[Field], field: &Field) -> TagKind {
     match (field.heading, row.iter().all(|field| field.heading)) {
         (false, _) => Tag::TD.into(),
@@ -114,13 +114,13 @@ fn cell(sheet: &mut Sheet<'_, '_>, area: Area, field: &Field, style: Style) {
     let height = lines.len() as f64 * leading(style);
     let top = area.y + (area.height - height) / 2.0;
     for (index, line) in lines.iter().enumerate() {
-        // Letters stand a little above the middle of their line.
+        // Shifts the baseline so that letters appear vertically centred in their line.
         let baseline = top + index as f64 * leading(style) + style.size * 1.02;
         sheet.text((area.x + PAD.0, baseline), room, line, style, field.align);
     }
 }
 
-/// Labels and values below each other; gives the height. Labels have `label_width` pixels.
+/// Draws labels and values below each other, with labels `label_width` pixels wide; returns the height.
 pub(super) fn facts(
     sheet: &mut Sheet<'_, '_>,
     (x, y): (f64, f64),
@@ -137,7 +137,7 @@ pub(super) fn facts(
     top - y
 }
 
-/// Width of the widest label and a gap, at most `limit`.
+/// Width of the widest label plus a gap, at most `limit`.
 pub(super) fn label_width(sheet: &Sheet<'_, '_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
     let widest = items.iter().map(|(label, _)| sheet.letters.width(label, soft(size))).fold(0.0, f64::max);
     (widest + 14.0).min(limit)

@@ -1,11 +1,11 @@
-//! The letters of the pages: how wide they are and where lines break.
+//! Font metrics: text widths and line breaks.
 
 use krilla::text::Font;
 
 use crate::export::{BOLD, REGULAR};
 use crate::markup::plain;
 
-/// How a text is set.
+/// Text style.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Style {
     pub size: f64,
@@ -13,12 +13,12 @@ pub(super) struct Style {
     pub colour: [u8; 3],
 }
 
-/// Black letters of `size`.
+/// Black text of `size`.
 pub(super) const fn ink(size: f64) -> Style {
     Style { size, bold: false, colour: [0x1c, 0x24, 0x30] }
 }
 
-/// Grey letters of `size`.
+/// Grey text of `size`.
 pub(super) const fn soft(size: f64) -> Style {
     Style { size, bold: false, colour: [0x55, 0x60, 0x6e] }
 }
@@ -38,7 +38,7 @@ struct Face {
     metrics: ttf_parser::Face<'static>,
 }
 
-/// Both faces.
+/// The regular and the bold face.
 pub(super) struct Letters {
     regular: Face,
     bold: Face,
@@ -62,14 +62,14 @@ impl Letters {
         self.face(style).font.clone()
     }
 
-    /// `text` without what cannot be printed; a letter that the font lacks becomes a replacement character.
+    /// Makes `text` printable: replaces control characters, and characters that the font lacks.
     pub fn printable(&self, text: &str, style: Style) -> String {
         let metrics = &self.face(style).metrics;
         let known = |c: char| if metrics.glyph_index(c).is_some() { c } else { '\u{fffd}' };
         plain(text).chars().map(known).collect()
     }
 
-    /// Width in pixels.
+    /// Width of `text` in pixels.
     pub fn width(&self, text: &str, style: Style) -> f64 {
         let metrics = &self.face(style).metrics;
         let advance = |c: char| {
@@ -79,7 +79,7 @@ impl Letters {
         text.chars().map(advance).sum::<f64>() * style.size / f64::from(metrics.units_per_em())
     }
 
-    /// `text` as lines of at most `width` pixels, broken at spaces, or inside a word that is wider.
+    /// Breaks `text` into lines of at most `width` pixels, at spaces or inside words that are wider.
     pub fn wrap(&self, text: &str, style: Style, width: f64) -> Vec<String> {
         let text = self.printable(text, style);
         let mut lines = Vec::new();
@@ -104,7 +104,7 @@ impl Letters {
         lines
     }
 
-    /// `text` in one line: smaller letters down to 70 %, then cut with an ellipsis.
+    /// Fits `text` on one line: reduces the font size to at least 70 %, then truncates with an ellipsis.
     pub fn fitted(&self, text: &str, style: Style, width: f64) -> (String, Style) {
         let text = self.printable(text, style);
         let wanted = self.width(&text, style);

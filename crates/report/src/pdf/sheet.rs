@@ -1,4 +1,4 @@
-//! A page under the pen.
+//! Drawing operations for a page.
 
 use krilla::Data;
 use krilla::color::rgb;
@@ -15,7 +15,7 @@ use super::letters::{Letters, Style};
 use super::{HEIGHT, WIDTH};
 use crate::Logo;
 
-/// A colour as red, green, blue.
+/// A colour in RGB.
 pub(super) type Colour = [u8; 3];
 
 pub(super) const ACCENT: Colour = [0x1f, 0x5d, 0x9b];
@@ -23,14 +23,14 @@ pub(super) const LINE: Colour = [0xd5, 0xdb, 0xe2];
 pub(super) const PALE: Colour = [0xf4, 0xf6, 0xf9];
 pub(super) const WHITE: Colour = [255, 255, 255];
 
-/// Left and right margin, top and bottom.
+/// Margins: left and right, top, bottom.
 pub(super) const SIDE: f64 = 38.0;
 pub(super) const TOP: f64 = 28.0;
 pub(super) const BOTTOM: f64 = HEIGHT - 46.0;
 /// Width between the margins.
 pub(super) const ROOM: f64 = WIDTH - 2.0 * SIDE;
 
-/// A box on the page: corner, width, height.
+/// A rectangle on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Area {
     pub x: f64,
@@ -45,7 +45,7 @@ impl Area {
     }
 }
 
-/// Where a line of text lies between two edges.
+/// Alignment of a line of text between two edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -53,13 +53,13 @@ pub(super) enum Align {
     Right,
 }
 
-/// The pen.
+/// A page being drawn.
 pub(super) struct Sheet<'s, 'd> {
     surface: &'s mut Surface<'d>,
     pub letters: &'s Letters,
-    /// What the page means, in the order of reading: the page, and below it what is being drawn.
+    /// Open structure tags in reading order: the page, then the elements being drawn inside it.
     open: Vec<TagGroup>,
-    /// What is drawn now says nothing: a footer, a watermark.
+    /// True while drawing decoration such as a footer or a watermark.
     aside: bool,
 }
 
@@ -68,12 +68,12 @@ impl<'s, 'd> Sheet<'s, 'd> {
         Self { surface, letters, open: vec![TagGroup::new(Tag::Section)], aside: false }
     }
 
-    /// The meaning of the whole page.
+    /// The structure tags of the whole page.
     pub fn meaning(mut self) -> TagGroup {
         self.open.swap_remove(0)
     }
 
-    /// Draws something whose parts belong together.
+    /// Draws an element whose parts share a tag.
     pub fn within<T>(&mut self, tag: impl Into<TagKind>, draw: impl FnOnce(&mut Self) -> T) -> T {
         self.open.push(TagGroup::new(tag));
         let drawn = draw(self);
@@ -86,7 +86,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         drawn
     }
 
-    /// Draws something that says nothing of the content.
+    /// Draws something that is not part of the content.
     pub fn aside<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.aside, true);
         let drawn = draw(self);
@@ -94,7 +94,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         drawn
     }
 
-    /// Draws what is no text: lines, grounds.
+    /// Draws lines and backgrounds, tagged as artifacts.
     fn ornament(&mut self, draw: impl FnOnce(&mut Surface<'d>)) {
         self.surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Layout)));
         draw(self.surface);
@@ -135,7 +135,8 @@ impl<'s, 'd> Sheet<'s, 'd> {
         });
     }
 
-    /// One line of text whose baseline is `y`, between `x` and `x + width`: smaller or cut where it is too long.
+    /// Draws one line of text with its baseline at `y`, between `x` and `x + width`; shrinks or truncates it if it is
+    /// too long.
     pub fn text(&mut self, (x, y): (f64, f64), width: f64, text: &str, style: Style, align: Align) {
         let (text, style) = self.letters.fitted(text, style, width);
         if text.is_empty() {
@@ -174,7 +175,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         self.surface.draw_text(at, font, style.size as f32, text, false, TextDirection::LeftToRight);
     }
 
-    /// `text` in as many lines as it needs from `y` (the upper edge) on; gives the height.
+    /// Draws `text` in as many lines as needed, starting at upper edge `y`; returns the height.
     pub fn paragraph(&mut self, (x, y): (f64, f64), width: f64, text: &str, style: Style) -> f64 {
         let lines = self.letters.wrap(text, style, width);
         for (index, line) in lines.iter().enumerate() {
@@ -184,7 +185,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         lines.len() as f64 * leading(style)
     }
 
-    /// A chart, as large as fits into `area`; `alt` says in words what it shows.
+    /// Draws a chart as large as `area` allows, with `alt` as alternative text.
     pub fn picture(&mut self, svg: &str, alt: &str, area: Area) -> Result<(), String> {
         let tree = crate::export::tree(svg)?;
         let (width, height) = (f64::from(tree.size().width()), f64::from(tree.size().height()));
@@ -204,7 +205,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         drawn.ok_or_else(|| "a chart cannot be drawn".to_owned())
     }
 
-    /// A logo, as large as fits into `area`; nothing when the file turns out to be damaged.
+    /// Draws a logo as large as `area` allows; draws nothing if the file is damaged.
     pub fn logo(&mut self, logo: &Logo, area: Area) {
         let data: Data = logo.bytes().to_vec().into();
         let image = if logo.is_png() { Image::from_png(data, true) } else { Image::from_jpeg(data, true) };
@@ -221,7 +222,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         });
     }
 
-    /// A word across `area`, faint and slanted.
+    /// Draws a faint, slanted word across `area`.
     pub fn watermark(&mut self, word: &str, area: Area, style: Style) {
         let width = self.letters.width(word, style);
         let (x, y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
@@ -236,7 +237,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
     }
 }
 
-/// Distance of lines.
+/// Line spacing.
 pub(super) fn leading(style: Style) -> f64 {
     style.size * 1.32
 }

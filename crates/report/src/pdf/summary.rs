@@ -1,4 +1,4 @@
-//! The summary pages: of all tests, of one test, and notes that did not fit.
+//! Summary pages: all tests, one test, and notes that did not fit.
 
 use std::num::NonZeroU16;
 
@@ -16,10 +16,10 @@ use crate::pages::Place;
 
 const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
-/// Height of a strip with the space below.
+/// Height of a strip including the space below.
 pub(super) const STRIP: f64 = 24.0;
 
-/// Banners above and the line below; gives the upper edge of what is between.
+/// Draws the banners and the footer; returns the upper edge of the area between them.
 pub(super) fn surround(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
@@ -36,7 +36,7 @@ pub(super) fn surround(
     banners(sheet, document, outcome)
 }
 
-/// A strip for each mark; gives the upper edge of what is below.
+/// Draws a strip for each mark; returns the upper edge of the area below.
 pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: Option<&Outcome>) -> f64 {
     let mut top = TOP;
     for (kind, label, text) in content::strips(document, outcome) {
@@ -70,7 +70,7 @@ fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
     y + 20.0
 }
 
-/// The blue line with the name of the specification, the revision and the page.
+/// Draws the blue bar with the name of the specification, the revision and the page number.
 pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
     sheet.fill(Area::new(SIDE, y, ROOM, 24.0), ACCENT);
     let style = ink(12.0).bold().colour(WHITE);
@@ -102,7 +102,7 @@ fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, place: Place, kin
     y + 54.0
 }
 
-/// The all-tests summary.
+/// Draws the summary of all tests.
 pub(super) fn first(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
@@ -146,7 +146,7 @@ fn blocks(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64) -> f64 {
     lowest
 }
 
-/// The table of tests; gives its height.
+/// Draws the table of tests; returns its height.
 fn set_up(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
@@ -224,7 +224,7 @@ fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
     }
 }
 
-/// The summary of one test.
+/// Draws the summary of one test.
 pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, place: Place) {
     let y = surround(sheet, document, Some(outcome), place);
     let y = top(sheet, document, y, place, &content::title_line(document, outcome, "Summary Page"));
@@ -248,7 +248,7 @@ fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f6
     at - y
 }
 
-/// Large figures in rows of at most six; gives the lower edge.
+/// Draws key figures in rows of up to six; returns the lower edge.
 fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
     const IN_ROW: usize = 6;
     const GAP: f64 = 12.0;

@@ -1,4 +1,4 @@
-//! Which of the things that a loop varies become rows, columns and series.
+//! Assigns the dimensions of a loop to rows, columns and series.
 
 use record::Access;
 use stdx::units::{block_size, kib};
@@ -7,7 +7,7 @@ use super::super::figures::{Figure, Load, Mean, outstanding};
 use crate::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
 use crate::profile::Demand;
 
-/// Something that a loop varies.
+/// A parameter that a loop varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dimension {
     Load,
@@ -27,12 +27,12 @@ enum Place {
     Demand(Demand),
 }
 
-/// Rows, columns, and what is left for tables of their own.
+/// Assignment of dimensions to rows, columns and separate tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     rows: Dimension,
     columns: Dimension,
-    /// What else varies: one table for each combination.
+    /// The remaining dimensions: one table for each combination of their values.
     sections: Vec<Dimension>,
 }
 
@@ -47,7 +47,7 @@ impl Dimension {
         }
     }
 
-    /// Its values in the order of the loop.
+    /// Values of the dimension in loop order.
     fn places(self, means: &[Mean]) -> Vec<Place> {
         let mut all = Vec::new();
         for mean in means {
@@ -59,7 +59,7 @@ impl Dimension {
         all
     }
 
-    /// As tables have them: block sizes and demands rising, loads in the order of the loop.
+    /// Values in table order: block sizes and demands ascending, workloads in loop order.
     fn sorted(self, means: &[Mean]) -> Vec<Place> {
         let mut all = self.places(means);
         all.sort_by_key(|place| match place {
@@ -94,7 +94,7 @@ impl Dimension {
         }
     }
 
-    /// As a legend or a heading names it among others.
+    /// Name in legends and headings that contain other dimensions.
     fn full_name(self, place: Place) -> String {
         match (self, place) {
             (_, Place::Block(bytes)) => block_size(bytes.into()),
@@ -121,7 +121,7 @@ impl Layout {
         Self { rows, columns, sections }
     }
 
-    /// The combinations of what else varies, in the order of the loop, with the cells of each.
+    /// The combinations of the remaining dimensions in loop order, with the cells of each.
     fn sections(&self, means: &[Mean]) -> Vec<(String, Vec<Mean>)> {
         let mut all: Vec<(Vec<Place>, Vec<Mean>)> = Vec::new();
         for mean in means {
@@ -174,7 +174,7 @@ impl Layout {
         }
     }
 
-    /// A chart of a figure; none where nothing varies that has an order.
+    /// Chart of a figure; None if no dimension with an order varies.
     pub fn lines(&self, figure: Figure, means: &[Mean]) -> Option<Lines> {
         let (x, label, scale) = self.horizontal(means)?;
         let by = if self.columns == x { self.rows } else { self.columns };
@@ -200,7 +200,7 @@ impl Layout {
         Some(Lines { x, y, series, guides: Vec::new(), marked: None })
     }
 
-    /// What the horizontal axis is.
+    /// Dimension, label and scale of the horizontal axis.
     fn horizontal(&self, means: &[Mean]) -> Option<(Dimension, &'static str, Scale)> {
         let demand = [Dimension::Threads, Dimension::Depth, Dimension::Demand];
         if demand.contains(&self.columns) && self.columns.varies(means) {
@@ -216,7 +216,7 @@ impl Layout {
     }
 }
 
-/// Over the mixes, random and sequential loads are lines of their own.
+/// With mixes on the horizontal axis, random and sequential workloads are separate lines.
 fn orders(x: Dimension, place: Place) -> Vec<(Place, Option<Access>)> {
     match x {
         Dimension::Load => [Access::Random, Access::Sequential].map(|order| (place, Some(order))).into(),
@@ -224,7 +224,7 @@ fn orders(x: Dimension, place: Place) -> Vec<(Place, Option<Access>)> {
     }
 }
 
-/// Response times span decades; where they do, the axis does.
+/// Uses a logarithmic axis for response times that span decades.
 fn vertical(figure: Figure, series: &[Series]) -> Scale {
     let values =
         || series.iter().flat_map(|one| &one.points).map(|point| point.1).filter(|value| *value > 0.0);
@@ -241,7 +241,7 @@ fn position(x: Dimension, mean: &Mean) -> f64 {
     }
 }
 
-/// How demand varies: not, in TC, in QD, in both freely, or in pairs.
+/// The dimensions in which demand varies: none, TC, QD, both independently, or pairs.
 fn varied_demand(means: &[Mean]) -> Vec<Dimension> {
     let (threads, depth) = (Dimension::Threads.places(means).len(), Dimension::Depth.places(means).len());
     match (threads > 1, depth > 1) {

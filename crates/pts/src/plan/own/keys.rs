@@ -1,4 +1,4 @@
-//! The keys of an own test, and what is read of them.
+//! The keys of a custom test, and the values read from them.
 
 use record::{Access, OwnFigure, OwnRounds, OwnWrite};
 
@@ -7,7 +7,7 @@ use super::super::value::{Problem, Value};
 use crate::limits;
 use crate::profile::Demand;
 
-/// What fio calls the kinds of load: order and reads, or a mix of them.
+/// fio's names for the kinds of workload: access order and percentage of reads, or None for a mix.
 pub const RW: &[(&str, (Access, Option<u8>))] = &[
     ("read", (Access::Sequential, Some(100))),
     ("write", (Access::Sequential, Some(0))),
@@ -17,7 +17,7 @@ pub const RW: &[(&str, (Access, Option<u8>))] = &[
     ("randrw", (Access::Random, None)),
 ];
 
-/// A nest of loops, from the outer to the inner one.
+/// Names of the loops; `order` lists them from the outermost to the innermost.
 pub const ORDER: &[(&str, Loop)] =
     &[("rw", Loop::Rw), ("bs", Loop::Bs), ("tc", Loop::Tc), ("qd", Loop::Qd), ("demand", Loop::Demand)];
 
@@ -30,7 +30,7 @@ pub enum Loop {
     Demand,
 }
 
-/// What was read of a test.
+/// Values read from the table of a test.
 #[derive(Default)]
 pub struct Draft {
     pub title: Option<String>,
@@ -54,7 +54,7 @@ pub struct Draft {
     pub finds_knee: bool,
 }
 
-/// A cell to be tracked, as far as it was described.
+/// A tracked cell, as far as the plan specifies it.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Wanted {
     pub rw: Option<(Access, Option<u8>)>,
@@ -190,7 +190,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
 ];
 
-/// What was read of a write.
+/// Values read from the table of a write.
 #[derive(Default)]
 pub struct DraftWrite {
     rw: Option<(Access, Option<u8>)>,
@@ -265,7 +265,7 @@ pub const TRACK: &[Key<Wanted>] = &[
     },
 ];
 
-/// Reads a table within a value: the first problem of it.
+/// Reads a table within a value; returns its first error.
 fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
     let mut read = T::default();
     for (name, item) in in_order(value.table()?) {

@@ -1,4 +1,4 @@
-//! What the HIR test shows: preconditioning, its window, the time line of all wait states, and a table.
+//! Pages of the HIR test: preconditioning, its window, the timeline of all wait states, and a table.
 
 use stdx::units::block_size;
 
@@ -13,7 +13,7 @@ use crate::timeline::{Sample, is_host_limited, mean};
 use crate::window_pages::{self, IOPS};
 use crate::{Context, KeyFigure, Outcome, Stop};
 
-/// Samples in the first minute of a return, and how near to steady state is back.
+/// Samples per minute of a return, and the maximum relative distance from steady state that counts as recovered.
 const MINUTE_SAMPLES: usize = 12;
 const BACK_WITHIN: f64 = 0.10;
 
@@ -83,7 +83,7 @@ fn notes(seen: &Seen, complete: bool) -> Vec<String> {
     notes
 }
 
-/// IOPS of the preconditioned drive: the mean of the window, else the last minute that was tracked.
+/// IOPS of the preconditioned drive: the mean of the window, or else the last tracked minute.
 fn steady(seen: &Seen) -> Option<f64> {
     let window = seen.precondition.history.window().first().map(|window| window.mean);
     window
@@ -91,7 +91,7 @@ fn steady(seen: &Seen) -> Option<f64> {
         .or_else(|| seen.precondition.rounds.last().map(|sample| sample.iops))
 }
 
-/// Whether the host may have limited a minute that these IOPS are taken from.
+/// Whether the host may have limited a minute that contributes to the steady IOPS.
 fn steady_is_host_limited(seen: &Seen) -> bool {
     let taken = if seen.precondition.converged { WINDOW_ROUNDS } else { 1 };
     let rounds = &seen.precondition.rounds;
@@ -126,7 +126,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     pages
 }
 
-/// Seconds of writing and of rest: `5/10`.
+/// Seconds of writing and of idle time: `5/10`.
 fn seconds(wait: u32) -> String {
     format!("{BURST_SECONDS}/{}", wait * BURST_SECONDS)
 }
@@ -197,7 +197,7 @@ fn first_minute(state: &State) -> Option<f64> {
     mean(state.baseline.iter().take(MINUTE_SAMPLES).map(|sample| sample.iops))
 }
 
-/// Seconds of the return until a minute of it is near to `steady`; none if it never is.
+/// Seconds of the return until the mean of one minute is near `steady`; None if that never happens.
 fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     let near = |minute: &[Sample]| {
         mean(minute.iter().map(|sample| sample.iops))

@@ -1,4 +1,4 @@
-//! What the IOPS test shows: the pages of PTS 1.0 (six) and 2.0 (one window page per tracking variable).
+//! Pages of the IOPS test: six in PTS 1.0; one window page per tracking variable in PTS 2.0.
 
 use stdx::units::{block_size, kib};
 
@@ -42,7 +42,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
 }
 
-/// Mean over the rounds that results are taken from.
+/// Mean over the result rounds.
 fn mean(seen: &Seen, cell: Cell) -> Option<f64> {
     seen.rounds.mean(|segments| iops_of(segments, cell))
 }
@@ -82,12 +82,12 @@ fn plausibility(seen: &Seen) -> Option<String> {
     harmonic::note(cells, |cell| mean(seen, cell))
 }
 
-/// Mixes as tables and plots have them: from writes to reads.
+/// Percentages of reads in table and plot order: ascending.
 fn mixes() -> impl Iterator<Item = u8> {
     MIXES.into_iter().rev()
 }
 
-/// Block sizes as tables and plots have them: from small to large.
+/// Block sizes in table and plot order: ascending.
 fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }

@@ -1,4 +1,4 @@
-//! What the Latency test shows: six pages, and the response-time histogram in PTS 2.0.
+//! Pages of the Latency test: six, plus the response-time histogram in PTS 2.0.
 
 use record::Segment;
 use stdx::Histogram;
@@ -56,7 +56,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     }
 }
 
-/// What the tables say of a cell over the rounds that results are taken from.
+/// Figure of a cell in the tables, computed over the result rounds.
 #[derive(Clone, Copy)]
 enum Figure {
     Iops,
@@ -73,7 +73,7 @@ impl Figure {
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
             Self::FiveNines => FIVE_NINES.of(&seen.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
-            // The largest response time there was: a mean of maxima says nothing of any I/O.
+            // The overall maximum: a mean of maxima would not describe any I/O.
             Self::Maximum => {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
                 maxima.max_by(f64::total_cmp)
@@ -158,18 +158,18 @@ fn maxima_columns(context: &Context<'_>, seen: &Seen) -> Page {
 }
 
 impl Seen {
-    /// Response times of a cell in the rounds that results are taken from.
+    /// Response times of a cell in the result rounds.
     fn times(&self, cell: Cell) -> Histogram {
         response::merged(self.rounds.results().iter().filter_map(|round| find(&round.segments, cell)))
     }
 }
 
-/// Mixes as tables and plots have them: from writes to reads.
+/// Percentages of reads in table and plot order: ascending.
 fn mixes() -> impl Iterator<Item = u8> {
     MIXES.into_iter().rev()
 }
 
-/// Block sizes as tables and plots have them: from small to large.
+/// Block sizes in table and plot order: ascending.
 fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }

@@ -1,4 +1,4 @@
-//! What the Throughput test shows: five pages for each block size.
+//! Pages of the Throughput test: five for each block size.
 
 use stdx::units::{block_size, kib};
 
@@ -9,7 +9,7 @@ use crate::profile::mix_name;
 use crate::window_pages::{self, MEGABYTES};
 use crate::{Context, KeyFigure, Outcome, Stop};
 
-/// Read shares as tables and plots have them: from writes to reads.
+/// Percentages of reads in table and plot order: ascending.
 const MIXES: [u8; 2] = [0, 100];
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
@@ -95,7 +95,7 @@ fn table(seen: &Seen) -> Page {
     page
 }
 
-/// Each mix is a series of one point: there is nothing between all reads and all writes to draw a line over.
+/// Each mix is a series with one point: no line can connect all reads with all writes.
 fn plot(seen: &Seen) -> Page {
     let series = MIXES.map(|read| Series {
         name: mix_name(read),

@@ -1,33 +1,34 @@
-//! The headline figures of a saturation curve. The PTS names them and defines none, so the algorithms are
-//! ours; they see nothing but the IOPS of each minute.
+//! Headline figures of a saturation curve. The PTS names but does not define them, so these algorithms are our own.
+//! They use only the IOPS of each minute.
 
 use crate::timeline::mean;
 
-/// Minutes in which a drive is taken to be fresh.
+/// Minutes during which a drive counts as fresh.
 pub const FRESH_MINUTES: usize = 60;
-/// Without a steady-state window, the steady IOPS are the mean of so many last minutes.
+/// Number of last minutes that yield the steady IOPS if there is no steady-state window.
 pub const LAST_MINUTES: usize = 30;
-/// A drop counts when it stays for so many of the minutes that follow.
+/// A drop counts if it persists in this many of the following minutes (minimum, total).
 const DROP_STAYS: (usize, usize) = (5, 6);
-/// Length of the moving average, and how far it may be from the steady IOPS.
+/// Length of the moving average, and its maximum relative distance from the steady IOPS.
 const AVERAGE_MINUTES: usize = 10;
 const SETTLED_WITHIN: f64 = 0.10;
 
-/// The four headline figures; minutes count from 1.
+/// The four headline figures; minutes start at 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Fresh out of the box: the best minute of the first hour.
     pub fresh: Option<f64>,
-    /// Steady state: the mean of its five samples, else of the last 30 minutes.
+    /// Steady state: the mean of its five samples, or else of the last 30 minutes.
     pub steady: Option<f64>,
-    /// First minute of the drop from the one to the other.
+    /// First minute of the drop from fresh to steady IOPS.
     pub drop_minute: Option<usize>,
-    /// First minute from which the moving average stays at the steady IOPS.
+    /// First minute from which the moving average stays near the steady IOPS.
     pub steady_minute: Option<usize>,
 }
 
 impl Figures {
-    /// The figures of `iops` by minute; `window` is the mean of the steady-state window, if there is one.
+    /// Computes the figures from the IOPS of each minute; `window` is the mean of the steady-state window, if there is
+    /// one.
     pub fn of(iops: &[f64], window: Option<f64>) -> Self {
         let fresh = iops.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp);
         let last = &iops[iops.len().saturating_sub(LAST_MINUTES)..];
@@ -41,7 +42,7 @@ impl Figures {
     }
 }
 
-/// The first minute below the middle of `fresh` and `steady` that is followed by more of them.
+/// First minute below the midpoint of `fresh` and `steady` that is followed by enough others.
 fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
     let middle = fresh - 0.5 * (fresh - steady);
     let (stays, of) = DROP_STAYS;
@@ -52,7 +53,7 @@ fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
     (0..iops.len()).find(dropped).map(|index| index + 1)
 }
 
-/// The first minute from which the average of ten minutes stays within 10 % of `steady` to the end.
+/// First minute from which the ten-minute average stays within 10 % of `steady` until the end.
 fn time_to_steady(iops: &[f64], steady: f64) -> Option<usize> {
     let settled = |minutes: &[f64]| {
         mean(minutes.iter().copied()).is_some_and(|m| (m - steady).abs() <= SETTLED_WITHIN * steady + 1e-9)
@@ -62,7 +63,7 @@ fn time_to_steady(iops: &[f64], steady: f64) -> Option<usize> {
     (first + AVERAGE_MINUTES <= iops.len()).then_some(first + 1)
 }
 
-/// How often the user capacity was written.
+/// Written bytes in user capacities.
 pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! What the WSAT test shows: four pages, which PTS 1.x and 2.0 fill differently.
+//! Pages of the WSAT test: four, with different contents in PTS 1.x and 2.0.
 
 use stdx::units::{amount_base10, block_size, grouped, span};
 
@@ -74,7 +74,7 @@ fn figures(seen: &Seen) -> Figures {
     Figures::of(&seen.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
 }
 
-/// Whether the host may have limited the minutes that fresh and steady IOPS are taken from.
+/// Whether the host may have limited the minutes that fresh and steady IOPS are computed from.
 fn limited(seen: &Seen, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = seen.minutes.iter().take(FRESH_MINUTES);
@@ -119,7 +119,7 @@ fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Ve
     notes
 }
 
-/// What the horizontal axis shows.
+/// Quantity on the horizontal axis.
 #[derive(Clone, Copy)]
 enum Over {
     Time,
@@ -175,7 +175,7 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
     pages
 }
 
-/// How response times change as the drive fills.
+/// Response times as the drive fills.
 fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
     let fills: Vec<f64> = Over::Fills.points(context, seen).into_iter().map(|point| point.0).collect();
     let series = |name: &str, values: Vec<Option<f64>>| {

@@ -1,18 +1,18 @@
-//! How long the sequential writes take to recover from the random ones.
+//! Recovery time of sequential writes after random writes.
 
 use crate::timeline::mean;
 
-/// The reference of our own: a share of the end of the first group.
+/// Our own reference: a fraction of the throughput at the end of the first group.
 const LAST_MINUTES: usize = 60;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// The first minute of `again`, from 1, that reaches the mean of `before`, fresh drive and all.
+/// First minute of `again`, starting at 1, that reaches the mean of `before`, which includes the fresh drive.
 pub fn recovery_minute(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
 
-/// The first minute of `again` that reaches 90 % of the mean of the last hour of `before`: the mean of the
-/// whole group has the fresh drive in it, which never comes back.
+/// First minute of `again` that reaches 90 % of the mean of the last hour of `before`. The mean of the whole group
+/// includes the fresh drive, whose speed never returns.
 pub fn recovery_minute_of_last_hour(before: &[f64], again: &[f64]) -> Option<usize> {
     let last = &before[before.len().saturating_sub(LAST_MINUTES)..];
     reached(again, RECOVERED_SHARE * mean(last.iter().copied())?)
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn recovery_has_two_references() {
-        // Fresh at 500 for an hour, then 300: mean 400, last hour 300.
+        // 500 while fresh for an hour, then 300: mean 400, last hour 300.
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();

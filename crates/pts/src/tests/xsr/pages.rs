@@ -1,4 +1,4 @@
-//! What the XSR test shows: five pages in PTS-E 1.1, three in PTS 2.0.
+//! Pages of the XSR test: five in PTS-E 1.1, three in PTS 2.0.
 
 use stdx::units::block_size;
 
@@ -11,7 +11,7 @@ use crate::profile::Edition;
 use crate::timeline::{Sample, is_host_limited};
 use crate::{Context, KeyFigure, Outcome, Stop, response};
 
-/// Minutes that are shown on either side of a change.
+/// Minutes shown before and after a change of access group.
 const BESIDE_A_CHANGE: f64 = 120.0;
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
@@ -171,7 +171,7 @@ fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
     page
 }
 
-/// Recovery minutes by both references; none where the third group never came to it or was not measured.
+/// Recovery minutes by both references, each None if not reached; None if the third group was not measured.
 fn recoveries(seen: &Seen) -> Option<[Option<usize>; 2]> {
     let [before, _, again] = seen.groups.as_slice() else { return None };
     let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
@@ -179,7 +179,7 @@ fn recoveries(seen: &Seen) -> Option<[Option<usize>; 2]> {
     Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
 }
 
-/// Whether the host may have limited a group that the recovery is taken from.
+/// Whether the host may have limited a group that the recovery time is computed from.
 fn recovery_is_host_limited(seen: &Seen) -> bool {
     [0, 2].into_iter().filter_map(|index| seen.groups.get(index)).any(|samples| is_host_limited(samples))
 }

@@ -1,4 +1,4 @@
-//! The layout of the JSON document, from which its schema is made. What is written in a comment here is in the schema.
+//! Layout of the JSON document, from which its schema is generated. Doc comments in this file are part of the schema.
 
 use schemars::JsonSchema;
 use serde::Serialize;
