@@ -1,7 +1,8 @@
 //! A self-contained HTML file: the frame shared by reports and comparisons.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
 use crate::markup::escape;
-use crate::publication::base64;
 
 /// Colours for light and dark mode.
 const STYLE: &str = include_str!("shell.css");
@@ -48,5 +49,5 @@ fn fingerprint(script: &str) -> String {
     let hex = record::Digest::of(script.as_bytes()).to_string();
     let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
     let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
-    format!("sha256-{}", base64(&bytes))
+    format!("sha256-{}", BASE64_STANDARD.encode(bytes))
 }
