@@ -131,7 +131,7 @@ impl Summary {
                 .for_each(|spent| line("took", &spent.to_string()));
         }
         if !self.replayed.modified.is_empty() {
-            line("modified", &self.replayed.modified.join("; "));
+            line("modified", &pts::listed(&self.replayed.modified));
         }
         if let Some(health) = health::over(&self.loaded.entries) {
             line("health", &health);
@@ -186,7 +186,7 @@ impl Summary {
             "settings": file.settings,
             "origin": file.origin,
             "beside": file.beside,
-            "modified": self.replayed.modified,
+            "modified": pts::texts(&self.replayed.modified),
             "health": health::over(&self.loaded.entries),
             "host_checks": checks::of_run(&self.loaded.entries),
             "journal_sha256": self.loaded.digest.to_string(),

@@ -5,7 +5,7 @@ use record::{Access, IoKind, Workload, Zone};
 use stdx::units::{block_size, kib};
 
 use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
-use crate::{Context, Stop};
+use crate::{Context, Deviation, Stop};
 
 /// Bytes per I/O, and percentage of I/Os.
 const SIZES: [(u32, u8); 12] = [
@@ -68,15 +68,12 @@ impl Composite {
     }
 
     /// Deviation from the table; None if there is none.
-    pub fn modification(&self, context: &Context<'_>) -> Option<String> {
-        let (smallest, sector) = (self.sizes.first()?.0, context.target.logical_block_bytes);
-        (self.enlarged_percent > 0).then(|| {
-            format!(
-                "composite without sizes below {} ({} % of the I/Os use it instead): the device's sectors \
-                 are {sector} B",
-                block_size(smallest.into()),
-                self.enlarged_percent
-            )
+    pub fn modification(&self, context: &Context<'_>) -> Option<Deviation> {
+        let smallest_bytes = self.sizes.first()?.0;
+        (self.enlarged_percent > 0).then_some(Deviation::Composite {
+            smallest_bytes,
+            enlarged_percent: self.enlarged_percent,
+            sector_bytes: context.target.logical_block_bytes,
         })
     }
 

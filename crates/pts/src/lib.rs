@@ -45,7 +45,7 @@ mod window_pages;
 mod zones;
 
 pub use context::Context;
-pub use modified::{deviations, modifications};
+pub use modified::{Deviation, ReportedBy, deviations, listed, modifications, texts};
 pub use outcome::{KeyFigure, Outcome, Phases, TestHeader};
 pub use plan::{Plan, PlanError};
 pub use preset::{PRESETS, Preset};

@@ -1,33 +1,250 @@
-//! Deviations from the profile, collected as text and printed as "modified: ...".
+//! Deviations from the profile: facts, printed as "modified: ...".
+
+use std::fmt;
 
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
 use crate::{Outcome, Profile, Test, WriteCache};
 
+/// A deviation of a run or a test from its profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deviation {
+    /// The plan says that the run is not a PTS run.
+    NotPts {
+        /// Why.
+        why: String,
+    },
+    /// A setting differs from the profile.
+    Setting {
+        /// Which, such as `cell time`.
+        name: &'static str,
+        /// Its value.
+        is: String,
+        /// Its value in the profile.
+        standard: String,
+    },
+    /// The target is a regular file.
+    File,
+    /// The target is an array.
+    Array {
+        /// Number of its drives.
+        drives: usize,
+    },
+    /// A simulated drive is scaled down.
+    Scale {
+        /// What capacity and cell time are divided by.
+        divisor: u32,
+    },
+    /// Other runs share something with this one at the same time.
+    Shared {
+        /// What.
+        what: String,
+    },
+    /// A fault was injected into a simulated drive.
+    Fault {
+        /// Which, as typed.
+        fault: String,
+    },
+    /// The target was purged by a method that the PTS does not accept.
+    Purge {
+        /// Which.
+        method: String,
+    },
+    /// Samples were read after the purge to verify it.
+    SamplesRead,
+    /// The write cache is not in the state required by the profile.
+    WriteCache {
+        /// Whether it is enabled.
+        is_on: bool,
+    },
+    /// A step cannot be done on this target.
+    Skipped {
+        /// Which.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// This version of the specification lacks the test, or the block size.
+    NotInProfile {
+        /// Test, as the subject of a sentence.
+        subject: String,
+        /// The version.
+        revision: &'static str,
+    },
+    /// Large sectors exclude sizes of a composite workload.
+    Composite {
+        /// Smallest size that was used.
+        smallest_bytes: u32,
+        /// Share of I/Os that use it instead of a smaller one.
+        enlarged_percent: u8,
+        /// The device's sectors.
+        sector_bytes: u32,
+    },
+    /// A test for hard disks.
+    ForHardDisks,
+    /// The target of such a test is not known to be a hard disk.
+    NotAHardDisk {
+        /// Title of the test.
+        title: String,
+    },
+    /// A custom test.
+    Custom {
+        /// Its title.
+        title: String,
+    },
+    /// The run was interrupted within the test.
+    Interrupted {
+        /// For how long.
+        length_ns: u64,
+        /// The workload after it.
+        before: String,
+    },
+    /// The run was interrupted more often than is listed.
+    InterruptedOften {
+        /// How often.
+        times: usize,
+        /// For how long in total.
+        total_ns: u64,
+    },
+    /// I/Os went through the host's page cache.
+    Buffered,
+    /// I/Os failed.
+    Errors {
+        /// How many.
+        count: u64,
+        /// In which workload.
+        workload: String,
+    },
+}
+
+/// The clause of a conformance statement that reports a deviation by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportedBy {
+    /// Device under test.
+    Target,
+    /// Purge.
+    Purge,
+    /// Durations, amounts, range, demand.
+    Settings,
+    /// Write cache.
+    WriteCache,
+    /// Course.
+    Course,
+    /// I/O errors.
+    Errors,
+    /// None of them: it is listed among other deviations.
+    Others,
+}
+
+impl Deviation {
+    /// The clause that reports it.
+    #[must_use]
+    pub const fn reported_by(&self) -> ReportedBy {
+        match self {
+            Self::File | Self::Array { .. } => ReportedBy::Target,
+            Self::Purge { .. } => ReportedBy::Purge,
+            Self::Setting { .. } => ReportedBy::Settings,
+            Self::WriteCache { .. } => ReportedBy::WriteCache,
+            Self::Interrupted { .. } | Self::InterruptedOften { .. } => ReportedBy::Course,
+            Self::Errors { .. } => ReportedBy::Errors,
+            Self::NotPts { .. }
+            | Self::Scale { .. }
+            | Self::Shared { .. }
+            | Self::Fault { .. }
+            | Self::SamplesRead
+            | Self::Skipped { .. }
+            | Self::NotInProfile { .. }
+            | Self::Composite { .. }
+            | Self::ForHardDisks
+            | Self::NotAHardDisk { .. }
+            | Self::Custom { .. }
+            | Self::Buffered => ReportedBy::Others,
+        }
+    }
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPts { why } => write!(f, "not PTS: {why}"),
+            Self::Setting { name, is, standard } => write!(f, "{name} {is} instead of {standard}"),
+            Self::File => f.write_str("the target is a regular file, not a device"),
+            Self::Array { drives } => {
+                write!(f, "the target is an array of {drives} drives, not a device under test of the PTS")
+            }
+            Self::Scale { divisor } => {
+                write!(f, "scale 1/{divisor}: capacity and cell time divided by {divisor}")
+            }
+            Self::Shared { what } => f.write_str(what),
+            Self::Fault { fault } => write!(f, "injected fault {fault}"),
+            Self::Purge { method } => write!(f, "purge by {method}"),
+            Self::SamplesRead => f.write_str("samples read between purge and test"),
+            Self::WriteCache { is_on } => {
+                let word = |on: bool| if on { "WCE" } else { "WCD" };
+                write!(f, "write cache {} ({} in the profile)", word(*is_on), word(!is_on))
+            }
+            Self::Skipped { what, why } => write!(f, "{what} skipped: {why}"),
+            Self::NotInProfile { subject, revision } => write!(f, "{subject} is not part of {revision}"),
+            Self::Composite { smallest_bytes, enlarged_percent, sector_bytes } => write!(
+                f,
+                "composite without sizes below {} ({enlarged_percent} % of the I/Os use it instead): the \
+                 device's sectors are {sector_bytes} B",
+                block_size(u64::from(*smallest_bytes))
+            ),
+            Self::ForHardDisks => {
+                f.write_str("no purge, preconditioning or steady state: a test for hard disks")
+            }
+            Self::NotAHardDisk { title } => {
+                write!(f, "{title} is a test for hard disks, and the target is not known to be one")
+            }
+            Self::Custom { title } => write!(f, "{title} is not a PTS test"),
+            Self::Interrupted { length_ns, before } => {
+                write!(f, "interrupted for {} before {before}", span(*length_ns))
+            }
+            Self::InterruptedOften { times, total_ns } => {
+                write!(f, "interrupted {times} times, {} in total", span(*total_ns))
+            }
+            Self::Buffered => f.write_str("not direct I/O: the host's page cache was involved"),
+            Self::Errors { count, workload } => write!(f, "{count} I/O errors in {workload}"),
+        }
+    }
+}
+
+/// Deviations as texts.
+#[must_use]
+pub fn texts(deviations: &[Deviation]) -> Vec<String> {
+    deviations.iter().map(Deviation::to_string).collect()
+}
+
+/// Deviations as one text.
+#[must_use]
+pub fn listed(deviations: &[Deviation]) -> String {
+    texts(deviations).join("; ")
+}
+
 /// All deviations of a run from its profile, in report order.
 #[must_use]
-pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<String> {
-    let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
-    let mut all: Vec<String> = not_pts.map(|why| format!("not PTS: {why}")).collect();
+pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<Deviation> {
+    let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.clone());
+    let mut all: Vec<Deviation> = not_pts.map(|why| Deviation::NotPts { why }).collect();
     all.extend(deviations(&run.settings, profile));
     if run.target.kind == TargetKind::File {
-        all.push("the target is a regular file, not a device".into());
+        all.push(Deviation::File);
     }
     if let Some(array) = &run.target.array {
-        let count = array.members.len();
-        all.push(format!("the target is an array of {count} drives, not a device under test of the PTS"));
+        all.push(Deviation::Array { drives: array.members.len() });
     }
     if let Some(sim) = run.target.simulated.as_ref().filter(|sim| sim.scale_divisor > 1) {
-        let divisor = sim.scale_divisor;
-        all.push(format!("scale 1/{divisor}: capacity and cell time divided by {divisor}"));
+        all.push(Deviation::Scale { divisor: sim.scale_divisor });
     }
-    all.extend(run.beside.iter().flat_map(|beside| &beside.shared).cloned());
-    let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults);
-    all.extend(faults.map(|fault| format!("injected fault {fault}")));
-    for text in outcomes.iter().flat_map(|outcome| &outcome.modified) {
-        if !all.contains(text) {
-            all.push(text.clone());
+    let shared = run.beside.iter().flat_map(|beside| &beside.shared).cloned();
+    all.extend(shared.map(|what| Deviation::Shared { what }));
+    let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults).cloned();
+    all.extend(faults.map(|fault| Deviation::Fault { fault }));
+    for deviation in outcomes.iter().flat_map(|outcome| &outcome.modified) {
+        if !all.contains(deviation) {
+            all.push(deviation.clone());
         }
     }
     all
@@ -35,12 +252,12 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
 
 /// Settings that differ from the profile.
 #[must_use]
-pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<String> {
+pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     let standard = profile.settings(settings.seed);
     let mut all = Vec::new();
-    let mut differs = |name: &str, got: String, wanted: String| {
-        if got != wanted {
-            all.push(format!("{name} {got} instead of {wanted}"));
+    let mut differs = |name: &'static str, is: String, standard: String| {
+        if is != standard {
+            all.push(Deviation::Setting { name, is, standard });
         }
     };
     differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
@@ -72,33 +289,32 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<String> {
     all
 }
 
-pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<String>) {
+pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     if let Some(purge) = purge.filter(|purge| !purge.pts_purge) {
-        all.push(format!("purge by {}", purge.method));
+        all.push(Deviation::Purge { method: purge.method.clone() });
     }
     if purge.is_some_and(|purge| purge.evidence.iter().any(|line| line.starts_with("verified"))) {
-        all.push("samples read between purge and test".into());
+        all.push(Deviation::SamplesRead);
     }
 }
 
 /// Reports a write cache that is not in the state required by the profile.
-pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<String> {
+pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<Deviation> {
     let wanted = profile.write_cache == WriteCache::Enabled;
-    let word = |on: bool| if on { "WCE" } else { "WCD" };
     let otherwise = |entry: &Entry| match entry.event {
         // Restoring the cache after the last test does not affect any test.
         Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != wanted => {
-            Some(format!("write cache {} ({} in the profile)", word(is_on), word(wanted)))
+            Some(Deviation::WriteCache { is_on })
         }
         _ => None,
     };
     entries.iter().find_map(otherwise)
 }
 
-pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<String>) {
+pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<Deviation>) {
     for skip in skips {
         if let Note::Skipped { what, why } = skip {
-            all.push(format!("{what} skipped: {why}"));
+            all.push(Deviation::Skipped { what, why });
         }
     }
 }
@@ -112,13 +328,14 @@ pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
 }
 
 /// Reports a test that this version of the specification lacks.
-pub(crate) fn by_family(test: &Test, profile: &Profile, all: &mut Vec<String>) {
+pub(crate) fn by_family(test: &Test, profile: &Profile, all: &mut Vec<Deviation>) {
     if profile.listed(test.family).is_none() {
-        all.push(format!("the {} test is not part of {}", test.title, profile.revision));
+        let subject = format!("the {} test", test.title);
+        all.push(Deviation::NotInProfile { subject, revision: profile.revision });
     }
 }
 
-pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<String>) {
+pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<Deviation>) {
     let mut incidents = Incidents::default();
     segments.for_each(|segment| incidents.see(segment));
     incidents.tell(all);
@@ -132,7 +349,7 @@ const GAPS_LISTED: usize = 3;
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
     buffered: bool,
-    errors: Vec<String>,
+    errors: Vec<Deviation>,
 }
 
 impl Incidents {
@@ -142,9 +359,10 @@ impl Incidents {
         }
         self.buffered |= segment.engine.contains("buffered");
         if segment.error_count() > 0 {
-            let text = format!("{} I/O errors in {}", segment.error_count(), segment.workload);
-            if !self.errors.contains(&text) {
-                self.errors.push(text);
+            let workload = segment.workload.to_string();
+            let errors = Deviation::Errors { count: segment.error_count(), workload };
+            if !self.errors.contains(&errors) {
+                self.errors.push(errors);
             }
         }
     }
@@ -155,18 +373,19 @@ impl Incidents {
         (!self.gaps.is_empty()).then(|| text.into())
     }
 
-    pub fn tell(&self, all: &mut Vec<String>) {
+    pub fn tell(&self, all: &mut Vec<Deviation>) {
         if self.gaps.len() > GAPS_LISTED {
-            let total = self.gaps.iter().map(|gap| gap.0).sum();
-            all.push(format!("interrupted {} times, {} in total", self.gaps.len(), span(total)));
+            let total_ns = self.gaps.iter().map(|gap| gap.0).fold(0, u64::saturating_add);
+            all.push(Deviation::InterruptedOften { times: self.gaps.len(), total_ns });
         } else {
-            let text =
-                |(length_ns, before): &_| format!("interrupted for {} before {before}", span(*length_ns));
-            // No deduplication: two interruptions with the same text are two events.
-            all.extend(self.gaps.iter().map(text));
+            // No deduplication: two interruptions of the same length are two events.
+            all.extend(self.gaps.iter().map(|(length_ns, before)| Deviation::Interrupted {
+                length_ns: *length_ns,
+                before: before.clone(),
+            }));
         }
         if self.buffered {
-            all.push("not direct I/O: the host's page cache was involved".into());
+            all.push(Deviation::Buffered);
         }
         all.extend_from_slice(&self.errors);
     }

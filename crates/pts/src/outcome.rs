@@ -6,7 +6,7 @@ use stdx::units::amount_base2;
 use crate::exhibit::Page;
 use crate::explain::Explanation;
 use crate::steady::Steadiness;
-use crate::{Context, Stop, Test, modified};
+use crate::{Context, Deviation, Stop, Test, modified};
 
 /// The result of one test, complete or interrupted.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Outcome {
     /// Special notes: skipped steps, device errors, interruptions.
     pub notes: Vec<String>,
     /// Deviations from the profile caused by the course of this run: purge method, gaps, skipped cells.
-    pub modified: Vec<String>,
+    pub modified: Vec<Deviation>,
     /// Number of cells that the host may have limited: `5 of 280 cells`; None if there are none.
     pub host_limited: Option<String>,
     /// Why the test is incomplete; None if it is complete.

@@ -137,7 +137,7 @@ pub struct Replayed {
     /// One outcome for each started test.
     pub outcomes: Vec<Outcome>,
     /// All deviations from the profile.
-    pub modified: Vec<String>,
+    pub modified: Vec<crate::Deviation>,
 }
 
 /// Replays every started test of a run and judges it with this build.

@@ -108,7 +108,7 @@ fn the_place_on_the_disk_is_shown() {
 fn it_is_never_a_result_of_the_pts() {
     for test in ["hdd-iops", "hdd-tp"] {
         for profile in pts::PROFILES {
-            let modified = run_on(test, profile.name, &disk(), &mut sloping()).modified.join("; ");
+            let modified = pts::listed(&run_on(test, profile.name, &disk(), &mut sloping()).modified);
             let what = "no purge, preconditioning or steady state";
             for part in [&format!("is not part of {}", profile.revision), what] {
                 assert!(modified.contains(part), "{modified}");
@@ -116,7 +116,7 @@ fn it_is_never_a_result_of_the_pts() {
             assert!(!modified.contains("not known to be one"), "{modified}");
         }
         let on_ssd = run_on(test, "pts-e-2.0", &target(512), &mut sloping());
-        assert!(on_ssd.modified.join("; ").contains("the target is not known to be one"));
+        assert!(pts::listed(&on_ssd.modified).contains("the target is not known to be one"));
         assert_eq!((on_ssd.converged, on_ssd.header.purge.as_str()), (None, "None"));
     }
 }

@@ -94,7 +94,7 @@ fn no_512_byte_cells_on_4kn() {
     let outcome = run_on("pts-e-1.0", &target(4096), &mut bench);
     assert_eq!(bench.log.len(), 2 + 5 * 49);
     assert!(matches!(&bench.notes[0], Note::Skipped { what, .. } if what == "all 0.5KiB cells"));
-    assert_eq!(outcome.modified, ["all 0.5KiB cells skipped: the device's sectors are 4096 B"]);
+    assert_eq!(pts::texts(&outcome.modified), ["all 0.5KiB cells skipped: the device's sectors are 4096 B"]);
     assert_eq!(figures(&outcome).rows[0].cells[0], Cell::Absent("n/a (4Kn)".into()));
     assert_eq!(outcome.window[0].0, "RND 4KiB W", "the tracking variable stays");
 }
@@ -106,7 +106,7 @@ fn a_gap_inside_a_round_starts_the_window_behind_it() {
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.header.rounds, "4-8");
     assert!(bench.notes.contains(&Note::WindowRestarted { first_round: 4 }));
-    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 16KiB 65/35"]);
+    assert_eq!(pts::texts(&outcome.modified), ["interrupted for 1 h 00 min before RND 16KiB 65/35"]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn many_gaps_are_counted_and_no_window_spans_one() {
     bench.gaps = (1..=10).map(|round| (round, 30)).collect();
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.header.rounds, "11-15");
-    assert_eq!(outcome.modified, ["interrupted 10 times, 10 h 00 min in total"]);
+    assert_eq!(pts::texts(&outcome.modified), ["interrupted 10 times, 10 h 00 min in total"]);
 }
 
 #[test]

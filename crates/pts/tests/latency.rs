@@ -115,7 +115,7 @@ fn a_gap_inside_a_round_starts_the_window_behind_it() {
     bench.gaps = vec![(3, 4)];
     let outcome = run("pts-e-1.0", &mut bench);
     assert_eq!(outcome.header.rounds, "4-8");
-    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 4KiB 65/35"]);
+    assert_eq!(pts::texts(&outcome.modified), ["interrupted for 1 h 00 min before RND 4KiB 65/35"]);
 }
 
 #[test]

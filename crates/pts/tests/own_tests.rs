@@ -60,7 +60,7 @@ ramp_time = 5
     assert_eq!(bench.run_ns, 80_000_000_000);
     assert_eq!(outcome.converged, None);
     assert_eq!(outcome.header.requirement, "NOT A PTS TEST");
-    assert!(outcome.modified[0].contains("is not a PTS test"), "{:?}", outcome.modified);
+    assert!(outcome.modified[0].to_string().contains("is not a PTS test"), "{:?}", outcome.modified);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn cells_below_the_sector_size_are_skipped_and_a_test_of_nothing_else_is_refused
     let outcome = run(&some, &target(4096), &standard(), &mut bench);
     assert_eq!((outcome.stop.clone(), bench.cells), (None, 1));
     assert!(
-        outcome.modified.iter().any(|text| text.contains("all 0.5KiB cells skipped")),
+        outcome.modified.iter().any(|deviation| deviation.to_string().contains("all 0.5KiB cells skipped")),
         "{:?}",
         outcome.modified
     );
@@ -148,7 +148,7 @@ fn a_gap_is_told_and_no_window_spans_it() {
     let outcome = run(&test, &target(512), &standard(), &mut bench);
     assert_eq!((outcome.rounds, outcome.header.rounds.as_str()), (8, "4-8"));
     assert!(
-        outcome.modified.iter().any(|text| text.contains("interrupted for 1 h")),
+        outcome.modified.iter().any(|deviation| deviation.to_string().contains("interrupted for 1 h")),
         "{:?}",
         outcome.modified
     );

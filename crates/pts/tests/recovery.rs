@@ -106,14 +106,14 @@ fn hir_follows_the_gap_rule_and_names_a_gap_in_its_time_line() {
     bench.gaps = vec![(5, 100)];
     let outcome = hir("pts-e-2.0", &mut bench);
     assert_eq!(outcome.header.rounds, "1-5");
-    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 4KiB W"]);
+    assert_eq!(pts::texts(&outcome.modified), ["interrupted for 1 h 00 min before RND 4KiB W"]);
     assert!(outcome.notes[0].starts_with("INTERRUPTED"));
 }
 
 #[test]
 fn a_profile_without_the_test_is_modified_by_it() {
     let outcome = hir("pts-e-1.0", &mut Fake::new(|_, _| 1_000));
-    assert_eq!(outcome.modified, ["the Host Idle Recovery test is not part of PTS-E 1.0"]);
+    assert_eq!(pts::texts(&outcome.modified), ["the Host Idle Recovery test is not part of PTS-E 1.0"]);
     assert_eq!((outcome.clause, outcome.header.requirement), ("n/a", "NOT IN THE PROFILE"));
 }
 

@@ -124,7 +124,7 @@ fn a_gap_is_named_and_no_window_spans_it() {
     bench.gaps = vec![(2, 10)];
     let outcome = run("pts-e-1.1", &mut bench);
     assert_eq!(outcome.header.rounds, "3-7");
-    assert_eq!(outcome.modified, ["interrupted for 1 h 00 min before RND 4KiB W"]);
+    assert_eq!(pts::texts(&outcome.modified), ["interrupted for 1 h 00 min before RND 4KiB W"]);
     assert!(outcome.notes[0].starts_with("INTERRUPTED"), "{:?}", outcome.notes);
 }
 

@@ -3,8 +3,8 @@
 //! A test conforms, is modified (every deviation is disclosed), or does not conform: it was not completed, or its
 //! target is not a drive. A clause without journal records is reported as not recorded and does not affect the verdict.
 
-use pts::Outcome;
 use pts::profile::WriteCache;
+use pts::{Deviation, Outcome, ReportedBy};
 use record::{DataPattern, Entry, Event, Note, PlanFacts, TargetKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -88,10 +88,11 @@ fn of_test(document: &Document, entries: &[Entry], all: &[Answer<'_>], outcome: 
     clauses.push(whole(outcome, &measured));
     clauses.push(steady(entries, outcome));
     clauses.push(errors(&measured));
-    let told = |text: &String| clauses.iter().any(|clause| clause.done.contains(text.as_str()));
-    let others: Vec<String> = outcome.modified.iter().filter(|text| !told(text)).cloned().collect();
+    let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
+    let others: Vec<Deviation> = outcome.modified.iter().filter(is_other).cloned().collect();
     if !others.is_empty() {
-        clauses.push(clause("Other deviations", "none", others.join("; "), Some(Verdict::Modified), &[]));
+        let done = pts::listed(&others);
+        clauses.push(clause("Other deviations", "none", done, Some(Verdict::Modified), &[]));
     }
     let not_pts = document.run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
     clauses.extend(
@@ -200,7 +201,7 @@ fn settings(document: &Document) -> Clause {
     let required = format!("as specified in {}", document.profile.revision);
     let (done, verdict) = match departures.is_empty() {
         true => ("as required".to_owned(), Verdict::Conforms),
-        false => (departures.join("; "), Verdict::Modified),
+        false => (pts::listed(&departures), Verdict::Modified),
     };
     clause("Durations, amounts, range, demand", &required, done, Some(verdict), &[0])
 }

@@ -1,7 +1,7 @@
 //! Everything a report needs, folded from a run and its journal.
 
 use pts::profile::WriteCache;
-use pts::{Outcome, Profile};
+use pts::{Deviation, Outcome, Profile};
 use record::{Entry, Event, Loaded, RunFile};
 use stdx::units::{count_of, span};
 
@@ -18,7 +18,7 @@ pub struct Document {
     pub(crate) outcomes: Vec<Outcome>,
     /// Titles of the requested tests that were never started.
     pub(crate) not_begun: Vec<String>,
-    pub(crate) modified: Vec<String>,
+    pub(crate) modified: Vec<Deviation>,
     pub(crate) interruptions: Vec<Interruption>,
     /// True if the journal records that all tests completed.
     pub(crate) closed: bool,
@@ -279,7 +279,7 @@ impl Document {
             mark(MarkKind::Interrupted, "INTERRUPTED", vec![self.interrupted_in_short()]);
         }
         if !self.modified.is_empty() {
-            mark(MarkKind::Modified, "MODIFIED", self.modified.clone());
+            mark(MarkKind::Modified, "MODIFIED", pts::texts(&self.modified));
         }
         marks
     }

@@ -123,12 +123,12 @@ const VARIABLE_PIXELS: f64 = 21.0;
 
 /// Notes of one test, limited to what fits on its summary; page 1 and its annex contain all of them.
 pub(crate) fn of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
-    let row = |(notation, comments): (&str, &Vec<String>)| NoteRow {
+    let row = |(notation, comments): (&str, Vec<String>)| NoteRow {
         item: outcome.title.clone(),
         notation: notation.into(),
-        comments: first_few(comments),
+        comments: first_few(&comments),
     };
-    let kinds = [("MODIFIED", &outcome.modified), ("NOTE", &outcome.notes)];
+    let kinds = [("MODIFIED", pts::texts(&outcome.modified)), ("NOTE", outcome.notes.clone())];
     let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;

@@ -269,7 +269,11 @@ fn the_summary_lists_every_modification_and_the_whole_digest() {
         let annex = recorded.html.split("Annex N:").nth(1).unwrap_or_default();
         let before_tests = before_tests + annex.split("</article>").next().unwrap();
         for text in &recorded.replayed.modified {
-            assert!(before_tests.contains(&text.replace('\'', "&#39;")), "{}: {text}", recorded.plan.id);
+            assert!(
+                before_tests.contains(&text.to_string().replace('\'', "&#39;")),
+                "{}: {text}",
+                recorded.plan.id
+            );
         }
         assert!(recorded.sheets()[0].contains(&recorded.loaded.digest.to_string()));
         assert!(recorded.sheets().iter().all(|s| s.contains(&recorded.loaded.digest.to_string()[..16])));

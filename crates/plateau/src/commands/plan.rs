@@ -27,7 +27,7 @@ struct Planned {
     needs_erase: bool,
     known: Known,
     estimates: Vec<Estimate>,
-    modified: Vec<String>,
+    modified: Vec<pts::Deviation>,
     endurance: Option<Endurance>,
     rehearsal: Option<Rehearsal>,
 }
@@ -100,7 +100,7 @@ fn text(planned: &Planned) -> String {
     planned.refusals.iter().for_each(|refusal| line("refused", refusal));
     let profile = Profile::named(&planned.file.profile).map_or("", |profile| profile.revision);
     line("profile", profile);
-    let modified = planned.modified.join("; ");
+    let modified = pts::listed(&planned.modified);
     line("modified", if modified.is_empty() { "no" } else { &modified });
     assumptions(&planned.known.assumed).iter().for_each(|text| line("assumed", text));
     line("", &format!("{}; purge times are not included", planned.known.source));
@@ -195,7 +195,7 @@ fn document(planned: &Planned) -> Value {
         "refusals": planned.refusals,
         "profile": file.profile,
         "settings": file.settings,
-        "modified": planned.modified,
+        "modified": pts::texts(&planned.modified),
         "assumed": assumed_json(&planned.known.assumed),
         "source": planned.known.source,
         "endurance": planned.endurance.as_ref().map(|endurance| json!({

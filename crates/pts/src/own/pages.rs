@@ -14,7 +14,7 @@ use crate::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::mix_name;
 use crate::timeline::course;
-use crate::{Context, KeyFigure, Outcome, Stop, window_pages};
+use crate::{Context, Deviation, KeyFigure, Outcome, Stop, window_pages};
 use layout::Layout;
 use record::{Access, OwnRounds};
 
@@ -57,8 +57,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen<'_>, stop: Option<Stop>) -> Ou
     }
 }
 
-fn modified(context: &Context<'_>, seen: &Seen<'_>) -> Vec<String> {
-    let mut all = vec![format!("{} is not a PTS test", seen.test.title)];
+fn modified(context: &Context<'_>, seen: &Seen<'_>) -> Vec<Deviation> {
+    let mut all = vec![Deviation::Custom { title: seen.test.title.clone() }];
     by_purge(seen.purge.as_ref(), &mut all);
     by_skips(seen.skipped.iter().map(|bytes| skip_note(*bytes, context.target)), &mut all);
     by_segments(seen.precondition.iter().chain(seen.rounds.iter().flatten()), &mut all);

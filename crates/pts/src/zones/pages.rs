@@ -6,17 +6,14 @@ use super::{Figure, Sample, Seen, Sweep, ZONES, zone_bytes, zone_of};
 use crate::exhibit::{self, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::{Cell, mix_name};
-use crate::{Context, KeyFigure, Outcome, Stop};
+use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 
 pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
     let sweep = seen.sweep;
     let mut begun = Outcome::begun(sweep.test, context, None, context.whole_test_range(), stop);
-    begun.modified.push("no purge, preconditioning or steady state: a test for hard disks".into());
+    begun.modified.push(Deviation::ForHardDisks);
     if context.target.rotational != Some(true) {
-        begun.modified.push(format!(
-            "{} is a test for hard disks, and the target is not known to be one",
-            sweep.test.title
-        ));
+        begun.modified.push(Deviation::NotAHardDisk { title: sweep.test.title.to_owned() });
     }
     seen.incidents.tell(&mut begun.modified);
     if begun.stop.is_some() {

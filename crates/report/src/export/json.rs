@@ -64,7 +64,7 @@ fn report(source: Source<'_>) -> Report {
         device: device(&run.target),
         host: host(&run.host),
         settings: settings(&run.settings),
-        modified: document.modified.clone(),
+        modified: pts::texts(&document.modified),
         marks: marks.map(|mark| MarkTold { title: mark.title, details: mark.details }).collect(),
         conformance: document.conformance.clone(),
         tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
@@ -147,7 +147,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         tables: exhibits().filter_map(table).collect(),
         charts: exhibits().filter_map(chart).collect(),
         notes: outcome.notes.clone(),
-        modified: outcome.modified.clone(),
+        modified: pts::texts(&outcome.modified),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
 }

@@ -7,7 +7,7 @@ use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::mix_name;
 use crate::window_pages::{self, MEGABYTES};
-use crate::{Context, KeyFigure, Outcome, Stop};
+use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 
 /// Percentages of reads in table and plot order: ascending.
 const MIXES: [u8; 2] = [0, 100];
@@ -16,8 +16,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
     let size = |bytes: u32| block_size(u64::from(bytes));
     let mut begun = Outcome::begun(seen.test, context, seen.purge.as_ref(), context.test_range(), stop);
     if !context.profile.throughput_blocks.contains(&seen.block_bytes) {
-        let size = size(seen.block_bytes);
-        begun.modified.push(format!("Throughput of {size} is not part of {}", context.profile.revision));
+        let subject = format!("Throughput of {}", size(seen.block_bytes));
+        begun.modified.push(Deviation::NotInProfile { subject, revision: context.profile.revision });
     }
     let told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
     let demand = context.demand(context.profile.throughput_demand);
