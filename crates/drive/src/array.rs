@@ -228,6 +228,7 @@ impl Assembly {
             start_ns,
             end_ns,
             evidence,
+            samples_read: done.iter().any(|purged| purged.samples_read),
         })
     }
 

@@ -103,7 +103,14 @@ impl Armed {
                     file.punch(held)?;
                     let method = "hole punched in the file (not a PTS purge)".into();
                     let end_ns = clock.now_ns();
-                    Ok(Purged { method, pts_purge: false, start_ns, end_ns, evidence: Vec::new() })
+                    Ok(Purged {
+                        method,
+                        pts_purge: false,
+                        start_ns,
+                        end_ns,
+                        evidence: Vec::new(),
+                        samples_read: false,
+                    })
                 }
             },
         }

@@ -348,11 +348,13 @@ pub(crate) fn perform(
     let end_ns = job.admin.now_ns();
     // A format may change a device; a test must not go on with another one than was asked for.
     job.recheck()?;
+    let samples_read = samples.is_some();
     if let Some(samples) = samples {
         evidence.push(verify::check(&mut job, &samples)?);
     }
     evidence.extend(passed_over);
-    Ok(Purged { method: method.label.into(), pts_purge: method.is_pts, start_ns, end_ns, evidence })
+    let (method, pts_purge) = (method.label.into(), method.is_pts);
+    Ok(Purged { method, pts_purge, start_ns, end_ns, evidence, samples_read })
 }
 
 #[cfg(test)]

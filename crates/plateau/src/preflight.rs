@@ -67,7 +67,14 @@ impl Preflight<'_> {
 
 impl Bench for Preflight<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
-        Ok(Purged { method: String::new(), pts_purge: true, start_ns: 0, end_ns: 0, evidence: Vec::new() })
+        Ok(Purged {
+            method: String::new(),
+            pts_purge: true,
+            start_ns: 0,
+            end_ns: 0,
+            evidence: Vec::new(),
+            samples_read: false,
+        })
     }
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         self.answer(workload)

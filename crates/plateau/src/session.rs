@@ -66,15 +66,12 @@ impl<'a> Session<'a> {
         let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
         self.ceiling.clone_from(&run.ceiling);
         for name in &run.tests {
-            let about = |event: &Event, wanted: &str| match event {
-                Event::TestEnded { test, .. } => wanted == "ended" && test == name,
-                Event::TestStarted { test } => wanted == "started" && test == name,
-                _ => false,
-            };
-            if entries.iter().any(|e| about(&e.event, "ended")) {
+            let ended = |e: &Entry| matches!(&e.event, Event::TestEnded { test, .. } if test == name);
+            let started = |e: &Entry| matches!(&e.event, Event::TestStarted { test } if test == name);
+            if entries.iter().any(ended) {
                 continue;
             }
-            let started = entries.iter().any(|e| about(&e.event, "started"));
+            let started = entries.iter().any(started);
             let test = Task::named(run, name).map_err(|e| Failure::text(Exit::Run, e))?;
             self.begin_test(test, started.then_some(entries), begin)?;
             self.run_test(&context, test)?;

@@ -57,9 +57,13 @@ impl Summary {
         }
     }
 
+    fn is_running(&self) -> bool {
+        !self.is_closed() && self.is_in_progress
+    }
+
     /// What a run in progress is doing, and since when; none for others.
     pub fn in_progress(&self) -> Option<String> {
-        if self.state() != "running" {
+        if !self.is_running() {
             return None;
         }
         let now = record::wall_now();
@@ -72,7 +76,7 @@ impl Summary {
     /// How it stands.
     pub fn standing(&self) -> State {
         let outcomes = &self.replayed.outcomes;
-        if self.state() == "running" {
+        if self.is_running() {
             State::Running
         } else if !self.is_closed() || outcomes.iter().any(|o| o.stop.is_some()) {
             State::Incomplete

@@ -239,6 +239,7 @@ impl Bench for Dry<'_> {
             start_ns: now_ns,
             end_ns: now_ns,
             evidence: Vec::new(),
+            samples_read: false,
         })
     }
 

@@ -11,7 +11,7 @@ mod saturation;
 use record::{Entry, Event, ImportedTest, Origin, Reading, RunFile};
 
 use crate::exhibit::Page;
-use crate::outcome::{Phases, TestHeader};
+use crate::outcome::{Convergence, Phases, TestHeader};
 use crate::profile::{Edition, Profile};
 use crate::profiles::PTS_E_1_0;
 use crate::replay::Replayed;
@@ -234,11 +234,10 @@ fn header(view: &View<'_>, converged: Option<bool>) -> TestHeader {
         queue_depth: test.queue_depth.unwrap_or(0),
         threads: test.threads.unwrap_or(0),
         convergence: match converged {
-            None => "N/A",
-            Some(true) => "YES",
-            Some(false) => "NO",
-        }
-        .into(),
+            None => Convergence::NotSought,
+            Some(true) => Convergence::Reached,
+            Some(false) => Convergence::NotReached,
+        },
         rounds: test.window.map_or_else(|| "N/A".into(), |(first, last)| format!("{first}-{last}")),
         pc_ar,
         test_ar,

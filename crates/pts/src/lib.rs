@@ -46,7 +46,7 @@ mod zones;
 
 pub use context::Context;
 pub use modified::{Deviation, ReportedBy, deviations, listed, modifications, texts};
-pub use outcome::{KeyFigure, Outcome, Phases, TestHeader};
+pub use outcome::{Convergence, KeyFigure, Outcome, Phases, TestHeader};
 pub use plan::{Plan, PlanError};
 pub use preset::{PRESETS, Preset};
 pub use profile::{PROFILES, Profile, WriteCache};

@@ -293,7 +293,7 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     if let Some(purge) = purge.filter(|purge| !purge.pts_purge) {
         all.push(Deviation::Purge { method: purge.method.clone() });
     }
-    if purge.is_some_and(|purge| purge.evidence.iter().any(|line| line.starts_with("verified"))) {
+    if purge.is_some_and(|purge| purge.samples_read) {
         all.push(Deviation::SamplesRead);
     }
 }

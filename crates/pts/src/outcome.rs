@@ -96,6 +96,30 @@ pub struct KeyFigure {
     pub host_limited: bool,
 }
 
+/// Whether a test reached steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Convergence {
+    /// It did.
+    Reached,
+    /// It did not within its rounds.
+    NotReached,
+    /// It has more rounds to go.
+    NotComplete,
+    /// It does not end by steady state.
+    NotSought,
+}
+
+impl std::fmt::Display for Convergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Reached => "YES",
+            Self::NotReached => "NO",
+            Self::NotComplete => "not complete",
+            Self::NotSought => "N/A",
+        })
+    }
+}
+
 /// Fields of the page header of PTS 1.0, as printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestHeader {
@@ -113,8 +137,8 @@ pub struct TestHeader {
     pub queue_depth: u16,
     /// Threads.
     pub threads: u16,
-    /// `YES`, `NO`, `N/A`, or `...` while the test is running.
-    pub convergence: String,
+    /// Whether steady state was reached.
+    pub convergence: Convergence,
     /// Rounds of the measurement window: `1-5`.
     pub rounds: String,
     /// Active range of preconditioning: `100%`.
@@ -170,7 +194,7 @@ impl TestHeader {
             data_pattern: "RND".into(),
             queue_depth: settings.queue_depth,
             threads: settings.threads,
-            convergence: "N/A".into(),
+            convergence: Convergence::NotSought,
             rounds: "N/A".into(),
             pc_ar: format!("{}%", settings.precondition_range_percent),
             test_ar: format!("{}%", settings.test_range_percent),
@@ -182,19 +206,19 @@ impl TestHeader {
 
     /// Window rounds in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
-        let missed = if self.convergence == "NO" { " (NOT ACHIEVED)" } else { "" };
+        let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)
     }
 
     /// Adds the steady-state verdict of a round-based test.
     pub(crate) fn judged(self, converged: bool, complete: bool, window: Option<&Steadiness>) -> Self {
         let convergence = match (converged, complete) {
-            (true, _) => "YES",
-            (false, true) => "NO",
-            (false, false) => "not complete",
+            (true, _) => Convergence::Reached,
+            (false, true) => Convergence::NotReached,
+            (false, false) => Convergence::NotComplete,
         };
         Self {
-            convergence: convergence.into(),
+            convergence,
             rounds: window.map_or_else(|| "none".into(), |w| format!("{}-{}", w.first_round, w.last_round)),
             ..self
         }

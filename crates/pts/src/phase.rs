@@ -153,6 +153,7 @@ mod tests {
             start_ns: 0,
             end_ns: 1,
             evidence: Vec::new(),
+            samples_read: false,
         })
     }
 

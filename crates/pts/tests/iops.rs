@@ -37,7 +37,7 @@ fn never_steady_stops_after_25_rounds_and_says_so() {
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!((outcome.converged, outcome.rounds), (Some(false), 25));
     assert_eq!(outcome.header.rounds, "21-25");
-    assert_eq!(outcome.header.convergence, "NO");
+    assert_eq!(outcome.header.convergence.to_string(), "NO");
     assert!(outcome.notes[0].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
     assert_eq!(bench.log.len(), 2 + 25 * 56);
 }
@@ -131,7 +131,7 @@ fn a_failing_device_stops_exactly_there_and_keeps_the_rest() {
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.stop, Some(Stop::Failed("EIO".into())));
     assert_eq!((outcome.converged, outcome.rounds), (None, 2));
-    assert_eq!(outcome.header.convergence, "not complete");
+    assert_eq!(outcome.header.convergence.to_string(), "not complete");
     assert_eq!(figures(&outcome).rows[1].cells[0], Cell::Value(1000.0));
     assert!(outcome.window.is_empty());
 }

@@ -85,7 +85,10 @@ fn it_ends_with_steady_state_and_shows_how() {
     let mut bench = Fake::new(|round, _| if round < 4 { 5000 / u64::from(round) } else { 1000 });
     let outcome = run(&test, &target(512), &standard(), &mut bench);
     assert_eq!((outcome.rounds, outcome.converged), (8, Some(true)));
-    assert_eq!((outcome.header.convergence.as_str(), outcome.header.rounds.as_str()), ("YES", "4-8"));
+    assert_eq!(
+        (outcome.header.convergence.to_string().as_str(), outcome.header.rounds.as_str()),
+        ("YES", "4-8")
+    );
     assert!(
         matches!(figures(&outcome).rows[0].cells[0], Cell::Value(value) if (value - 1000.0).abs() < 1e-9)
     );

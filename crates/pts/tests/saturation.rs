@@ -29,7 +29,7 @@ fn minutes_of_random_writes_until_four_capacities_are_written() {
     assert_eq!(bench.log[0], "purge");
     assert!(bench.log[1..].iter().all(|step| step == "RND 4KiB W TC2 QD16"), "no preconditioning");
     assert_eq!(bench.log.len(), 1 + 80);
-    assert_eq!((outcome.converged, outcome.header.convergence.as_str()), (None, "N/A"));
+    assert_eq!((outcome.converged, outcome.header.convergence.to_string().as_str()), (None, "N/A"));
     assert_eq!(outcome.stop, None);
     assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: enough was written"]);
     assert!(outcome.modified.is_empty());

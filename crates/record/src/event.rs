@@ -170,6 +170,9 @@ pub struct Purged {
     /// What shows that it was done, and why it was done in this way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// Samples were written before and read after it, so the drive was not left alone until the test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub samples_read: bool,
 }
 
 /// What a drive tells of its health. What it does not tell is absent.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use record::storage::simulated::{Crash, Disk, Fault, FaultKind, Logged, Simulated};
 use record::storage::{Storage, create_folders};
@@ -9,6 +10,8 @@ use record::{Event, Library, LibraryError, RunFile, read_journal};
 
 const ROOT: &str = "/var/lib/plateau";
 const CRASHES: u64 = 40;
+/// Runs that each of two threads creates.
+const RUNS: u32 = 300;
 const MORE: &[(&str, &[u8])] = &[("logo", &[7; 3000])];
 
 fn run_file(id: &str) -> RunFile {
@@ -224,6 +227,40 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
     assert_eq!(std::fs::read(run.dir.join("logo")).expect("a file"), MORE[0].1);
     assert!(library.create(run_file("abcdef-iops")).is_err(), "a run is not created twice");
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
+}
+
+/// Between the moment that a sweep opens a directory and the moment that it has it locked, its creator may finish it.
+#[test]
+fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let is_done = AtomicBool::new(false);
+    let create = |thread: u32| {
+        for number in 0..RUNS {
+            let library = Library::at(dir.path());
+            let (run, journal) =
+                library.create(run_file(&format!("{thread}-{number}-iops"))).expect("created");
+            drop(journal);
+            run.load().unwrap_or_else(|error| panic!("{}: {error}", run.file.id));
+        }
+    };
+    std::thread::scope(|scope| {
+        let sweepers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    Library::at(dir.path()).sweep().expect("swept");
+                }
+            })
+        });
+        let creators = [1, 2].map(|thread| {
+            let create = &create;
+            scope.spawn(move || create(thread))
+        });
+        let created = creators.map(|creator| creator.join().is_ok());
+        is_done.store(true, Ordering::Relaxed);
+        assert!(sweepers.into_iter().all(|sweeper| sweeper.join().is_ok()) && created == [true; 2]);
+    });
+    let (runs, unreadable) = Library::at(dir.path()).list().expect("a library");
+    assert_eq!((runs.len(), unreadable.len()), (2 * RUNS as usize, 0));
 }
 
 #[test]

@@ -152,7 +152,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
         h.ar_segments.clone(),
         h.workload_dependent.clone(),
         h.rounds.clone(),
-        h.convergence.clone(),
+        h.convergence.to_string(),
     ]
     .map(|cell| or_na(Some(&cell)))
 }

@@ -171,6 +171,7 @@ fn every_field_of_the_header_is_on_every_report_page() {
     for recorded in all().iter().filter(|recorded| recorded.plan.profile.ends_with("1.0")) {
         let head = &recorded.outcome().header;
         let (depth, threads) = (head.queue_depth.to_string(), head.threads.to_string());
+        let convergence = head.convergence.to_string();
         let fields = [
             ("Firmware Rev", None),
             ("Serial No.", None),
@@ -184,7 +185,7 @@ fn every_field_of_the_header_is_on_every_report_page() {
             ("Data Pattern", Some(&head.data_pattern)),
             ("OIO/Thread (QD)", Some(&depth)),
             ("Thread Count (TC)", Some(&threads)),
-            ("Convergence", Some(&head.convergence)),
+            ("Convergence", Some(&convergence)),
             ("Rounds", Some(&head.rounds)),
             ("PC AR", Some(&head.pc_ar)),
             ("Test AR", Some(&head.test_ar)),

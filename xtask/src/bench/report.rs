@@ -295,6 +295,7 @@ impl Bench for Recorder {
             start_ns: self.clock_ns,
             end_ns: self.clock_ns,
             evidence: Vec::new(),
+            samples_read: false,
         };
         self.tell(Event::Purged(purged.clone()))?;
         Ok(purged)

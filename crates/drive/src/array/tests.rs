@@ -50,6 +50,7 @@ fn purges_of_members_are_told_together() {
         start_ns: 0,
         end_ns: 1_500_000_000,
         evidence: vec!["status".into()],
+        samples_read: false,
     };
     assert_eq!(
         methods_of(&[purged("discard", false), purged("discard", false)]),

@@ -161,6 +161,7 @@ impl Simulated {
             start_ns,
             end_ns: self.ssd.now_ns(),
             evidence: tells.then(evidence).into_iter().collect(),
+            samples_read: false,
         }
     }
 }

@@ -135,6 +135,7 @@ impl Bench for Fake {
             start_ns: 0,
             end_ns: 1,
             evidence: Vec::new(),
+            samples_read: false,
         })
     }
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {

@@ -92,7 +92,8 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
 /// Removes a directory that no process holds.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let Ok(mut held) = storage.open_folder(dir) else { return };
-    if is_at(storage, &*held, dir) && matches!(held.try_lock(), Ok(true)) {
+    // In this order: its creator may give it its name, and release the lock, at any time until we have that.
+    if matches!(held.try_lock(), Ok(true)) && is_at(storage, &*held, dir) {
         let _ = remove(storage, root, dir, &mut *held);
     }
 }

@@ -205,7 +205,14 @@ pub(crate) mod tests {
 
     fn purged() -> Event {
         let method = "discard".into();
-        Event::Purged(Purged { method, pts_purge: false, start_ns: 0, end_ns: 0, evidence: Vec::new() })
+        Event::Purged(Purged {
+            method,
+            pts_purge: false,
+            start_ns: 0,
+            end_ns: 0,
+            evidence: Vec::new(),
+            samples_read: false,
+        })
     }
 
     fn minutes_of(moments: &Moments<'_>) -> (Vec<f64>, Vec<f64>) {

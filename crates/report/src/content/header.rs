@@ -120,7 +120,7 @@ fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
             vec![(
                 None,
                 vec![
-                    ("Convergence", text(&head.convergence)),
+                    ("Convergence", text(&head.convergence.to_string())),
                     ("Rounds", text(&head.rounds)),
                     ("PC AR", text(&head.pc_ar)),
                     ("Test AR", text(&head.test_ar)),

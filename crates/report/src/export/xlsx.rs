@@ -126,7 +126,7 @@ fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &Format) -> Result<
                 None => sheet.write_string(row, 2, figure.absent)?,
             };
             sheet.write_string(row, 3, figure.unit)?;
-            sheet.write_string(row, 4, &outcome.header.convergence)?;
+            sheet.write_string(row, 4, outcome.header.convergence.to_string())?;
         }
     }
     if let Some(legend) = document.outcomes.iter().find_map(figures_legend) {

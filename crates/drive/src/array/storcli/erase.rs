@@ -48,8 +48,14 @@ pub(super) fn all<O: Outside>(
         }
     };
     let end_ns = clock.now_ns();
-    let purged =
-        Purged { method: method.into(), pts_purge: false, start_ns, end_ns, evidence: vec![evidence] };
+    let purged = Purged {
+        method: method.into(),
+        pts_purge: false,
+        start_ns,
+        end_ns,
+        evidence: vec![evidence],
+        samples_read: false,
+    };
     Ok(vec![purged; plan.members.len()])
 }
 

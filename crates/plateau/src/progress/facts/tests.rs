@@ -53,6 +53,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
         start_ns: 0,
         end_ns: 80 * SECOND_NS,
         evidence: Vec::new(),
+        samples_read: false,
     };
     assert_eq!(facts.event(&Event::Purged(purged), at(90)), ["purged by Sanitize in 1 min 20 s"]);
     assert_eq!(facts.view(at(91)), None);
