@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn one_page_of_a_report_is_left() {
         let html = format!(
-            "<head></head><section id=\"page-1\"></section><section class=\"x\" id=\"page-2\"><h2>{PAGE}</h2>"
+            "<head></head><nav><span>{PAGE}</span></nav><section id=\"page-1\"></section>\
+             <section class=\"x\" id=\"page-2\"><h2 class=\"plot-title\">{PAGE}</h2>"
         );
         let only = only_page(&html).expect("a page");
         assert!(only.contains("section:not(#page-2)") && only.ends_with("</h2>"), "{only}");

@@ -96,6 +96,11 @@ fn answered(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
         // Without a command line there is no `Cli` that could say so.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+        if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
+            // The help is all there is to say.
+            let _ = said.print();
+            return ExitCode::from(Exit::Usage.code());
+        }
         return ended(Err(misread(said)), json);
     }
     let printed = said.print().and_then(|()| std::io::stdout().flush());
@@ -116,7 +121,13 @@ fn misread(said: &clap::Error) -> failure::Failure {
         _ => "",
     };
     let confirms = ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument);
-    let hint = if confirms {
+    let lacks_run = match said.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|name| name.starts_with("<RUN>")),
+        _ => false,
+    };
+    let hint = if lacks_run {
+        "\n\nRUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs."
+    } else if confirms {
         "\n\nThe loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` shows it."
     } else {
         ""

@@ -66,11 +66,16 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["run", "iops", "sim:sas-slc-2011", "--erase", "x"], 2, "--erase means nothing"),
         (&["plan", "iops", "sim:sas-slc-2011", "--hipri"], 2, "--hipri means nothing"),
         (&["frobnicate"], 2, "frobnicate"),
+        (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
+        (&["compare", "example-slc-a"], 2, "a comparison needs 2 to 8 runs"),
+        (&["sim"], 2, "Usage: plateau sim"),
         (&[], 2, "Usage: plateau"),
     ] {
         let error = bench.fails(code, words);
         assert!(error.contains(part), "{words:?}: {error}");
-        assert!(words.is_empty() || error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
+        // Where a command is missing, the help is all there is to say.
+        let is_help = part.starts_with("Usage: ");
+        assert!(is_help != error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
         assert!(!error.contains("error: "), "{words:?}: {error}");
         assert!(!std::path::Path::new(new).exists(), "{words:?} touched the target");
     }
