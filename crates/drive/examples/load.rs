@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             segment.megabytes_per_second(),
             segment.mean_latency_ms().unwrap_or(0.0),
             segment.max_latency_ms().unwrap_or(0.0),
-            segment.engine
+            segment.io_path
         ),
         Outcome::Stopped => unreachable!("every tick says to go on"),
     }

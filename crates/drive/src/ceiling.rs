@@ -84,7 +84,7 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
     let device = Device {
         name: "nowhere",
         fd: -1,
-        buffered: None,
+        is_buffered: false,
         generic: None,
         clock: Clock::start(),
         manner: &manner,
@@ -224,11 +224,11 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let clock = Clock::wrong_by(factor);
             let interval_ns = load::INTERVAL_NS;
-            let (fd, buffered, generic, beside) = (-1, None, None, (0, 0));
+            let (fd, is_buffered, generic, beside) = (-1, false, None, (0, 0));
             let device = Device {
                 name: "nowhere",
                 fd,
-                buffered,
+                is_buffered,
                 generic,
                 clock,
                 manner: &manner,

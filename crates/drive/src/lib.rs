@@ -345,7 +345,7 @@ impl Armed {
         // What was measured while a member failed is no result.
         self.check_array()?;
         if let Outcome::Finished(segment) = &outcome {
-            log::info!("load {workload} by {}: {:.3} s", segment.engine, segment.seconds());
+            log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
         }
         Ok(outcome)
     }

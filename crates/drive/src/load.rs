@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use record::{Effort, Until, Workload};
+use record::{Effort, Fallback, IoEngine, IoPath, PathRemark, Until, Workload};
 use stdx::access::Stream;
 use stdx::units::SECOND_NS;
 
@@ -64,7 +64,8 @@ const MESSAGES_PER_WORKER: usize = 8;
 pub(crate) struct Device<'a> {
     pub(crate) name: &'a str,
     pub(crate) fd: RawFd,
-    pub(crate) buffered: Option<&'a str>,
+    /// I/Os go through the page cache.
+    pub(crate) is_buffered: bool,
     /// What takes NVMe commands, or why nothing does; none where nobody asked.
     pub(crate) generic: Option<&'a Result<Generic, String>>,
     pub(crate) clock: Clock,
@@ -77,15 +78,15 @@ pub(crate) struct Device<'a> {
 
 impl<'a> Device<'a> {
     pub(crate) fn of(name: &'a str, held: &'a Held, clock: Clock, manner: &'a Manner) -> Self {
-        let (fd, buffered, generic) = (held.fd.as_raw_fd(), held.buffered.as_deref(), held.generic.as_ref());
-        Self { name, fd, buffered, generic, clock, manner, interval_ns: INTERVAL_NS, beside: (0, 0) }
+        let (fd, is_buffered, generic) = (held.fd.as_raw_fd(), held.is_buffered, held.generic.as_ref());
+        Self { name, fd, is_buffered, generic, clock, manner, interval_ns: INTERVAL_NS, beside: (0, 0) }
     }
 }
 
 /// From the workers to the watcher.
 pub(crate) enum Message {
     /// Set-up went well; with a remark for the engine text, or did not.
-    Ready(io::Result<Option<String>>),
+    Ready(io::Result<Vec<PathRemark>>),
     /// One more interval is over.
     Interval(Interval),
     /// The worker has ended.
@@ -169,7 +170,7 @@ struct Ran {
     stopped: bool,
     /// Why nothing of it is worth anything.
     disturbed: Option<String>,
-    note: Option<String>,
+    remarks: Vec<PathRemark>,
     seating: Seating,
     workers: Vec<Ended>,
 }
@@ -201,19 +202,19 @@ impl Way {
             // With one I/O at a time a plain system call is the shorter way: it adds less to every response time.
             Engine::Auto if queue_depth == 1 => &[Self::Threads],
             // Through the page cache libaio would do one I/O after the other.
-            Engine::Auto if device.buffered.is_some() => &[Self::Uring, Self::Threads],
+            Engine::Auto if device.is_buffered => &[Self::Uring, Self::Threads],
             Engine::Auto => &[Self::Uring, Self::Aio, Self::Threads],
         }
     }
 
-    const fn name(self) -> &'static str {
+    const fn engine(self) -> IoEngine {
         match self {
-            Self::Uring => "io_uring",
-            Self::UringCommands => "io_uring_cmd",
-            Self::Aio => "libaio",
-            Self::Threads => "threads",
-            Self::Null => "null",
-            Self::NoOpRing => "no-op ring",
+            Self::Uring => IoEngine::IoUring,
+            Self::UringCommands => IoEngine::IoUringCmd,
+            Self::Aio => IoEngine::Libaio,
+            Self::Threads => IoEngine::Threads,
+            Self::Null => IoEngine::Null,
+            Self::NoOpRing => IoEngine::NoOpRing,
         }
     }
 }
@@ -244,12 +245,11 @@ pub(crate) fn run(
             Ok(mut ran) => {
                 let checks = ran.workers.iter_mut().find_map(|worker| worker.checks.take());
                 let engine = match (device.manner.engine, way, workload.queue_depth) {
-                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() => {
-                        "pread and pwrite (depth 1)".to_owned()
-                    }
-                    _ => with_reasons(way, &failed),
+                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() => IoEngine::Psync,
+                    _ => way.engine(),
                 };
-                return Ok((conclude(device, workload, engine, ran)?, checks));
+                let path = IoPath { fallbacks: fallbacks(&failed), ..engine.into() };
+                return Ok((conclude(device, workload, path, ran)?, checks));
             }
         }
     }
@@ -265,17 +265,12 @@ pub(crate) fn run(
 /// Runs a workload that reaches no target.
 pub(crate) fn rehearse(way: Way, device: &Device<'_>, workload: &Workload) -> Result<Outcome, DriveError> {
     let ran = attempt_by(way, device, workload, &mut |_| Flow::Continue)
-        .map_err(|error| DriveError::Unusable(format!("{}: {}", way.name(), reason(&error))))?;
-    conclude(device, workload, way.name().to_owned(), ran)
+        .map_err(|error| DriveError::Unusable(format!("{}: {}", way.engine().name(), reason(&error))))?;
+    conclude(device, workload, way.engine().into(), ran)
 }
 
-/// `threads (io_uring: Too many open files; libaio: …)`.
-fn with_reasons(way: Way, failed: &[(Way, io::Error)]) -> String {
-    if failed.is_empty() {
-        return way.name().to_owned();
-    }
-    let reasons: Vec<_> = failed.iter().map(|(way, e)| format!("{}: {}", way.name(), reason(e))).collect();
-    format!("{} ({})", way.name(), reasons.join("; "))
+fn fallbacks(failed: &[(Way, io::Error)]) -> Vec<Fallback> {
+    failed.iter().map(|(way, error)| Fallback { engine: way.engine(), cause: reason(error) }).collect()
 }
 
 /// One attempt; each way has its own compiled loop.
@@ -299,11 +294,13 @@ fn attempt_by(
         Way::NoOpRing => {
             attempt::<_, Fill>(device, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
         }
-        Way::Aio => attempt_with(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, None))),
+        Way::Aio => attempt_with(device, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![]))),
         Way::Threads => {
-            attempt_with(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, None)))
+            attempt_with(device, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
         }
-        Way::Null => attempt_with(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, None))),
+        Way::Null => {
+            attempt_with(device, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, vec![])))
+        }
     }
 }
 
@@ -329,7 +326,7 @@ fn attempt_with<Q: Queue>(
     workload: &Workload,
     seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
 ) -> io::Result<Ran> {
     if workload.regime.verify {
         attempt::<Q, Stamped>(device, workload, seating, on_tick, new_queue)
@@ -343,7 +340,7 @@ fn attempt<Q: Queue, C: Content>(
     workload: &Workload,
     seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    new_queue: impl Fn(Shape) -> io::Result<(Q, Option<String>)> + Sync,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
 ) -> io::Result<Ran> {
     let control =
         Control { gate: Gate::default(), stop: AtomicBool::new(false), seating, first_seat: device.beside.0 };
@@ -362,7 +359,7 @@ fn attempt<Q: Queue, C: Content>(
             }
         }
         drop(sender);
-        let note = gather(&messages, handles.len())?;
+        let remarks = gather(&messages, handles.len())?;
         let vigil = Vigil::start(device.clock);
         let start_ns = device.clock.now_ns();
         control.gate.open(Some(start_ns));
@@ -374,20 +371,26 @@ fn attempt<Q: Queue, C: Content>(
             .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
         let Watched { stopped, disturbed } = watched;
-        Ok(Ran { start_ns, stopped, disturbed, note, seating: control.seating.clone(), workers })
+        Ok(Ran { start_ns, stopped, disturbed, remarks, seating: control.seating.clone(), workers })
     })
 }
 
 /// Waits until every worker is ready.
-fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Option<String>> {
-    let mut note = None;
+fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Vec<PathRemark>> {
+    let mut remarks: Vec<PathRemark> = Vec::new();
     for _ in 0..workers {
         match messages.recv() {
-            Ok(Message::Ready(answer)) => note = answer?.or(note),
+            Ok(Message::Ready(answer)) => {
+                for remark in answer? {
+                    if !remarks.contains(&remark) {
+                        remarks.push(remark);
+                    }
+                }
+            }
             _ => return Err(io::Error::other("a worker ended during setup")),
         }
     }
-    Ok(note)
+    Ok(remarks)
 }
 
 /// One worker from set-up to end; none when the run was called off before its start.
@@ -397,7 +400,7 @@ fn work<Q: Queue, C: Content>(
     thread: u16,
     control: &Control,
     sender: SyncSender<Message>,
-    new_queue: &impl Fn(Shape) -> io::Result<(Q, Option<String>)>,
+    new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
     // Before the buffers: memory comes from the node of the processor that touches it first.
@@ -415,7 +418,7 @@ fn work<Q: Queue, C: Content>(
         Until::AmountBytes(_) => workload.regime.limit_ns,
     };
     let (queue, ready) = match new_queue(shape) {
-        Ok((queue, note)) => (Some(queue), Ok(note.or(unpinned))),
+        Ok((queue, remarks)) => (Some(queue), Ok(remarks.into_iter().chain(unpinned).collect())),
         Err(error) => (None, Err(error)),
     };
     let recorder = Recorder::new(device.interval_ns, duration_ns, sender.clone());

@@ -1,5 +1,7 @@
 //! How a real target is driven: the way into the kernel, where threads run, and who polls.
 
+use record::PathRemark;
+
 use crate::error::DriveError;
 use crate::placement::Places;
 use crate::target::Real;
@@ -11,8 +13,8 @@ pub(crate) struct Manner {
     pub(crate) engine: Engine,
     pub(crate) places: Places,
     pub(crate) polling: Polling,
-    /// Why it is not polled although that was asked for.
-    pub(crate) unpolled: Option<String>,
+    /// Why nothing polls although polling was requested.
+    pub(crate) unpolled: Option<&'static str>,
 }
 
 /// Who looks busily for what io_uring has to do. It saves interrupts and costs a processor.
@@ -29,11 +31,12 @@ pub enum Polling {
 }
 
 impl Polling {
-    pub(crate) const fn name(self) -> &'static str {
+    /// What a segment that was driven with it says.
+    pub(crate) const fn remark(self) -> Option<PathRemark> {
         match self {
-            Self::No => "nothing polled",
-            Self::Completions => "completions polled",
-            Self::Submissions => "submissions polled by the kernel",
+            Self::No => None,
+            Self::Completions => Some(PathRemark::CompletionsPolled),
+            Self::Submissions => Some(PathRemark::SubmissionsPolled),
         }
     }
 }
@@ -58,9 +61,8 @@ pub(crate) fn manner(
         )));
     }
     let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
-    let unpolled = impossible.map(|why| format!("not polled: {why}"));
-    let polling = if unpolled.is_some() { Polling::No } else { options.polling };
-    Ok(Manner { engine: options.engine, places, polling, unpolled })
+    let polling = if impossible.is_some() { Polling::No } else { options.polling };
+    Ok(Manner { engine: options.engine, places, polling, unpolled: impossible })
 }
 
 /// How I/Os get into the kernel.

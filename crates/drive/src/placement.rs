@@ -9,7 +9,7 @@ mod divide;
 use std::collections::BTreeSet;
 use std::fs;
 
-use record::Placement;
+use record::{PathRemark, Placement};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::host::Roots;
@@ -181,7 +181,7 @@ pub fn shares(
 
 impl Seating {
     /// Pins the calling thread. That it cannot be is no reason to end a load, but it is said.
-    pub(crate) fn take(&self, thread: u16) -> Option<String> {
+    pub(crate) fn take(&self, thread: u16) -> Option<PathRemark> {
         let seat = match &self.seats[..] {
             [] => return None,
             [shared] => shared,
@@ -190,7 +190,7 @@ impl Seating {
         let mut set = CpuSet::new();
         seat.iter().for_each(|&number| set.set(number as usize));
         let pinned = sched_setaffinity(None, &set);
-        pinned.err().map(|errno| format!("not pinned: {}", crate::error::reason(&errno.into())))
+        pinned.err().map(|errno| PathRemark::NotPinned { cause: crate::error::reason(&errno.into()) })
     }
 }
 

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
 use record::{
-    Cut, Direction, ErrorCount, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until, Workload,
+    Cut, Direction, ErrorCount, IoEngine, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until,
+    Workload,
 };
 use stdx::files::Links;
 use stdx::histogram::coarse::Columns;
@@ -326,7 +327,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         write: direction(tally.write),
         series,
         errors: Vec::new(),
-        engine: "simulated".into(),
+        io_path: IoEngine::Simulated.into(),
         gap_before: None,
         host: None,
     }

@@ -4,8 +4,9 @@
 mod support;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions};
+use record::IoEngine;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{armed, finish, way, workload};
+use support::{armed, finish, workload};
 
 const SIZE: u64 = 16 << 20;
 
@@ -17,7 +18,7 @@ fn the_next_best_takes_over_and_says_why() {
         (armed(file.path().to_str().expect("a path"), &options), file)
     });
     let (mut auto, mut forced) = (auto.0, forced.0);
-    assert_eq!(way(&finish(&mut auto, &workload(SIZE))), "io_uring");
+    assert_eq!(finish(&mut auto, &workload(SIZE)).io_path.engine, IoEngine::IoUring);
 
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..before }).expect("a lower limit");
@@ -25,7 +26,7 @@ fn the_next_best_takes_over_and_says_why() {
     let error = forced.run(&workload(SIZE), &mut |_| Flow::Continue).expect_err("no io_uring");
     setrlimit(Resource::Nofile, before).expect("the old limit");
 
-    assert_eq!(segment.engine, "libaio (io_uring: Too many open files)");
+    assert_eq!(segment.io_path.to_string(), "libaio (io_uring: Too many open files)");
     assert!(segment.write.ios > 0);
     assert_eq!(error.kind(), ErrorKind::Unusable);
 }

@@ -21,7 +21,7 @@ fn threads_take_over_behind_io_uring_and_libaio() {
         let options = |engine| OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
         let segment = finish(&mut armed(path, &options(Engine::Auto)), &workload(SIZE));
         let why = "Function not implemented";
-        assert_eq!(segment.engine, format!("threads (io_uring: {why}; libaio: {why})"));
+        assert_eq!(segment.io_path.to_string(), format!("threads (io_uring: {why}; libaio: {why})"));
         assert!(segment.write.ios > 0);
         let host = segment.host.expect("a host");
         assert!(host.effort.system_ns > 0, "the helping threads count as well: {host:?}");

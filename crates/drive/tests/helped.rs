@@ -3,7 +3,7 @@
 mod support;
 
 use drive::{Engine, OpenOptions};
-use record::{Arrivals, Process, Regime, Until, Workload};
+use record::{Arrivals, PathRemark, Process, Regime, Until, Workload};
 use support::zram::Zram;
 use support::{armed, finish, workload};
 
@@ -24,7 +24,7 @@ fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {
             let asked = Workload { queue_depth, read_percent: 50, until, ..workload(SIZE) };
             let segment = finish(&mut target, &asked);
             assert_eq!(segment.read.ios + segment.write.ios, ios, "depth {queue_depth}");
-            assert!(segment.engine.contains("kernel threads do the I/Os"), "{}", segment.engine);
+            assert!(segment.io_path.remarks.contains(&PathRemark::KernelThreads), "{}", segment.io_path);
         }
     }
 }

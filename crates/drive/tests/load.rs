@@ -5,9 +5,9 @@ mod support;
 use std::os::unix::fs::FileExt;
 
 use drive::{Engine, ErrorKind, Flow, OpenOptions, Outcome};
-use record::{Access, DataPattern, Range, Segment, Until, Workload};
+use record::{Access, DataPattern, IoEngine, Range, Segment, Until, Workload};
 use support::zram::Zram;
-use support::{Loop, armed, finish, way, workload};
+use support::{Loop, armed, finish, workload};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
@@ -159,13 +159,15 @@ fn the_segment_says_how_it_was_driven() {
     let path = file.path().to_str().expect("a path");
     let engine = |engine, queue_depth| {
         let asked = Workload { queue_depth, ..workload(SIZE) };
-        way(&finish(&mut armed(path, &options(engine)), &asked)).to_owned()
+        let path = finish(&mut armed(path, &options(engine)), &asked).io_path;
+        assert!(path.fallbacks.is_empty(), "{path}");
+        path.engine
     };
-    assert_eq!(engine(Engine::Auto, 1), "pread and pwrite (depth 1)");
-    assert_eq!(engine(Engine::Auto, 2), "io_uring");
-    assert_eq!(engine(Engine::IoUring, 1), "io_uring");
-    assert_eq!(engine(Engine::Libaio, 2), "libaio");
-    assert_eq!(engine(Engine::Threads, 2), "threads");
+    assert_eq!(engine(Engine::Auto, 1), IoEngine::Psync);
+    assert_eq!(engine(Engine::Auto, 2), IoEngine::IoUring);
+    assert_eq!(engine(Engine::IoUring, 1), IoEngine::IoUring);
+    assert_eq!(engine(Engine::Libaio, 2), IoEngine::Libaio);
+    assert_eq!(engine(Engine::Threads, 2), IoEngine::Threads);
 }
 
 #[test]

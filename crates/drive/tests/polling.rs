@@ -3,7 +3,7 @@
 mod support;
 
 use drive::{Engine, ErrorKind, OpenOptions, Polling};
-use record::{Until, Workload};
+use record::{IoEngine, PathRemark, Until, Workload};
 use support::{Loop, armed, finish, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -25,12 +25,13 @@ fn the_kernel_can_poll_for_submissions() {
         let segment = finish(&mut target, &Workload { queue_depth, ..mix() });
         assert_eq!(segment.read.ios + segment.write.ios, IOS);
         let host = segment.host.expect("a host");
-        let expected = if host.polled { "; submissions polled by the kernel" } else { "; not polled: " };
-        assert!(
-            segment.engine.starts_with("io_uring") && segment.engine.contains(expected),
-            "{}",
-            segment.engine
-        );
+        let path = segment.io_path;
+        let is_expected = |remark: &PathRemark| match remark {
+            PathRemark::SubmissionsPolled => host.polled,
+            PathRemark::NotPolled { .. } => !host.polled,
+            _ => false,
+        };
+        assert!(path.engine == IoEngine::IoUring && path.remarks.iter().any(is_expected), "{path:?}");
     }
 }
 
@@ -39,12 +40,14 @@ fn what_cannot_be_polled_says_why() {
     let file = support::file();
     let path = file.path().to_str().expect("a path");
     let segment = finish(&mut armed(path, &options(Polling::Completions)), &mix());
-    assert!(segment.engine.contains("not polled: a file"), "{}", segment.engine);
+    let path = segment.io_path.to_string();
+    assert!(path.contains("not polled: a file"), "{path}");
     assert!(!segment.host.expect("a host").polled);
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     let options = OpenOptions { polling: Polling::Completions, ..OpenOptions::default() };
     let segment = finish(&mut armed(&device.path, &options), &mix());
-    assert!(segment.engine.contains("not polled: the device has no poll queues"), "{}", segment.engine);
+    let path = segment.io_path.to_string();
+    assert!(path.contains("not polled: the device has no poll queues"), "{path}");
 }
 
 #[test]

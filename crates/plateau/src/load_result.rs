@@ -156,7 +156,7 @@ impl Part {
                 count_of(segment.workload.threads.into(), "thread"),
                 count_of(segment.workload.queue_depth.into(), "outstanding I/O"),
                 segment.seconds(),
-                segment.engine
+                segment.io_path
             ));
         }
         let directions = self.directions();
@@ -257,7 +257,7 @@ mod tests {
             write: Direction::default(),
             series: Series::default(),
             errors: Vec::new(),
-            engine: "io_uring".into(),
+            io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
             host: Some(host),
         };

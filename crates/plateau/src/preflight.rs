@@ -58,7 +58,7 @@ impl Preflight<'_> {
             write: done,
             series: Series::default(),
             errors: Vec::new(),
-            engine: String::new(),
+            io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             host: None,
         })

@@ -310,7 +310,7 @@ fn ways(entries: &[Entry]) -> Vec<String> {
     for entry in entries {
         let (Event::Measured(segment) | Event::Preconditioned(segment)) = &entry.event else { continue };
         let Some(host) = &segment.host else { continue };
-        let way = format!("{}; {}", segment.engine, host.placement);
+        let way = format!("{}; {}", segment.io_path, host.placement);
         if !all.contains(&way) {
             all.push(way);
         }

@@ -210,7 +210,7 @@ impl<'a> Dry<'a> {
             write: direction(written, workload, response_ns),
             series: Series::default(),
             errors: Vec::new(),
-            engine: String::new(),
+            io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             host: None,
         })

@@ -357,7 +357,7 @@ impl Incidents {
         if let Some(gap) = segment.gap_before {
             self.gaps.push((gap.length_ns, segment.workload.to_string()));
         }
-        self.buffered |= segment.engine.contains("buffered");
+        self.buffered |= segment.io_path.is_buffered();
         if segment.error_count() > 0 {
             let workload = segment.workload.to_string();
             let errors = Deviation::Errors { count: segment.error_count(), workload };

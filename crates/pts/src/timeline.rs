@@ -134,7 +134,7 @@ pub(crate) mod tests {
                 times: None,
             },
             errors: Vec::new(),
-            engine: String::new(),
+            io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             host: None,
         }

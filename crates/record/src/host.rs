@@ -134,7 +134,7 @@ impl Ceiling {
     #[must_use]
     pub fn share_of(&self, segment: &Segment) -> Option<f64> {
         let host = segment.host.as_ref()?;
-        let with_ring = segment.engine.starts_with("io_uring") && !self.no_op_ring.is_empty();
+        let with_ring = segment.io_path.engine.uses_ring() && !self.no_op_ring.is_empty();
         let costs = if with_ring { &self.no_op_ring } else { &self.null };
         let ios = (segment.read.ios + segment.write.ios) as f64;
         let loop_ns = ios * cost_at(costs, segment.workload.queue_depth)?;
@@ -226,7 +226,7 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Direction, Series};
+    use crate::{Direction, IoEngine, Series};
 
     const WRITES: &str = r#"{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,
         "range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},
@@ -246,7 +246,7 @@ mod tests {
     }
 
     /// A second of 4 KiB writes by `threads` on two processors.
-    fn second(ios: u64, threads: u16, engine: &str, cpu_ns: u64) -> Segment {
+    fn second(ios: u64, threads: u16, engine: IoEngine, cpu_ns: u64) -> Segment {
         Segment {
             workload: serde_json::from_str(WRITES).unwrap(),
             start_ns: 0,
@@ -255,7 +255,7 @@ mod tests {
             write: Direction { ios, bytes: ios * 4096, ..Direction::default() },
             series: Series::default(),
             errors: Vec::new(),
-            engine: engine.into(),
+            io_path: engine.into(),
             gap_before: None,
             host: Some(HostLoad {
                 effort: Effort { user_ns: cpu_ns / 2, system_ns: cpu_ns - cpu_ns / 2, ..Effort::default() },
@@ -273,11 +273,14 @@ mod tests {
     fn the_ceiling_is_that_of_the_way_and_of_all_threads() {
         let share = |ios, threads, engine| ceiling().share_of(&second(ios, threads, engine, 0)).unwrap();
         // Depth 1: 280 ns for the ring and 163.84 ns for the data.
-        assert!((share(1_000_000, 1, "io_uring") - 0.443_84).abs() < 1e-6);
-        assert!((share(1_000_000, 2, "io_uring") - 0.221_92).abs() < 1e-6);
-        assert!((share(1_000_000, 9, "io_uring") - 0.221_92).abs() < 1e-6, "two processors are all there is");
-        assert!((share(1_000_000, 1, "pread and pwrite (depth 1)") - 0.188_84).abs() < 1e-6);
-        let simulated = Segment { host: None, ..second(1, 1, "simulated", 0) };
+        assert!((share(1_000_000, 1, IoEngine::IoUring) - 0.443_84).abs() < 1e-6);
+        assert!((share(1_000_000, 2, IoEngine::IoUring) - 0.221_92).abs() < 1e-6);
+        assert!(
+            (share(1_000_000, 9, IoEngine::IoUring) - 0.221_92).abs() < 1e-6,
+            "two processors are all there is"
+        );
+        assert!((share(1_000_000, 1, IoEngine::Psync) - 0.188_84).abs() < 1e-6);
+        let simulated = Segment { host: None, ..second(1, 1, IoEngine::Simulated, 0) };
         assert_eq!(ceiling().share_of(&simulated), None);
     }
 
@@ -297,14 +300,14 @@ mod tests {
     fn response_times_say_how_many_ios_were_outstanding() {
         // A thousand I/Os of 0.95, 0.85 and 1 ms one after the other in a second.
         let with = |each_ns: u64, ios: u64| {
-            let mut segment = second(ios, 1, "libaio", 0);
+            let mut segment = second(ios, 1, IoEngine::Libaio, 0);
             (0..ios).for_each(|_| segment.write.latency.record(each_ns));
             segment
         };
         assert_eq!(with(950_000, 1000).depth_share(), Some(0.95));
         assert!(!with(950_000, 1000).is_shallow() && with(850_000, 1000).is_shallow());
         assert_eq!(with(50_000_000, 19).depth_share(), None, "19 I/Os");
-        assert_eq!(second(1000, 1, "libaio", 0).depth_share(), None, "no response times are known");
+        assert_eq!(second(1000, 1, IoEngine::Libaio, 0).depth_share(), None, "no response times are known");
         let mut busy = with(850_000, 1000);
         busy.host.as_mut().unwrap().ceiling_share = Some(0.9);
         assert!(!busy.is_shallow(), "then the host is the reason");
@@ -313,17 +316,17 @@ mod tests {
 
     #[test]
     fn a_busy_host_is_the_limit_whatever_the_ceiling_says() {
-        assert!(second(1000, 1, "io_uring", 800_000_000).is_host_limited());
+        assert!(second(1000, 1, IoEngine::IoUring, 800_000_000).is_host_limited());
         assert!(
-            !second(1000, 2, "io_uring", 800_000_000).is_host_limited(),
+            !second(1000, 2, IoEngine::IoUring, 800_000_000).is_host_limited(),
             "two threads could do twice as much"
         );
-        let mut polled = second(1000, 1, "io_uring, polled", 1_000_000_000);
+        let mut polled = second(1000, 1, IoEngine::IoUring, 1_000_000_000);
         polled.host.as_mut().unwrap().polled = true;
         assert!(!polled.is_host_limited(), "who polls is always busy");
         polled.host.as_mut().unwrap().ceiling_share = Some(0.71);
         assert!(polled.is_host_limited());
-        assert_eq!(second(1000, 1, "io_uring", 800_000_000).processor_percent(), Some(40.0));
-        assert_eq!(Segment { host: None, ..second(1, 1, "simulated", 1) }.host_share(), None);
+        assert_eq!(second(1000, 1, IoEngine::IoUring, 800_000_000).processor_percent(), Some(40.0));
+        assert_eq!(Segment { host: None, ..second(1, 1, IoEngine::Simulated, 1) }.host_share(), None);
     }
 }

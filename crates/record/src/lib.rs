@@ -12,6 +12,7 @@ mod event;
 mod histogram_wire;
 mod host;
 mod imported;
+mod io_path;
 mod journal;
 mod label;
 mod library;
@@ -29,6 +30,7 @@ pub use event::{
 };
 pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LIMIT_SHARE, HostLoad};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
+pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
     parse_journal, read_journal,

@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, Workload};
+use crate::{HostLoad, IoPath, Workload};
 
 /// A finished workload: what was asked and everything that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub struct Segment {
     pub series: Series,
     /// I/Os that the device refused, by kind. Not counted in [`Direction::ios`].
     pub errors: Vec<ErrorCount>,
-    /// How the load was driven and, after a fallback, why: `io_uring`, `threads (io_uring: …)`.
-    pub engine: String,
+    /// How the I/Os reached the target.
+    pub io_path: IoPath,
     /// Set when the run was interrupted between the previous segment and this one.
     pub gap_before: Option<Gap>,
     /// The host's part in it; none for a simulated drive.

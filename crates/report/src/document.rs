@@ -175,10 +175,11 @@ fn write_cache_on(entries: &[Entry]) -> Option<bool> {
 fn engines(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
-        if let Event::Measured(segment) | Event::Preconditioned(segment) = &entry.event
-            && !all.contains(&segment.engine)
-        {
-            all.push(segment.engine.clone());
+        if let Event::Measured(segment) | Event::Preconditioned(segment) = &entry.event {
+            let engine = segment.io_path.to_string();
+            if !all.contains(&engine) {
+                all.push(engine);
+            }
         }
     }
     all

@@ -256,7 +256,7 @@ impl Recorder {
             write,
             series,
             errors: Vec::new(),
-            engine: "io_uring".into(),
+            io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
             host: None,
         }

@@ -36,6 +36,9 @@ pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
         bail!("nobody stopped it")
     };
     let host = segment.host.context("what it cost the host")?;
-    println!("{}", json!({ "engine": segment.engine, "reads": segment.read.ios, "polled": host.polled }));
+    println!(
+        "{}",
+        json!({ "engine": segment.io_path.to_string(), "reads": segment.read.ios, "polled": host.polled })
+    );
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a workload comes to: a segment, or the first failure in words.
 
-use record::{Cut, Effort, ErrorCount, HostLoad, Segment, Until, Workload};
+use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Until, Workload};
 
 use super::recorder::{Notes, course, merge};
 use super::worker::Failure;
@@ -12,10 +12,10 @@ use crate::error::{DriveError, errno_cause, errno_name, reason};
 pub(super) fn conclude(
     device: &Device<'_>,
     workload: &Workload,
-    mut engine: String,
+    mut io_path: IoPath,
     ran: Ran,
 ) -> Result<Outcome, DriveError> {
-    let Ran { start_ns, stopped, disturbed, note, seating, workers } = ran;
+    let Ran { start_ns, stopped, disturbed, remarks, seating, workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
         return Err(device_error(device, (workload, start_ns), failure, &workers));
@@ -38,11 +38,11 @@ pub(super) fn conclude(
         )));
     }
     let polled = workers.iter().any(|worker| worker.polled);
-    let polling = polled.then(|| device.manner.polling.name());
-    let remarks = [polling, device.manner.unpolled.as_deref(), note.as_deref(), device.buffered];
-    for text in remarks.into_iter().flatten() {
-        engine = format!("{engine}; {text}");
-    }
+    let not_polled = device.manner.unpolled.map(|why| PathRemark::NotPolled { cause: why.into() });
+    io_path.remarks.extend(device.manner.polling.remark().filter(|_| polled));
+    io_path.remarks.extend(not_polled);
+    io_path.remarks.extend(remarks);
+    io_path.remarks.extend(device.is_buffered.then_some(PathRemark::Buffered));
     let mut effort = Effort::default();
     workers.iter().for_each(|worker| effort.add(&worker.effort));
     let host = HostLoad {
@@ -73,7 +73,7 @@ pub(super) fn conclude(
         write,
         series,
         errors: Vec::new(),
-        engine,
+        io_path,
         gap_before: None,
         host: Some(host),
     }))

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use record::PathRemark;
 use rustix::io_uring::{IoringOp, IoringSqeFlags};
 use stdx::access::Access;
 
@@ -29,7 +30,7 @@ pub(crate) trait Errand: Sized {
         shape: &Shape,
         buffers: &Buffers,
         target: Self::Target,
-    ) -> io::Result<(Self, Option<String>)>;
+    ) -> io::Result<(Self, Vec<PathRemark>)>;
     /// The entry for an access with this buffer; its user data is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
     /// Bytes transferred, or a negative error number, from what the kernel gave.
@@ -57,11 +58,13 @@ impl Errand for Transfer {
         shape: &Shape,
         buffers: &Buffers,
         (): (),
-    ) -> io::Result<(Self, Option<String>)> {
+    ) -> io::Result<(Self, Vec<PathRemark>)> {
         ring.register_file(shape.fd)?;
         let refused = register_buffers(ring, shape, buffers).err();
-        let note = refused.map(|e| format!("unregistered buffers: {}", crate::error::reason(&e)));
-        Ok((Self { registered: note.is_none() }, note))
+        let registered = refused.is_none();
+        let remark =
+            refused.map(|error| PathRemark::UnregisteredBuffers { cause: crate::error::reason(&error) });
+        Ok((Self { registered }, remark.into_iter().collect()))
     }
 
     #[inline]
@@ -104,8 +107,8 @@ impl Errand for NoOp {
     const REACHES_TARGET: bool = false;
     const NEEDS_A_TRIAL: bool = false;
 
-    fn new(_: &Ring<Entry>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Option<String>)> {
-        Ok((Self, None))
+    fn new(_: &Ring<Entry>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Vec<PathRemark>)> {
+        Ok((Self, Vec::new()))
     }
 
     #[inline]

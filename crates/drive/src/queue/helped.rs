@@ -61,9 +61,6 @@ impl Together {
     }
 }
 
-/// How the I/Os are done, for the record.
-pub(super) const REMARK: &str = "kernel threads do the I/Os, because the target may block";
-
 #[cfg(test)]
 mod tests {
     use super::*;

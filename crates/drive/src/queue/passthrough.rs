@@ -5,6 +5,7 @@
 
 use std::io;
 
+use record::PathRemark;
 use rustix::io_uring::{IoringOp, IoringUringCmdFlags};
 use stdx::access::Access;
 
@@ -48,10 +49,10 @@ impl Errand for Command {
         shape: &Shape,
         buffers: &Buffers,
         namespace: Namespace,
-    ) -> io::Result<(Self, Option<String>)> {
+    ) -> io::Result<(Self, Vec<PathRemark>)> {
         ring.register_file(shape.fd)?;
         register_buffers(ring, shape, buffers)?;
-        Ok((Self { namespace }, None))
+        Ok((Self { namespace }, Vec::new()))
     }
 
     #[inline]

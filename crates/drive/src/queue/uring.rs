@@ -3,11 +3,12 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
+use record::PathRemark;
 use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::errand::Errand;
-use super::helped::{self, Together};
+use super::helped::Together;
 use super::ring::Ring;
 use super::stamps::Stamps;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
@@ -42,27 +43,27 @@ impl<E: Errand> Uring<E> {
     /// Sets up a ring. The second value says what the kernel did not grant, if anything.
     ///
     /// Must be called by the thread that uses it (`IORING_SETUP_SINGLE_ISSUER`).
-    pub(crate) fn new(shape: Shape, target: E::Target) -> io::Result<(Self, Option<String>)> {
+    pub(crate) fn new(shape: Shape, target: E::Target) -> io::Result<(Self, Vec<PathRemark>)> {
         if !E::REACHES_TARGET || shape.polling == Polling::No {
             return Self::tried(shape, target, Polling::No);
         }
         match Self::tried(shape, target, shape.polling) {
             Ok(made) => Ok(made),
             Err(error) => {
-                let (queue, note) = Self::tried(shape, target, Polling::No)?;
-                let why = format!("not polled: {}", crate::error::reason(&error));
-                Ok((queue, Some(note.map_or(why.clone(), |note| format!("{why}; {note}")))))
+                let (queue, mut remarks) = Self::tried(shape, target, Polling::No)?;
+                remarks.insert(0, PathRemark::NotPolled { cause: crate::error::reason(&error) });
+                Ok((queue, remarks))
             }
         }
     }
 
     /// One that works: where that shows at the first I/O only, it does one.
-    fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
-        let (mut queue, note) = Self::with(shape, target, polling)?;
+    fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
+        let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {
             queue.probe()?;
         }
-        Ok((queue, note))
+        Ok((queue, remarks))
     }
 
     /// Reads the first block once.
@@ -80,13 +81,13 @@ impl<E: Errand> Uring<E> {
         }
     }
 
-    fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Option<String>)> {
+    fn with(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let ring = Ring::new(u32::from(shape.depth), polling)?;
-        let (errand, mut note) = E::new(&ring, &shape, &buffers, target)?;
+        let (errand, mut remarks) = E::new(&ring, &shape, &buffers, target)?;
         let mut together = Together::ONE;
         if polling == Polling::No && E::is_helped(&shape) {
-            note = Some(note.map_or(helped::REMARK.to_owned(), |note| format!("{note}; {}", helped::REMARK)));
+            remarks.push(PathRemark::KernelThreads);
             let depth = u32::from(shape.depth);
             together = Together::of(depth, batch(depth), ring.helpers().unwrap_or(depth));
         }
@@ -102,7 +103,7 @@ impl<E: Errand> Uring<E> {
             together,
             polling,
         };
-        Ok((queue, note))
+        Ok((queue, remarks))
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use nandsim::{Command, Completion, Failed, Queue};
-use record::{Segment, Until, Workload};
+use record::{IoEngine, Segment, Until, Workload};
 use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
 
@@ -186,7 +186,7 @@ impl Party {
             write,
             series,
             errors: Vec::new(),
-            engine: "simulated".into(),
+            io_path: IoEngine::Simulated.into(),
             gap_before: None,
             host: None,
         }

@@ -238,8 +238,8 @@ impl RegularFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
             .map_err(|e| self.unusable(&e.into()))?;
-        let buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).err().map(|_| BUFFERED.to_owned());
-        Ok(Held { fd, buffered, generic: None })
+        let is_buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).is_err();
+        Ok(Held { fd, is_buffered, generic: None })
     }
 
     /// Leaves things as they were found; what was put in its place meanwhile stays.

@@ -118,8 +118,3 @@ pub fn finish(armed: &mut drive::Armed, workload: &Workload) -> Segment {
         Outcome::Stopped => panic!("nobody stopped it"),
     }
 }
-
-/// How it was driven, without what the file system of the target adds to it.
-pub fn way(segment: &Segment) -> &str {
-    segment.engine.split(';').next().unwrap_or_default()
-}

@@ -38,7 +38,7 @@ struct Job<'a> {
     jobname: &'a str,
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
-    engines: Vec<&'a str>,
+    engines: Vec<String>,
     /// Where the threads of each workload ran, or why they were not pinned; empty for simulated drives.
     placement: Vec<&'a str>,
     seconds: f64,
@@ -131,7 +131,7 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         jobname: &part.name,
         target: &part.target,
         workloads: part.segments.iter().map(|segment| &segment.workload).collect(),
-        engines: part.segments.iter().map(|segment| segment.engine.as_str()).collect(),
+        engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
         placement: part.segments.iter().filter_map(|s| Some(s.host.as_ref()?.placement.as_str())).collect(),
         seconds: part.seconds(),
         read,

@@ -98,7 +98,7 @@ impl Fake {
                 times: None,
             },
             errors: Vec::new(),
-            engine: "fake".into(),
+            io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
         }

@@ -170,7 +170,7 @@ pub(crate) mod tests {
                 ..Series::default()
             },
             errors: Vec::new(),
-            engine: "io_uring".into(),
+            io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
             host: None,
         }

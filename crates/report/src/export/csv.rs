@@ -147,7 +147,7 @@ fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
         optional(times.max().filter(|_| source.document.run.scale_divisor() == 1)),
         segment.error_count().to_string(),
         optional(segment.gap_before.map(|gap| gap.length_ns)),
-        segment.engine.clone(),
+        segment.io_path.to_string(),
         optional(segment.host_share()),
         effort(|effort| effort.user_ns),
         effort(|effort| effort.system_ns),

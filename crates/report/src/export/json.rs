@@ -238,7 +238,7 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
         read: way(&segment.read, has_maxima),
         write: way(&segment.write, has_maxima),
         errors: segment.error_count(),
-        engine: segment.engine.clone(),
+        engine: segment.io_path.to_string(),
         gap_before_ns: segment.gap_before.map(|gap| gap.length_ns),
         host_share: segment.host_share(),
         user_ns: effort(|effort| effort.user_ns),

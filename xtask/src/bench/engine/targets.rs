@@ -147,7 +147,7 @@ fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
         iops: segment.iops(),
         all_ns: None,
     };
-    Ok((sample, segment.engine))
+    Ok((sample, segment.io_path.to_string()))
 }
 
 /// Random reads of 4 KiB for a second.
