@@ -4,8 +4,10 @@
 //! killed at each of its calls, while the others continue. After that the power fails at every event, too. Whatever
 //! happens, the next start must leave every setting as it was before the first run, and no record behind.
 
+mod mortal;
+
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,11 +20,12 @@ use plateau::tuning::{self, Tuned, Tuner};
 use plateau::write_cache::{self, Cached, Changed};
 use record::TargetFacts;
 use record::storage::simulated::{Crash, Disk, Logged, Simulated};
-use record::storage::{Found, Storage as _, Stored, create_folders};
+use record::storage::{Storage as _, Stored, create_folders};
 use stdx::files::Unowned;
 use stdx::rng::Rng;
 
 use crate::{Broken, Promise};
+use mortal::Mortal;
 
 const STATE: &str = "/state";
 /// Where the write cache of a drive is among the settings.
@@ -202,63 +205,6 @@ impl StateFolder for Folder {
     }
 }
 
-/// A file of a process that may be dead.
-#[derive(Debug)]
-struct Mortal {
-    inner: Box<dyn Stored>,
-    process: Process,
-}
-
-impl Stored for Mortal {
-    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>> {
-        self.process.call()?;
-        self.inner.read(limit_bytes)
-    }
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.process.call()?;
-        self.inner.append(bytes)
-    }
-    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.process.call()?;
-        self.inner.rewrite(at, bytes)
-    }
-    fn set_len(&mut self, bytes: u64) -> io::Result<()> {
-        self.process.call()?;
-        self.inner.set_len(bytes)
-    }
-    fn sync_data(&mut self) -> io::Result<()> {
-        self.process.call()?;
-        self.inner.sync_data()
-    }
-    fn sync_all(&mut self) -> io::Result<()> {
-        if self.process.call()?.syncs { self.inner.sync_all() } else { Ok(()) }
-    }
-    fn try_lock(&self) -> io::Result<bool> {
-        self.process.call()?;
-        self.inner.try_lock()
-    }
-    fn is_locked(&self) -> io::Result<bool> {
-        self.inner.is_locked()
-    }
-    fn found(&self) -> io::Result<Found> {
-        self.inner.found()
-    }
-    fn names(&self) -> io::Result<Vec<OsString>> {
-        self.inner.names()
-    }
-    fn look(&self, name: &OsStr) -> io::Result<Found> {
-        self.inner.look(name)
-    }
-    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
-        self.process.call()?;
-        self.inner.create_file(name)
-    }
-    fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
-        self.process.call()?;
-        self.inner.remove_file(name)
-    }
-}
-
 impl Host for Process {
     fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
         Ok(noted)
@@ -268,6 +214,10 @@ impl Host for Process {
         let world = self.call().map_err(|error| DriveError::Unusable(error.to_string()))?;
         world.set(&tuning.path, value);
         Ok(())
+    }
+
+    fn is(&self, tuning: &Tuning, value: &str) -> bool {
+        self.world.settings().get(&tuning.path).is_some_and(|now| now == value)
     }
 
     fn boot(&self) -> Option<String> {

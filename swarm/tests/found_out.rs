@@ -141,6 +141,9 @@ impl Stored for FlawedFile {
         let inner = self.inner.create_file(name)?;
         Ok(Box::new(FlawedFile { inner, flaw: self.flaw, is_folder: false, is_owed: false }))
     }
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        self.inner.open_file(name)
+    }
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
         self.inner.remove_file(name)
     }

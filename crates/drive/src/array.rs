@@ -166,7 +166,7 @@ impl Assembly {
     /// Opens the array that was just created, once it is certain that it is that.
     fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
         let path = node.display().to_string();
-        let block = Block::open(&path, Roots::default())?;
+        let block = Block::open(&path, Roots::default(), &self.options.libraries)?;
         let seen = Found {
             node: block.node().display().to_string(),
             lower: block.lower_devices(),

@@ -72,6 +72,7 @@ pub use refusal::{Access, Refusal};
 pub use signature::{Format, Signature};
 use sim::Simulated;
 pub use sim::model_of;
+pub use target::FileState;
 use target::{Held, Real};
 
 /// How a target is opened.
@@ -243,6 +244,17 @@ impl Drive {
             Kind::Real(real, _) => real.needs_erase_confirmation(),
             Kind::Array(_) => true,
             Kind::Simulated(_) => false,
+        }
+    }
+
+    /// How the file looks that it is; none for anything but an existing file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`] when it cannot be read, or is no longer what was looked at.
+    pub fn file_state(&self) -> Result<Option<FileState>, DriveError> {
+        match &self.kind {
+            Kind::Real(real, _) => real.file_state(),
+            Kind::Array(_) | Kind::Simulated(_) => Ok(None),
         }
     }
 

@@ -50,7 +50,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
         refusals: vec![why],
         in_use,
     };
-    match Block::open(&path, roots) {
+    match Block::open(&path, roots, &[]) {
         Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
         Ok(block) => {
             // What is in use is not even read.

@@ -150,6 +150,8 @@ pub enum Access {
     Locked,
     /// It has mapped it into its memory and may write there.
     Mapped,
+    /// One of its `io_uring` instances has it as a registered file.
+    Registered,
 }
 
 impl fmt::Display for Access {
@@ -158,6 +160,7 @@ impl fmt::Display for Access {
             Self::Writing => "open for writing",
             Self::Locked => "locked",
             Self::Mapped => "mapped for writing",
+            Self::Registered => "registered with io_uring",
         })
     }
 }
@@ -205,7 +208,7 @@ impl fmt::Display for Refusal {
                  two drives share one name; detach the other, or test the multipath device"
             ),
             Self::Locked { tried } => locked(f, tried.as_deref()),
-            Self::OfRun => f.write_str("it belongs to a Plateau run; choose another file"),
+            Self::OfRun => f.write_str("it belongs to a Plateau run; choose another target"),
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
             }

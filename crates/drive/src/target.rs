@@ -4,6 +4,9 @@ pub(crate) mod block;
 pub(crate) mod file;
 pub(crate) mod generic;
 mod overlay;
+mod records;
+
+pub use file::FileState;
 
 use std::fs;
 use std::io;
@@ -75,7 +78,7 @@ impl Real {
             if options.size_bytes.is_some() {
                 return unusable("--size applies only to files; a drive is always tested as a whole".into());
             }
-            return block::Block::open(target, roots).map(Self::Block);
+            return block::Block::open(target, roots, &options.libraries).map(Self::Block);
         }
         if kind.is_file() {
             return file::RegularFile::existing(target, options, roots).map(Self::File);
@@ -102,6 +105,13 @@ impl Real {
         match self {
             Self::Block(block) => block.refusals(),
             Self::File(file) => file.refusals(),
+        }
+    }
+
+    pub(crate) fn file_state(&self) -> Result<Option<FileState>, DriveError> {
+        match self {
+            Self::Block(_) => Ok(None),
+            Self::File(file) => file.state(),
         }
     }
 

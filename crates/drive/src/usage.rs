@@ -289,6 +289,13 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
+/// Files that the target is built on, however many layers down.
+pub(crate) fn files_below(facts: &Facts, target: Thing) -> Vec<Thing> {
+    let below = facts.place_of(target).map(|place| facts.below(place)).unwrap_or_default();
+    let things = below.into_keys().filter_map(|node| facts.nodes[node].thing);
+    things.filter(|thing| matches!(thing, Thing::File { .. })).collect()
+}
+
 /// Users of the target itself, and of what is built on it.
 fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> Vec<Refusal> {
     let mut found: Vec<Refusal> = facts.users_of(target).collect();

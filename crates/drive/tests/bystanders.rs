@@ -186,7 +186,8 @@ impl Holder {
     /// Python, as it comes with nearly every distribution: `code` has the path in `sys.argv[1]`.
     fn new(code: &str, path: &str) -> Option<Self> {
         let whole = format!(
-            "import fcntl, mmap, os, struct, sys\n{code}\nprint('ready', flush=True)\nsys.stdin.read()"
+            "import ctypes, fcntl, mmap, os, struct, sys\nlibc = ctypes.CDLL(None)\n{code}\n\
+             print('ready', flush=True)\nsys.stdin.read()"
         );
         let mut child = Command::new("python3");
         let child = child.args(["-c", &whole, path]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -197,8 +198,13 @@ impl Holder {
         let mut line = String::new();
         let output = child.stdout.take().expect("a pipe");
         std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
+        let holder = Self(child);
+        if let Some(reason) = line.strip_prefix("skip: ") {
+            skip(reason.trim());
+            return None;
+        }
         assert_eq!(line, "ready\n");
-        Some(Self(child))
+        Some(holder)
     }
 }
 
@@ -218,13 +224,22 @@ const HANDS: &[(&str, &str)] = &[
         "OFD lock",
         "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 100, 1, 0))",
     ),
+    // Not by the module mmap, which keeps a descriptor.
     (
         "mapping without a descriptor",
-        "f = os.open(sys.argv[1], os.O_RDWR)\nm = mmap.mmap(f, 4096)\nos.close(f)\nm.flush()",
+        "f = os.open(sys.argv[1], os.O_RDWR)\nlibc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, f, ctypes.c_long(0))\nos.close(f)",
+    ),
+    (
+        "mapping that mprotect can make writable",
+        "f = os.open(sys.argv[1], os.O_RDWR)\nlibc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, f, ctypes.c_long(0))\nos.close(f)",
+    ),
+    (
+        "file registered with io_uring",
+        "f = os.open(sys.argv[1], os.O_RDWR)\nring = libc.syscall(425, 8, ctypes.create_string_buffer(120))\nif ring < 0: sys.exit(print('skip: io_uring is not available'))\nassert libc.syscall(427, ring, 2, ctypes.byref(ctypes.c_int(f)), 1) == 0\nos.close(f)",
     ),
     (
         "thread with descriptors of its own",
-        "import ctypes, threading\nready = threading.Event()\ndef hold():\n ctypes.CDLL(None).unshare(0x400)\n os.open(sys.argv[1], os.O_RDWR)\n ready.set()\n threading.Event().wait()\nthreading.Thread(target=hold, daemon=True).start()\nready.wait()",
+        "import threading\nready = threading.Event()\ndef hold():\n libc.unshare(0x400)\n os.open(sys.argv[1], os.O_RDWR)\n ready.set()\n threading.Event().wait()\nthreading.Thread(target=hold, daemon=True).start()\nready.wait()",
     ),
 ];
 
@@ -239,7 +254,7 @@ fn what_other_processes_have_in_hand() {
         [(text(&file), text(&file)), (&device.path, &device.path), (text(&device.image), &device.path)];
     for (held, target) in places {
         for (how, code) in HANDS {
-            let Some(holder) = Holder::new(code, held) else { return };
+            let Some(holder) = Holder::new(code, held) else { continue };
             let found = refused(target);
             assert!(!found.is_empty(), "{how} of {held}");
             drop(holder);
@@ -322,7 +337,7 @@ fn mounts_in_another_mount_namespace() {
     let at = mounted.dir.path().join("mnt");
     let device = mounted._device.path.clone();
     // Holds the file system there, after it is gone here.
-    let code = "import ctypes, subprocess\nctypes.CDLL(None).unshare(0x20000)\nsubprocess.run(['mount', '--make-rprivate', '/'])";
+    let code = "import subprocess\nlibc.unshare(0x20000)\nsubprocess.run(['mount', '--make-rprivate', '/'])";
     let Some(holder) = Holder::new(code, text(&at)) else { return };
     command("umount", &[text(&at)]).expect("no mount here");
     let found = refused(&device);
@@ -369,6 +384,49 @@ fn files_of_a_run_under_other_names() {
     for name in ["run.json", "journal"] {
         assert_eq!(refused(text(&dir.path().join(format!("{name}-link")))), [Refusal::OfRun], "{name}");
     }
+}
+
+#[test]
+fn devices_over_the_record_of_a_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = dir.path().join("library/abc-iops");
+    fs::create_dir_all(&run).expect("a run");
+    fs::write(run.join("run.json"), "{}").expect("a file");
+    let journal = [b"plateau-journal 1\n".as_slice(), &vec![b' '; 33 << 20]].concat();
+    fs::write(run.join("journal"), journal).expect("a journal");
+    let options = OpenOptions { libraries: vec![dir.path().join("library")], ..OpenOptions::default() };
+    let Some(whole) = Loop::over(&run.join("journal"), &[]) else { return };
+    assert!(refused(&whole.path).contains(&Refusal::OfRun), "by what it begins with");
+    drop(whole);
+    let Some(part) = Loop::over(&run.join("journal"), &["--offset", "1048576"]) else { return };
+    assert_eq!(refused_with(&part.path, &options), [Refusal::OfRun], "by its library");
+}
+
+/// The link shows a path at which there is another file by now.
+#[test]
+fn links_of_proc_do_not_lead_where_they_say() {
+    let dir = support::directory();
+    let at = |name: &str| dir.path().join(name);
+    let create = |path: &Path| fs::File::create_new(path).and_then(|file| file.set_len(SIZE).map(|()| file));
+    let held = create(&at("target")).expect("a file");
+    fs::remove_file(at("target")).expect("our own");
+    let victim = at("target (deleted)");
+    fs::write(&victim, vec![7; SIZE as usize]).expect("a file that holds something");
+    let before = fingerprint(&victim);
+    for link in ["/proc/self/fd", "/dev/fd"] {
+        let link = format!("{link}/{}", held.as_raw_fd());
+        let error = drive::open(&link, &OpenOptions::default()).expect_err("another file");
+        assert_eq!(error.kind(), ErrorKind::Unusable, "{error}");
+    }
+    assert_eq!(fingerprint(&victim), before);
+
+    fs::create_dir(at("folder")).expect("a folder");
+    let folder = fs::File::open(at("folder")).expect("a folder");
+    fs::remove_dir(at("folder")).expect("our own");
+    fs::create_dir(at("folder (deleted)")).expect("another folder");
+    let link = format!("/proc/self/fd/{}/new", folder.as_raw_fd());
+    let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
+    drive::open(&link, &options).expect_err("another folder");
 }
 
 #[test]

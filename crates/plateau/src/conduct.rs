@@ -197,7 +197,9 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     // The failure of the run is the one to tell; what is left of an array is tried again at the next start.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
-    dissolved
+    dissolved?;
+    // What is read for the report has to be what was written.
+    Ok(journal.check_in_place()?)
 }
 
 /// The tests that are left of a run.

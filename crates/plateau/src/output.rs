@@ -13,6 +13,9 @@ use crate::printer;
 /// Names of standard output that are written as such. The last three are links, which no output follows.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
+/// Enough to tell what a file is.
+const BEGINNING_BYTES: u64 = 4096;
+
 /// Whether an output is standard output.
 pub fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path == Path::new(name))
@@ -38,12 +41,29 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
 
 /// The same of one file, whose folder may be missing.
 fn check_file(path: &Path) -> Done {
-    let kind = std::fs::symlink_metadata(path).map(|meta| meta.is_file());
-    if kind.unwrap_or(true) {
+    if std::fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
-    let found = Folder::around(path).and_then(|(folder, name)| folder.check(name));
-    found.map_err(refused)
+    let (folder, name) = Folder::around(path).map_err(refused)?;
+    check_name(&folder, name, path)
+}
+
+/// Whether a name in a folder may be written: nothing ever replaces what a run consists of.
+fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
+    folder.check(name).map_err(refused)?;
+    let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
+        Failure::new(Exit::Run, anyhow::Error::new(source).context(format!("cannot read {}", path.display())))
+    })?;
+    let is_beside_other = match name.to_str() {
+        Some("run.json") => folder.has("journal"),
+        Some("journal") => folder.has("run.json"),
+        _ => false,
+    };
+    if !is_beside_other && !record::begins_as_file_of_run(&begin) {
+        return Ok(());
+    }
+    let text = format!("{} is part of a run, which no output replaces; choose another path", path.display());
+    Err(Failure::text(Exit::Usage, text))
 }
 
 /// Writes a file, and makes the folders that it lies in; or writes to standard output where that is meant.
@@ -51,14 +71,16 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     if is_stdout(path) {
         return printer::print_bytes(bytes);
     }
-    Folder::around(path).and_then(|(folder, name)| folder.replace(name, bytes)).map_err(refused)
+    let (folder, name) = Folder::around(path).map_err(refused)?;
+    check_name(&folder, name, path)?;
+    folder.replace(name, bytes).map_err(refused)
 }
 
 /// Writes a file into the directory of a run. It is not made: a run that was removed meanwhile stays removed.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
-    Folder::with(&run.dir, &["run.json", "journal"])
-        .and_then(|folder| folder.replace(name, bytes))
-        .map_err(refused)
+    let folder = Folder::known(&run.dir, run.identity()).map_err(refused)?;
+    check_name(&folder, name, &run.dir.join(name))?;
+    folder.replace(name, bytes).map_err(refused)
 }
 
 /// Writes files into a folder, which is made where it is missing.
@@ -70,7 +92,7 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     }
     let folder = Folder::make(path, false).map_err(refused)?;
     // All or none, as far as that can be known beforehand.
-    files.iter().try_for_each(|(name, _)| folder.check(OsStr::new(name)).map_err(refused))?;
+    files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
     files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(refused))
 }
 
@@ -83,6 +105,10 @@ fn refused(error: WriteError) -> Failure {
         WriteError::InTheWay { .. } => Failure::text(
             Exit::Usage,
             format!("cannot write: {error}; only regular files are replaced, choose another path"),
+        ),
+        WriteError::Replaced { .. } => Failure::text(
+            Exit::Run,
+            format!("cannot write: {error} since the run was read; find out who did that, then try again"),
         ),
         WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
     }

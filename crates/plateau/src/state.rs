@@ -104,6 +104,9 @@ pub trait Host: Send + Sync {
     /// When the kernel does not accept the value.
     fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError>;
 
+    /// Whether it has this value now.
+    fn is(&self, tuning: &Tuning, value: &str) -> bool;
+
     /// Identifies the time since the host was booted; settings do not outlive it.
     fn boot(&self) -> Option<String>;
 }
@@ -179,6 +182,10 @@ impl Host for KnownSettings {
 
     fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError> {
         tuning.set(value)
+    }
+
+    fn is(&self, tuning: &Tuning, value: &str) -> bool {
+        tuning.is(value)
     }
 
     fn boot(&self) -> Option<String> {

@@ -5,6 +5,7 @@
 
 mod shared;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveError, KnownSettings, Tuning};
@@ -154,9 +155,12 @@ pub fn restore_left_over(facts: &TargetFacts, state: &(impl State + ?Sized)) -> 
 pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn Host) -> Done {
     shared::restore_left_over(state, host)?;
     let Some((note, content)) = Note::left_over(state, KIND, &facts.identity)? else { return Ok(()) };
-    // Attached anew, the device has new settings.
-    let lives = content["attachment"].as_str() == facts.attachment.as_deref();
-    let living = if lives { noted(&content, host) } else { Vec::new() };
+    let noted_at = content["attachment"].as_str();
+    let (is_attached, is_boot) = (noted_at == facts.attachment.as_deref(), is_same_boot(noted_at, host));
+    // Attached anew, a drive has new settings. A loop device keeps its queue, and with it what is still changed.
+    let lives =
+        |tuning: &Tuning| is_attached || is_boot && is_virtual(&tuning.path) && host.is(tuning, &tuning.to);
+    let living = noted(&content, host, lives);
     let restored = living.iter().filter(|tuning| is_undone(tuning, host)).count();
     if restored > 0 {
         printer::tell_line("restored drive settings that an earlier run had left changed");
@@ -165,6 +169,16 @@ pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn
         note.done();
     }
     Ok(())
+}
+
+fn is_same_boot(attachment: Option<&str>, host: &dyn Host) -> bool {
+    let boot = attachment.and_then(|attachment| attachment.split(':').next());
+    boot.is_some() && boot == host.boot().as_deref()
+}
+
+/// Whether the setting is of a device without hardware.
+fn is_virtual(path: &Path) -> bool {
+    path.to_string_lossy().contains("/devices/virtual/block/")
 }
 
 /// One that cannot be put back does not keep others from being measured.
@@ -176,8 +190,8 @@ fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     undone.is_ok()
 }
 
-/// The settings of a note that are settings; of others a warning is all that comes.
-fn noted(content: &Value, host: &dyn Host) -> Vec<Tuning> {
+/// The settings of a note that exist still; a warning for each that is not a setting.
+fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> Vec<Tuning> {
     let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),
         Err(error) => {
@@ -185,13 +199,16 @@ fn noted(content: &Value, host: &dyn Host) -> Vec<Tuning> {
             None
         }
     };
-    judged(content, host).filter_map(accepted).collect()
+    read_all(content).filter(lives).map(|tuning| host.accept(tuning)).filter_map(accepted).collect()
 }
 
 /// What a note says of settings, each with the reason where it is not to be restored.
 pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
-    let all = content["tunings"].as_array().into_iter().flatten().filter_map(read);
-    all.map(|tuning| host.accept(tuning))
+    read_all(content).map(|tuning| host.accept(tuning))
+}
+
+fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
+    content["tunings"].as_array().into_iter().flatten().filter_map(read)
 }
 
 fn written(tuning: &Tuning) -> Value {
@@ -311,6 +328,19 @@ mod tests {
             restore_on(&facts(attachment), dir.path(), &known(dir.path())).expect("done");
             assert_eq!(now(&tunings), expected, "{attachment}");
             restore_on(&facts(attachment), dir.path(), &known(dir.path())).expect("nothing is left");
+        }
+    }
+
+    #[test]
+    fn what_a_loop_device_kept_is_put_back_unless_somebody_changed_it() {
+        let boot = KnownSettings::of_this_host().boot().expect("a booted host");
+        for (now_set, expected) in [("none", "bfq"), ("kyber", "kyber")] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let tunings = settings(dir.path());
+            drop(set(&facts(&format!("{boot}:1")), dir.path(), tunings.clone()).expect("done"));
+            fs::write(&tunings[0].path, now_set).expect("the scheduler");
+            restore_on(&facts(&format!("{boot}:2")), dir.path(), &known(dir.path())).expect("done");
+            assert_eq!(now(&tunings[..1]), [expected]);
         }
     }
 

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use record::Library;
 use record::storage::Stored;
+use record::{Digest, Library};
 use serde_json::Value;
 use stdx::files::{OwnedFolder, Unowned};
 
@@ -16,6 +16,8 @@ use crate::state::{self, State, StateFolder};
 
 /// More than any note has.
 const MOST_BYTES: u64 = 1 << 20;
+/// File systems take names of 255 bytes.
+const MOST_NAME_BYTES: usize = 200;
 /// What notes begin with; in a library they are nobody's.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
@@ -135,9 +137,20 @@ fn chain(error: &Unowned) -> String {
     }
 }
 
+/// A file name for the notes on one drive. Different identities have different names.
 fn name(kind: &str, identity: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    format!(".{kind}-{}.json", identity.chars().map(plain).collect::<String>())
+    let mut plain = String::new();
+    for byte in identity.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            plain.push(char::from(byte));
+        } else {
+            plain.push_str(&format!("-{byte:02x}"));
+        }
+    }
+    if plain.len() > MOST_NAME_BYTES {
+        plain = format!("--{}", Digest::of(identity.as_bytes()));
+    }
+    format!(".{kind}-{plain}.json")
 }
 
 #[cfg(test)]
@@ -147,7 +160,16 @@ mod tests {
 
     #[test]
     fn a_note_has_a_plain_name() {
-        assert_eq!(name("write-cache", "../S1:n2"), ".write-cache----S1-n2.json");
+        assert_eq!(name("write-cache", "../S1:n2"), ".write-cache--2e-2e-2fS1-3an2.json");
+        let long = [name("tuning", &"a".repeat(300)), name("tuning", &"a".repeat(301))];
+        assert!(long[0].len() < 255 && long[0] != long[1], "{long:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn identities_do_not_share_a_note(a in "[a-f0-9:-]{0,8}", b in "[a-f0-9:-]{0,8}") {
+            proptest::prop_assert_eq!(a == b, name("tuning", &a) == name("tuning", &b));
+        }
     }
 
     #[test]

@@ -229,7 +229,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     let args: Vec<&str> = args.split(' ').collect();
     let mut run = bench.command(&args);
     let child = run.current_dir(here).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    bench.wait_for("a few cells", |journal| finished(journal) >= 6);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
@@ -253,4 +253,85 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     std::fs::rename(&away, &file).unwrap();
     let output = bench.command(&["resume", &id]).current_dir("/").output().unwrap();
     assert!(output.status.success(), "{}", texts(&output).1);
+}
+
+/// A run on a file of 64 MiB that was interrupted by Ctrl-C; its id and the file.
+fn interrupted_on_a_file(bench: &Bench) -> (String, std::path::PathBuf) {
+    let file = bench.path("target");
+    let path = file.to_str().unwrap();
+    let child = bench.start(&[
+        "run",
+        "lat",
+        path,
+        "--size",
+        "64MiB",
+        "--cell-seconds",
+        "0.05",
+        "--max-rounds",
+        "5",
+        "--profile",
+        "pts-e-1.0",
+    ]);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 3);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    (bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned(), file)
+}
+
+#[test]
+fn a_file_that_was_used_since_is_not_written_to() {
+    let bench = Bench::new();
+    let (id, file) = interrupted_on_a_file(&bench);
+    let intact = bench.path("intact");
+    std::fs::copy(&file, &intact).unwrap();
+    let refused = |why: &str| {
+        let before = std::fs::read(&file).unwrap();
+        let message = bench.fails(3, &["resume", &id]);
+        assert!(message.contains(why) && message.contains("--erase 'target'"), "{message}");
+        assert!(std::fs::read(&file).unwrap() == before, "it was written to");
+    };
+    // All of these keep the inode.
+    if Command::new("mkfs.ext4")
+        .args(["-q", "-F"])
+        .arg(&file)
+        .output()
+        .is_ok_and(|made| made.status.success())
+    {
+        refused("ext");
+    } else {
+        skips::skip!("no mkfs.ext4");
+    }
+    std::fs::write(&file, "a letter").unwrap();
+    refused("it has 8 B");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let letter = std::fs::read(&intact).unwrap();
+    std::fs::write(&file, letter).unwrap();
+    refused("it was changed at");
+    bench.ok(&["resume", &id, "--erase", "target"]);
+}
+
+#[test]
+fn a_file_that_nobody_used_since_is_resumed() {
+    let bench = Bench::new();
+    let (id, _) = interrupted_on_a_file(&bench);
+    bench.ok(&["resume", &id]);
+}
+
+#[test]
+fn a_journal_that_is_replaced_ends_the_run_and_loses_nothing() {
+    let bench = Bench::new();
+    let child = bench.start(&RUN);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 6);
+    let path = bench.runs()[0].join("journal");
+    let copy = bench.path("copy");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::rename(&copy, &path).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (_, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(6), "{err}");
+    assert!(err.contains("replaced while the run was writing") && err.contains("journal.rescued"), "{err}");
+    let rescued = record::read_journal(&path.with_file_name("journal.rescued")).unwrap();
+    let replaced = bench.journal().unwrap();
+    assert!(rescued.entries.len() >= replaced.entries.len());
+    assert_eq!(rescued.entries[..replaced.entries.len()], replaced.entries);
 }

@@ -106,6 +106,46 @@ fn outputs_that_are_not_regular_files_are_refused_and_stay() {
 }
 
 #[test]
+fn what_a_run_consists_of_is_never_replaced() {
+    let bench = Bench::new();
+    let [first, second] = runs(&bench);
+    let at = |name: &str| bench.library().join(&second).join(name);
+    std::fs::hard_link(at("journal"), bench.path("copy.html")).expect("a link");
+    std::fs::hard_link(at("run.json"), bench.path("copy.json")).expect("a link");
+    // One that is damaged can still be repaired from a copy, and is known by its name.
+    let damaged = bench.path("damaged");
+    std::fs::create_dir(&damaged).expect("a folder");
+    for name in ["run.json", "journal"] {
+        std::fs::write(damaged.join(name), "damaged").expect("a file");
+    }
+    let paths = [
+        at("journal"),
+        at("run.json"),
+        bench.path("copy.html"),
+        bench.path("copy.json"),
+        damaged.join("journal"),
+        damaged.join("run.json"),
+    ];
+    let before = paths.each_ref().map(|path| std::fs::read(path).expect("a file"));
+    for path in &paths {
+        let name = path.to_str().expect("a path");
+        let mut messages = vec![
+            bench.fails(2, &["report", &first, "--html", name]),
+            bench.fails(2, &["report", &second, "--pdf", name]),
+            bench.fails(2, &["compare", &first, &second, "--csv", name]),
+        ];
+        if path.extension().is_some() {
+            let run = ["run", "quick", "sim:sas-slc-2011", "--scale", "1/64", "--report", name];
+            messages.push(bench.fails(2, &run));
+        }
+        for message in messages {
+            assert!(message.contains("part of a run"), "{name}: {message}");
+        }
+    }
+    assert!(paths.each_ref().map(|path| std::fs::read(path).expect("a file")) == before);
+}
+
+#[test]
 fn folders_of_files_follow_nothing_either() {
     let bench = Bench::new();
     let victim = Victim::new(&bench);

@@ -8,10 +8,18 @@ use crate::{Cut, Event, Segment, Series};
 /// 146 years in ns, and four times what a journal may count of bytes in 2^60: far more than any run measures.
 const MOST: u64 = 1 << 62;
 
+/// Slots that the histograms of a journal may span: 1 GiB of memory. A month of one-minute cells has 80 million; two
+/// slots at the ends of a forged histogram have 7,000.
+const MOST_SLOTS: u64 = 1 << 27;
+/// Records of a journal: 50 times the one-minute cells of a month.
+const MOST_RECORDS: u64 = 1 << 21;
+
 /// What the records of a journal count together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
     total: u64,
+    slots: u64,
+    records: u64,
 }
 
 impl Amounts {
@@ -21,6 +29,11 @@ impl Amounts {
     /// With what is wrong, when no run can have measured that much.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
+        self.records += 1;
+        self.slots += numbers.slots;
+        if self.records > MOST_RECORDS || self.slots > MOST_SLOTS {
+            return Err("it has more than any run measures");
+        }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
             return Err("it has a time that no clock shows");
         }
@@ -42,6 +55,8 @@ struct Numbers {
     instants: Vec<u64>,
     /// What may be added to others of its kind.
     amounts: Vec<u64>,
+    /// Slots that histograms span, filled or not.
+    slots: u64,
 }
 
 fn numbers(event: &Event) -> Numbers {
@@ -85,6 +100,7 @@ impl Numbers {
         self.instants.extend([segment.start_ns, segment.end_ns]);
         for direction in [&segment.read, &segment.write] {
             self.amounts.extend([direction.ios, direction.bytes]);
+            self.slots += direction.latency.span() as u64;
         }
         self.take_series(&segment.series);
         self.amounts.extend(segment.errors.iter().map(|error| error.count));
@@ -100,5 +116,19 @@ impl Numbers {
         self.instants.push(series.interval_ns);
         self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns));
         self.amounts.extend(series.read_ios.iter().chain(&series.write_ios));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forged_journal_cannot_take_all_memory() {
+        let full = Amounts { records: MOST_RECORDS, ..Amounts::default() };
+        assert!(full.clone().take(&Event::Closed).is_err());
+        assert!(Amounts { records: 0, ..full }.take(&Event::Closed).is_ok());
+        let wide = Amounts { slots: MOST_SLOTS + 1, ..Amounts::default() };
+        assert!(wide.clone().take(&Event::Closed).is_err());
     }
 }

@@ -21,6 +21,8 @@ pub const VERSION: u32 = 1;
 pub const MAGIC: &str = "plateau-journal ";
 /// Far more than any run writes; a file that is larger is not read into memory.
 const MOST_BYTES: u64 = 1 << 30;
+/// Added to the name of a journal: a copy of all records, written when the journal itself is no longer at its path.
+const RESCUED: &str = ".rescued";
 
 /// What can go wrong with a journal.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +91,7 @@ pub struct Loaded {
     whole_bytes: u64,
     /// The last whole record as it is in the file.
     last_line: Vec<u8>,
+    amounts: Amounts,
 }
 
 /// A link of the hash chain.
@@ -128,6 +131,7 @@ pub struct Journal {
     whole_bytes: u64,
     /// A part of a record may be behind them and cannot be taken away.
     is_broken: bool,
+    amounts: Amounts,
 }
 
 impl Journal {
@@ -162,7 +166,8 @@ impl Journal {
         file.append(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
         let whole_bytes = header.len() as u64;
         let (path, chain) = (path.into(), Digest::of(header.as_bytes()));
-        Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false })
+        let amounts = Amounts::default();
+        Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false, amounts })
     }
 
     /// Opens a journal to go on with it; a torn last record is cut off and reported in [`Loaded`].
@@ -193,7 +198,8 @@ impl Journal {
         file.sync_all().map_err(|e| io("sync", path, e))?;
         let next_seq = loaded.entries.len() as u64;
         let (path, chain, whole_bytes) = (path.into(), loaded.digest, loaded.whole_bytes);
-        Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false }, loaded))
+        let amounts = loaded.amounts;
+        Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false, amounts }, loaded))
     }
 
     /// Its folder has another name from now on.
@@ -213,16 +219,55 @@ impl Journal {
     /// When it could not be written, such as on a full disk. What was written of it is taken away again, so that a
     /// record behind it does not damage the journal; where that cannot be done, no further record is taken.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
+        // What no reader accepts is not written.
+        let mut amounts = self.amounts;
+        amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
         let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
         let chain = self.chain.next(&json);
         let line = format!("{chain} {json}\n");
         self.write(line.as_bytes()).map_err(|e| io("append to", &self.path, e))?;
         log::info!("record {} on disk: {}, {} B", self.next_seq, name_in(&json), line.len());
-        self.chain = chain;
+        (self.chain, self.amounts) = (chain, amounts);
         self.next_seq += 1;
         self.whole_bytes += line.len() as u64;
         Ok(entry)
+    }
+
+    /// Fails if the journal is no longer at its path: moved, removed or replaced by another file. Its records would
+    /// be lost with the descriptor, so they are copied to a new file beside it.
+    ///
+    /// # Errors
+    /// When that is so; no further record is accepted then.
+    pub fn check_in_place(&mut self) -> Result<(), JournalError> {
+        self.in_place().map_err(|e| io("append to", &self.path, e))
+    }
+
+    fn in_place(&mut self) -> std::io::Result<()> {
+        // A disk that cannot be read is not a journal that was taken away; the next sync reports the former.
+        let Ok(own) = self.file.found() else { return Ok(()) };
+        match self.storage.look(&self.path) {
+            Ok(found) if found.identity != own.identity => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            _ => return Ok(()),
+        }
+        self.is_broken = true;
+        let taken = "it was moved, removed or replaced while the run was writing to it";
+        Err(std::io::Error::other(match self.rescue() {
+            Ok(copy) => format!("{taken}; all its records are in {}", copy.display()),
+            Err(error) => format!("{taken}, and its records cannot be copied to a new file: {error}"),
+        }))
+    }
+
+    fn rescue(&mut self) -> std::io::Result<PathBuf> {
+        let bytes = self.file.read(MOST_BYTES)?;
+        let mut copy = self.path.clone();
+        copy.as_mut_os_string().push(RESCUED);
+        let mut file = self.storage.create(&copy)?;
+        file.append(&bytes)?;
+        file.sync_all()?;
+        storage::sync_folder(&*self.storage, copy.parent().unwrap_or(Path::new(".")))?;
+        Ok(copy)
     }
 
     fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
@@ -233,6 +278,7 @@ impl Journal {
             // Nobody could read what stands in it.
             return Err(ReadError::TooLarge { limit_bytes: MOST_BYTES }.into());
         }
+        self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if written.is_err() {
             let mended = self.file.set_len(self.whole_bytes).and_then(|()| self.file.sync_data());
@@ -291,14 +337,14 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
         digest: Digest::of(header),
         whole_bytes: header.len() as u64,
         last_line: Vec::new(),
+        amounts: Amounts::default(),
     };
     let mut last_line: &[u8] = &[];
-    let mut amounts = Amounts::default();
     while let Some(line) = lines.next() {
         let is_last = lines.peek().is_none();
         let seq = loaded.entries.len() as u64;
         let parsed = parse_line(line, seq, loaded.digest).and_then(|(entry, digest)| {
-            amounts.take(&entry.event)?;
+            loaded.amounts.take(&entry.event)?;
             Ok((entry, digest))
         });
         match parsed {
@@ -356,97 +402,4 @@ fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), S
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Note;
-    use proptest::prelude::*;
-
-    fn note(round: u32) -> Event {
-        Event::Noted(Note::RoundStarted { round, cells: 56 })
-    }
-
-    fn journal_of(rounds: u32) -> (tempfile::TempDir, PathBuf) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal");
-        let mut journal = Journal::create(&path).unwrap();
-        (1..=rounds).for_each(|r| drop(journal.append(note(r)).unwrap()));
-        (dir, path)
-    }
-
-    #[test]
-    fn gives_back_what_was_appended() {
-        let (_dir, path) = journal_of(3);
-        let loaded = read_journal(&path).unwrap();
-        let events: Vec<_> = loaded.entries.iter().map(|e| e.event.clone()).collect();
-        assert_eq!(events, [note(1), note(2), note(3)]);
-        assert_eq!(loaded.torn, None);
-    }
-
-    #[test]
-    fn an_event_is_named_as_it_is_stored() {
-        for (event, name) in [(note(1), "noted"), (Event::Closed, "closed")] {
-            let entry = Entry { seq: 1, wall: jiff::Timestamp::UNIX_EPOCH, event };
-            assert_eq!(name_in(&serde_json::to_string(&entry).unwrap()), name);
-        }
-    }
-
-    #[test]
-    fn a_cut_at_any_byte_loses_at_most_the_last_record() {
-        let (_dir, path) = journal_of(3);
-        let whole = std::fs::read(&path).unwrap();
-        let ends: Vec<usize> = (0..whole.len()).filter(|&i| whole[i] == b'\n').map(|i| i + 1).collect();
-        for cut in ends[0]..=whole.len() {
-            std::fs::write(&path, &whole[..cut]).unwrap();
-            let finished = ends.iter().filter(|&&end| end <= cut).count() - 1;
-            let (mut journal, loaded) = Journal::reopen(&path).unwrap();
-            assert_eq!(loaded.entries.len(), finished, "cut at {cut}");
-            assert_eq!(loaded.torn.is_some(), !ends.contains(&cut), "cut at {cut}");
-            journal.append(note(9)).unwrap();
-            drop(journal);
-            assert_eq!(read_journal(&path).unwrap().entries.len(), finished + 1);
-        }
-    }
-
-    #[test]
-    fn newer_versions_are_refused_by_number() {
-        let (_dir, path) = journal_of(0);
-        std::fs::write(&path, "plateau-journal 2\n").unwrap();
-        let error = read_journal(&path).unwrap_err().to_string();
-        assert!(error.contains("version 2") && error.contains("reads up to 1"), "{error}");
-    }
-
-    #[test]
-    fn other_files_are_refused() {
-        let (_dir, path) = journal_of(0);
-        for content in ["", "plateau-journal x\n", "hello\n", "plateau-journal 1"] {
-            std::fs::write(&path, content).unwrap();
-            assert!(matches!(read_journal(&path), Err(JournalError::NotAJournal { .. })), "{content:?}");
-        }
-    }
-
-    #[test]
-    fn one_writer_at_a_time() {
-        let (_dir, path) = journal_of(1);
-        let (_open, _) = Journal::reopen(&path).unwrap();
-        assert!(matches!(Journal::reopen(&path), Err(JournalError::Busy { .. })));
-        assert!(read_journal(&path).is_ok(), "readers are not locked out");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
-            let (_dir, path) = journal_of(4);
-            let mut bytes = std::fs::read(&path).unwrap();
-                // Of the header all but the digit that says which build reads it.
-        let place = place % bytes.len();
-            bytes[place] ^= flip;
-            std::fs::write(&path, &bytes).unwrap();
-            let noticed = match read_journal(&path) {
-                Err(_) => true,
-                Ok(loaded) => loaded.torn.is_some() && loaded.entries.len() < 4,
-            };
-            prop_assert!(noticed);
-        }
-    }
-}
+mod tests;

@@ -35,7 +35,7 @@ pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
     parse_journal, read_journal,
 };
-pub use library::{Library, LibraryError, Run, begins_as_run_file, parse_run_file};
+pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,

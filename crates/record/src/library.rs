@@ -2,6 +2,7 @@
 
 mod nascent;
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use crate::journal::read_journal_on;
 use crate::plain::plain;
 use crate::storage::{self, Storage};
-use crate::{Digest, Event, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
+use crate::{Digest, Event, JOURNAL_MAGIC, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
 use nascent::Nascent;
 
 const RUN_FILE: &str = "run.json";
@@ -122,6 +123,8 @@ pub struct Run {
     pub dir: PathBuf,
     /// What was asked.
     pub file: RunFile,
+    /// Volume and number of the directory that `file` was read from.
+    identity: (u64, u64),
     storage: Arc<dyn Storage>,
 }
 
@@ -156,9 +159,13 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Whether a file that begins with these bytes is a `run.json`.
+/// Whether something that begins with these bytes is a `run.json` or the journal of a run, whatever its name.
 #[must_use]
-pub fn begins_as_run_file(bytes: &[u8]) -> bool {
+pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
+    bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
+}
+
+fn begins_as_run_file(bytes: &[u8]) -> bool {
     let mut words = bytes.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let mut next = || words.next().unwrap_or_default();
     let version = [next(), next(), next()];
@@ -220,10 +227,12 @@ impl Library {
         let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
         let begun = self.fill(&mut nascent, &file, more).and_then(|journal| {
             nascent.publish(&dir)?;
-            Ok(journal.moved_to(dir.join(JOURNAL)))
+            Ok((journal.moved_to(dir.join(JOURNAL)), nascent.identity()?))
         });
         match begun {
-            Ok(journal) => Ok((Run { dir, file, storage: Arc::clone(&self.storage) }, journal)),
+            Ok((journal, identity)) => {
+                Ok((Run { dir, file, identity, storage: Arc::clone(&self.storage) }, journal))
+            }
             Err(error) => {
                 // Half a run is of no use. What cannot be removed now is swept away at a later start.
                 nascent.discard();
@@ -354,12 +363,20 @@ impl Run {
 
     fn open_on(storage: Arc<dyn Storage>, dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join(RUN_FILE);
-        let bytes = storage
-            .open(&path)
-            .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
-            .map_err(|e| io("read", &path, e))?;
+        let read = || {
+            let held = storage.open_folder(dir)?;
+            let bytes = held.open_file(OsStr::new(RUN_FILE))?.read(MOST_RUN_FILE_BYTES)?;
+            Ok((bytes, held.found()?.identity))
+        };
+        let (bytes, identity) = read().map_err(|e| io("read", &path, e))?;
         let file = parse_run_file(&bytes).map_err(|problem| LibraryError::BadRunFile { path, problem })?;
-        Ok(Self { dir: dir.into(), file, storage })
+        Ok(Self { dir: dir.into(), file, identity, storage })
+    }
+
+    /// Volume and number of its directory: another directory that takes its name has others.
+    #[must_use]
+    pub fn identity(&self) -> (u64, u64) {
+        self.identity
     }
 
     /// Path of the journal.

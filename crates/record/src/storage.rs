@@ -154,6 +154,12 @@ pub trait Stored: Debug + Send {
     /// When it exists, or the system refuses.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
+    /// Of a folder: opens the regular file `name` in it to read it, whatever is at the folder's path by now.
+    ///
+    /// # Errors
+    /// When there is none, it is something else (symbolic links are not followed) or the system refuses.
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
+
     /// Of a folder: removes the file `name` in it.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod folder;
 mod lock;
 mod owned;
 mod read;
+mod resolve;
 mod within;
 
 use std::fmt;
@@ -17,7 +18,8 @@ pub use folder::{Folder, WriteError};
 pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
-pub use within::{create_in, look_in, names_in, remove_in};
+pub use resolve::resolve;
+pub use within::{create_in, look_in, names_in, open_in, remove_in};
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -200,6 +200,12 @@ impl Histogram {
         numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count))
     }
 
+    /// Slots between the least and the greatest value: what it takes in memory.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Builds a histogram from what [`filled`](Self::filled), sum, minimum and maximum gave.
     ///
     /// # Errors

@@ -24,6 +24,12 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// Whether it has this value now.
+    #[must_use]
+    pub fn is(&self, value: &str) -> bool {
+        std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
+    }
+
     /// Sets it to `value` and confirms that the kernel shows that.
     ///
     /// # Errors

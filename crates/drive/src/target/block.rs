@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::generic::Generic;
-use super::{Held, check_capacity, hint, open_direct, write_permission};
+use super::{Held, check_capacity, hint, open_direct, records, write_permission};
 use crate::admin::{Fault, kernel::Kernel};
 use crate::capability::{self, Capabilities, Other, Protocol};
 use crate::clock::Clock;
@@ -27,14 +27,16 @@ pub(crate) struct Block {
     /// The node without symbolic links, so that it cannot come to mean another one unnoticed.
     node: PathBuf,
     number: DeviceNumber,
+    /// Libraries, whose files must not be below it.
+    libraries: Vec<PathBuf>,
     pub(super) roots: Roots,
 }
 
 impl Block {
-    pub(crate) fn open(target: &str, roots: Roots) -> Result<Self, DriveError> {
+    pub(crate) fn open(target: &str, roots: Roots, libraries: &[PathBuf]) -> Result<Self, DriveError> {
         let unusable =
             |e: std::io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
-        let node = std::fs::canonicalize(target).map_err(unusable)?;
+        let node = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
         let device = File::open(&node).map_err(unusable)?;
         let number = DeviceNumber::from_raw(device.metadata().map_err(unusable)?.rdev());
         let capacity_bytes = ioctl::capacity_bytes(device.as_fd()).map_err(unusable)?;
@@ -61,7 +63,7 @@ impl Block {
         if let Ok(sys) = SysDevice::find(&roots, number) {
             describe(&mut facts, &sys, &roots);
         }
-        Ok(Self { facts, node, number, roots })
+        Ok(Self { facts, node, number, libraries: libraries.to_vec(), roots })
     }
 
     pub(crate) fn roots(&self) -> &Roots {
@@ -124,6 +126,9 @@ impl Block {
             |e: std::io::Error| Refusal::Unknown { what: format!("{}: {}", self.node.display(), reason(&e)) };
         match self.open_to_read() {
             Ok(device) => {
+                if !found.contains(&Refusal::OfRun) && records::begins_as_record(&device) {
+                    found.push(Refusal::OfRun);
+                }
                 match signature::refusals(&device, self.facts.capacity_bytes, &self.facts.path) {
                     Ok(signatures) => found.extend(signatures),
                     Err(_) if self.is_locked() => found.push(Refusal::Locked { tried: None }),
@@ -281,7 +286,9 @@ impl Block {
     fn users_of_others(&self) -> Vec<Refusal> {
         let found = SysDevice::find(&self.roots, self.number)
             .and_then(|sys| self.roots.namespaces_beside(&sys))
-            .map(|others| others.iter().flat_map(|other| users(&self.roots, other.number)).collect());
+            .map(|others| {
+                others.iter().flat_map(|other| users(&self.roots, other.number, &self.libraries)).collect()
+            });
         found.unwrap_or_else(|error: std::io::Error| vec![Refusal::Unknown { what: reason(&error) }])
     }
 
@@ -325,7 +332,7 @@ impl Block {
 
     /// Everything that says that somebody uses it, or what it is built on; the device itself is not read.
     pub(crate) fn users(&self) -> Vec<Refusal> {
-        users(&self.roots, self.number)
+        users(&self.roots, self.number, &self.libraries)
     }
 
     /// An attribute in `/sys`.
@@ -361,12 +368,17 @@ impl Block {
 }
 
 /// Everything that says that somebody uses the device, a partition of it, or what it is built on.
-fn users(roots: &Roots, number: DeviceNumber) -> Vec<Refusal> {
+fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refusal> {
     let target = Thing::Device(number);
-    usage::gather(roots, Some(target)).map_or_else(
-        |error| vec![Refusal::Unknown { what: reason(&error) }],
-        |facts| usage::users(&facts, target),
-    )
+    let facts = match usage::gather(roots, Some(target)) {
+        Ok(facts) => facts,
+        Err(error) => return vec![Refusal::Unknown { what: reason(&error) }],
+    };
+    let mut found = usage::users(&facts, target);
+    if usage::files_below(&facts, target).into_iter().any(|file| records::are_in(libraries, file)) {
+        found.push(Refusal::OfRun);
+    }
+    found
 }
 
 /// What tells one device from another, for a message.
@@ -383,6 +395,11 @@ fn shown(facts: &TargetFacts) -> String {
 fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     let (boot, sequence) = (roots.boot_id(), sys.attribute("diskseq"));
     facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
+    // LOOP_SET_STATUS moves a loop device to other bytes of its file without attaching it anew.
+    if let (Some(attachment), Some(offset)) = (&mut facts.attachment, sys.attribute("loop/offset")) {
+        let limit = sys.attribute("loop/sizelimit").unwrap_or_default();
+        attachment.push_str(&format!(":{offset}+{limit}"));
+    }
     facts.vendor = sys.attribute("device/vendor").filter(|v| !v.starts_with("0x") && v != "ATA");
     facts.model = sys.attribute("device/model");
     let (serial, identity) = names(sys);

@@ -5,24 +5,23 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use record::{TargetFacts, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 use stdx::units::amount_base2;
 
-use super::{BUFFERED, Held, SMALLEST_BYTES, check_capacity, hint, open_direct, overlay, write_permission};
+use super::{Held, SMALLEST_BYTES, check_capacity, hint, open_direct, overlay, records, write_permission};
 use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
 use crate::refusal::Refusal;
+use crate::signature;
 use crate::usage::descriptor::{self, Elsewhere};
 use crate::usage::{self, Thing};
 
 const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
-
-/// Enough for direct I/O on every device.
-const ALIGNMENT_BYTES: usize = 4096;
 
 /// Assumed where the file system does not tell what direct I/O needs.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
@@ -44,6 +43,17 @@ pub(crate) struct RegularFile {
 struct Identity {
     thing: Thing,
     birth: Option<String>,
+}
+
+/// What tells whether somebody else has used a file since a run was interrupted.
+#[derive(Debug, Clone)]
+pub struct FileState {
+    /// Its length.
+    pub length_bytes: u64,
+    /// When its content was last changed, by the clock of its file system.
+    pub modified: SystemTime,
+    /// File systems and the like in it, which no run writes.
+    pub signatures: Vec<Refusal>,
 }
 
 impl Identity {
@@ -74,7 +84,7 @@ impl RegularFile {
         if !parent.is_dir() {
             return Err(missing(format!("there is no directory {}", parent.display())));
         }
-        let parent = fs::canonicalize(parent).map_err(|e| missing(reason(&e)))?;
+        let parent = stdx::files::resolve(parent).map_err(|e| missing(reason(&e)))?;
         let name = path.file_name().ok_or_else(|| missing("it is not a file name".into()))?;
         let path = parent.join(name);
         Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
@@ -83,7 +93,7 @@ impl RegularFile {
     /// A file that is there.
     pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |e: io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
-        let path = fs::canonicalize(target).map_err(unusable)?;
+        let path = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
         let file = open_nothing_else(&path, OFlags::RDONLY).map_err(|e| unusable(e.into()))?;
         let file = File::from(file);
         let length = file.metadata().map_err(unusable)?.len();
@@ -186,7 +196,10 @@ impl RegularFile {
     /// Whether it is a file of a run, under whatever name.
     fn is_of_run(&self, file: &OwnedFd) -> bool {
         let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
-        beside || begins_as_file_of_run(file) || self.libraries.iter().any(|library| is_below(library, file))
+        let thing = usage::thing_of_file(file);
+        beside
+            || records::begins_as_record(file)
+            || thing.is_some_and(|t| records::are_in(&self.libraries, t))
     }
 
     fn lack_of_space(&self, place: &Path) -> Option<Refusal> {
@@ -195,6 +208,22 @@ impl RegularFile {
         let needed_bytes = self.facts.capacity_bytes.saturating_sub(occupied);
         let free_bytes = volume.f_bavail.saturating_mul(volume.f_frsize);
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
+    }
+
+    /// Length, time of the last change, and signatures in the file; none if it does not exist yet.
+    pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
+        let Some(identity) = &self.found else { return Ok(None) };
+        let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
+        if Identity::of(&file).as_ref() != Some(identity) {
+            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
+        }
+        let file = File::from(file);
+        let read = || {
+            let metadata = file.metadata()?;
+            let signatures = signature::refusals(&file, metadata.len(), &self.facts.path)?;
+            Ok(FileState { length_bytes: metadata.len(), modified: metadata.modified()?, signatures })
+        };
+        read().map(Some).map_err(|e| self.unusable(&e))
     }
 
     /// Whether anything is in the file: a new one and one of holes only have nothing to lose.
@@ -287,6 +316,9 @@ impl RegularFile {
         }
         let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
         let held = open_direct(&self.path, OFlags::RDONLY).map_err(|e| failed(e.into()))?;
+        if Identity::of(&held.fd) != self.found {
+            return Err(unusable(EXCHANGED.into()));
+        }
         let length = File::from(held.fd.try_clone().map_err(failed)?).metadata().map_err(failed)?.len();
         if length < self.facts.capacity_bytes {
             return Err(unusable(format!(
@@ -344,29 +376,6 @@ fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> 
 
 fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
-}
-
-/// A journal begins with its name and a `run.json` with its version and id, wherever they lie.
-fn begins_as_file_of_run(file: &OwnedFd) -> bool {
-    let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
-    let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);
-    let buffer = &mut aligned[start..start + ALIGNMENT_BYTES];
-    let read = rustix::io::pread(file, &mut *buffer, 0).unwrap_or(0);
-    let begin = &buffer[..read];
-    begin.starts_with(record::JOURNAL_MAGIC.as_bytes()) || record::begins_as_run_file(begin)
-}
-
-/// Whether the file is one of those in the folders of a library, by what it is.
-fn is_below(library: &Path, file: &OwnedFd) -> bool {
-    let wanted = usage::thing_of_file(file);
-    let entries = |folder: &Path| -> Vec<PathBuf> {
-        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
-    };
-    let files = entries(library).into_iter().flat_map(|path| {
-        let inside = if path.join("run.json").is_file() { entries(&path) } else { Vec::new() };
-        inside.into_iter().chain([path])
-    });
-    files.into_iter().any(|path| usage::thing_at(&path) == wanted)
 }
 
 /// What only the kernel knows of an open file.

@@ -52,13 +52,43 @@ fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
 
 /// Block devices, and files that are known, that a process has open other than for reading alone.
 fn descriptors(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
-    let entries = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
-    let access = |entry: fs::DirEntry| {
-        let thing = thing_at(&entry.path()).filter(|thing| matters(*thing, files))?;
-        let info = read(&folder.join("fdinfo").join(entry.file_name())).ok()?;
-        Some((thing, access_of(&info)?))
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
+        let info = folder.join("fdinfo").join(entry.file_name());
+        if let Some(thing) = thing_at(&entry.path()).filter(|thing| matters(*thing, files)) {
+            let access = read(&info).ok().and_then(|info| access_of(&info));
+            found.extend(access.map(|access| (thing, access)));
+        } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == RING) {
+            let registered = registered(&info).into_iter().filter_map(|path| thing_at(&path));
+            let registered = registered.filter(|thing| matters(*thing, files));
+            found.extend(registered.map(|thing| (thing, Access::Registered)));
+        }
+    }
+    found
+}
+
+/// What the kernel calls a descriptor of `io_uring_setup(2)`.
+const RING: &str = "anon_inode:[io_uring]";
+/// The kernel lists the registered files only while nobody submits to the ring.
+const RING_LOOKS: u32 = 20;
+
+/// Paths of the files that are registered with a ring. They stay open there without a descriptor, and the kernel
+/// does not show how they were opened.
+fn registered(info: &Path) -> Vec<PathBuf> {
+    let listed = |_| registered_in(&read(info).ok()?);
+    (0..RING_LOOKS).find_map(listed).unwrap_or_default()
+}
+
+/// The lines after `UserFiles: 2` (io_uring/fdinfo.c), such as `    0: /dev/sdb`; none where the list is missing.
+fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
+    let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
+    lines.next()?;
+    let slot = |line: &str| {
+        let (slot, path) = line.split_once(": ")?;
+        slot.trim().parse::<u32>().ok()?;
+        Some(super::unescape(path))
     };
-    entries.filter_map(access).collect()
+    Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
 }
 
 fn matters(thing: Thing, files: &BTreeSet<Thing>) -> bool {
@@ -78,27 +108,62 @@ fn access_of(info: &str) -> Option<Access> {
     (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
 }
 
-/// What a process has mapped shared and writable; it may have closed the descriptor since.
+/// What a process has mapped shared and may write to; it may have closed the descriptor since.
 fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
+    let mut ranges: Option<Option<BTreeSet<String>>> = None;
+    // mprotect(2) can make a mapping writable if the file was opened for writing. In doubt it can.
+    let mut can_be_made_writable = |range: &str| {
+        let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
+        ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))
+    };
     let mapped = |line: &str| {
-        let (range, volume, inode) = shared_mapping(line)?;
+        let mapping = shared_mapping(line)?;
         // A node of a device may lie anywhere, and then volume and inode are those of the node.
-        let mapped = thing_at(&folder.join("map_files").join(range));
-        let thing = mapped.unwrap_or(Thing::File { volume, inode });
-        matters(thing, files).then_some((thing, Access::Mapped))
+        let mapped = thing_at(&folder.join("map_files").join(mapping.range));
+        let thing = mapped.unwrap_or(Thing::File { volume: mapping.volume, inode: mapping.inode });
+        if !matters(thing, files) {
+            return None;
+        }
+        (mapping.is_writable || can_be_made_writable(mapping.range)).then_some((thing, Access::Mapped))
     };
     text.lines().filter_map(mapped).collect()
 }
 
-/// `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), where it is shared and writable.
-fn shared_mapping(line: &str) -> Option<(&str, DeviceNumber, u64)> {
+/// A line of `/proc/PID/maps` that is a shared mapping of a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Mapping<'a> {
+    range: &'a str,
+    volume: DeviceNumber,
+    inode: u64,
+    is_writable: bool,
+}
+
+/// `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), if it is shared.
+fn shared_mapping(line: &str) -> Option<Mapping<'_>> {
     let mut fields = line.split_ascii_whitespace();
     let (range, rights, _offset) = (fields.next()?, fields.next()?, fields.next()?);
     let volume = hexadecimal(fields.next()?)?;
     let inode = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
-    let is_shared = rights.as_bytes().get(1) == Some(&b'w') && rights.ends_with('s');
-    is_shared.then_some((range, volume, inode))
+    let is_writable = rights.as_bytes().get(1) == Some(&b'w');
+    rights.ends_with('s').then_some(Mapping { range, volume, inode, is_writable })
+}
+
+/// Ranges of `/proc/PID/smaps` whose `VmFlags` contain `mw`, "may write" (proc_pid_smaps(5)).
+fn may_be_written(smaps: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut range = "";
+    for line in smaps.lines() {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        if let Some(flags) = line.strip_prefix("VmFlags:") {
+            if flags.split_ascii_whitespace().any(|flag| flag == "mw") {
+                found.insert(range.to_owned());
+            }
+        } else if !first.ends_with(':') {
+            range = first;
+        }
+    }
+    found
 }
 
 /// Adds what `/proc/locks` lists of files; the descriptors above name those of block devices.
@@ -146,17 +211,28 @@ mod tests {
     }
 
     #[test]
-    fn only_shared_writable_mappings_count() {
-        let number = DeviceNumber { major: 0xfd, minor: 1 };
-        assert_eq!(
-            shared_mapping("7f01-7f02 rw-s 00000000 fd:01 131   /a file"),
-            Some(("7f01-7f02", number, 131))
-        );
-        for line in
-            ["7f01-7f02 r--s 0 fd:01 131 /a", "7f01-7f02 rw-p 0 fd:01 131 /a", "7f01-7f02 rw-s 0 00:00 0", ""]
-        {
+    fn shared_mappings_count_if_they_may_be_written() {
+        let volume = DeviceNumber { major: 0xfd, minor: 1 };
+        for (rights, is_writable) in [("rw-s", true), ("r--s", false), ("---s", false)] {
+            let line = format!("7f01-7f02 {rights} 00000000 fd:01 131   /a file");
+            let expected = Mapping { range: "7f01-7f02", volume, inode: 131, is_writable };
+            assert_eq!(shared_mapping(&line), Some(expected), "{line}");
+        }
+        for line in ["7f01-7f02 rw-p 0 fd:01 131 /a", "7f01-7f02 rw-s 0 00:00 0", ""] {
             assert_eq!(shared_mapping(line), None, "{line}");
         }
+        let smaps = "7f01-7f02 r--s 00000000 fd:01 131   /a: file\nSize:   4 kB\nVmFlags: rd sh mr mw me ms sd\n\
+                     7f03-7f04 r--s 00000000 fd:01 132   /b\nSize:   4 kB\nVmFlags: rd sh mr me ms sd\n";
+        assert_eq!(may_be_written(smaps), BTreeSet::from(["7f01-7f02".to_owned()]));
+    }
+
+    #[test]
+    fn files_registered_with_a_ring_are_listed_until_its_buffers() {
+        let info = "SqThread:\t-1\nUserFiles:\t3\n    0: /dev/sdb\n    1: <none>\n    2: /a\\040b\nUserBufs:\t1\n    \
+                    0: 0x7f01/4096\nPollList:\n";
+        let expected = ["/dev/sdb", "<none>", "/a b"].map(PathBuf::from).to_vec();
+        assert_eq!(registered_in(info), Some(expected));
+        assert_eq!(registered_in("SqThread:\t-1\n"), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `plateau resume RUN`.
 
+mod reused;
+
 use std::path::Path;
 
 use drive::{Drive, OpenOptions};
-use record::{Event, Run, RunFile, TargetFacts, TargetKind};
+use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
 use crate::conduct::{self, Work};
@@ -46,7 +48,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     }
     conduct::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
-    let identities = confirmed(&stored.file, &drive, &typed)?;
+    let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
     let interrupted = signals::watch()?;
     let gap = conduct::gap_since(&loaded, journal.now());
@@ -169,7 +171,7 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
 /// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
 /// can be recognised for certain: by its serial number, or because it was not detached since; and for a file that is
 /// the very one.
-fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String>> {
+fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {
         return Ok(erase.to_vec());
@@ -187,6 +189,17 @@ fn confirmed(file: &RunFile, drive: &Drive, erase: &[String]) -> Done<Vec<String
         ),
         TargetKind::Simulated | TargetKind::Imported => (true, ""),
     };
+    if erase.is_empty()
+        && let Some(now) = drive.file_state()?
+        && let Some(evidence) = reused::evidence(&now, was.capacity_bytes, entries)
+    {
+        let text = format!(
+            "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, \
+             confirm with --erase '{}'",
+            was.path, was.identity
+        );
+        return Err(Failure::text(Exit::Refused, text));
+    }
     match erase {
         [_, ..] => Ok(erase.to_vec()),
         [] if certain => Ok(vec![was.identity.clone()]),

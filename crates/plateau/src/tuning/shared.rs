@@ -146,7 +146,7 @@ fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
     if content["boot"] != json!(host.boot()) {
         return Vec::new();
     }
-    noted(&content, host)
+    noted(&content, host, |_| true)
 }
 
 /// Returns when it is on disk.

@@ -66,6 +66,11 @@ impl Nascent {
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
+    /// Volume and number of the directory.
+    pub fn identity(&self) -> Result<(u64, u64), LibraryError> {
+        self.held.found().map(|found| found.identity).map_err(|e| io("open", &self.dir, e))
+    }
+
     /// Removes it, also where it was given its name.
     pub fn discard(mut self) {
         if let Some(dir) = &self.published {

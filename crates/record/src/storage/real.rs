@@ -17,7 +17,7 @@ pub struct Real;
 
 impl Storage for Real {
     fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
-        Ok(Box::new(OpenOptions::new().append(true).create_new(true).open(path)?))
+        Ok(Box::new(OpenOptions::new().read(true).append(true).create_new(true).open(path)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
@@ -124,6 +124,10 @@ impl Stored for File {
 
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
         Ok(Box::new(files::create_in(self, name)?))
+    }
+
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        Ok(Box::new(files::open_in(self, name)?))
     }
 
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {

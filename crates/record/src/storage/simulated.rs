@@ -179,10 +179,18 @@ impl Simulated {
     }
 
     fn open_node(&self, path: &Path, kind: FoundKind) -> io::Result<Box<dyn Stored>> {
+        self.open_found(kind, |inner| inner.disk.find(path))
+    }
+
+    fn open_found(
+        &self,
+        kind: FoundKind,
+        find: impl FnOnce(&Inner) -> io::Result<Node>,
+    ) -> io::Result<Box<dyn Stored>> {
         let (node, found) = {
             let mut inner = self.inner();
             inner.call(Call::Read)?;
-            let node = inner.disk.find(path)?;
+            let node = find(&inner)?;
             (node, inner.disk.kind(node))
         };
         match (kind, found) {
@@ -426,6 +434,10 @@ impl Stored for Open {
             inner.create_in(self.node, name.to_string_lossy().into_owned(), FoundKind::File)?
         };
         Ok(self.process.handle(node))
+    }
+
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>> {
+        self.process.open_found(FoundKind::File, |inner| Self::node_of(inner, self.node, name))
     }
 
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::FileKind;
+use super::read::{self, Links, ReadError};
 
 /// Names are drawn at random; one that exists already is bad luck, several are an attack.
 const MOST_ATTEMPTS: u32 = 16;
@@ -32,6 +33,12 @@ pub enum WriteError {
         path: PathBuf,
         /// What it is.
         kind: FileKind,
+    },
+    /// Another folder has taken the place of the one that is meant.
+    #[error("{} has been replaced by another directory", path.display())]
+    Replaced {
+        /// Where.
+        path: PathBuf,
     },
     /// The path ends in no name.
     #[error("{} does not end in a file name", path.display())]
@@ -70,22 +77,18 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
-    /// The existing folder at `path`, by whatever links, if these regular files are in it: somebody who can exchange
-    /// what is there cannot make it a folder that has none of that name.
+    /// The folder at `path`, through any links, if it is the one with this volume and number: whoever can replace
+    /// what is at the path cannot redirect what is written.
     ///
     /// # Errors
-    /// When it is missing, one of the files is not in it, or the system refuses.
-    pub fn with(path: &Path, files: &[&str]) -> Result<Self, WriteError> {
+    /// When it is missing or another folder, or the system refuses.
+    pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| failed(path, errno.into()))?;
-        for name in files {
-            let file = path.join(name);
-            match kind_at(&fd, OsStr::new(name)).map_err(|source| failed(&file, source))? {
-                Some(FileKind::Regular) => {}
-                None => return Err(failed(&file, Errno::NOENT.into())),
-                Some(kind) => return Err(WriteError::InTheWay { path: file, kind }),
-            }
+        let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(path, errno.into()))?;
+        if (stat.st_dev, stat.st_ino) != identity {
+            return Err(WriteError::Replaced { path: path.into() });
         }
         Ok(Self { fd, path: path.into() })
     }
@@ -138,6 +141,28 @@ impl Folder {
             None | Some(FileKind::Regular) => Ok(()),
             Some(kind) => Err(WriteError::InTheWay { path: path(), kind }),
         }
+    }
+
+    /// The first bytes, at most `limit_bytes`, of the regular file of this name; none where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn beginning(&self, name: &OsStr, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        match read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) {
+            Ok(file) => {
+                let mut bytes = Vec::new();
+                file.take(limit_bytes).read_to_end(&mut bytes)?;
+                Ok(bytes)
+            }
+            Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the folder has a regular file of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
     /// Who may do what with the file that is replaced: one that only its owner may read stays so.
@@ -222,18 +247,21 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_known_by_its_files() {
+    fn a_folder_that_took_the_place_of_another_is_not_written_to() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         for name in ["run", "other"] {
             std::fs::create_dir(at(name)).expect("a folder");
         }
-        std::fs::write(at("run/journal"), "").expect("a file");
-        symlink(at("run/journal"), at("other/journal")).expect("a link");
+        let stat = rustix::fs::stat(at("run")).expect("a folder");
+        let identity = (stat.st_dev, stat.st_ino);
         symlink(at("run"), at("link")).expect("a link");
-        for (name, is_run) in [("run", true), ("link", true), ("other", false), ("gone", false)] {
-            assert_eq!(Folder::with(&at(name), &["journal"]).is_ok(), is_run, "{name}");
+        for (name, is_it) in [("run", true), ("link", true), ("other", false), ("gone", false)] {
+            assert_eq!(Folder::known(&at(name), identity).is_ok(), is_it, "{name}");
         }
+        std::fs::rename(at("run"), at("away")).expect("renamed");
+        std::fs::rename(at("other"), at("run")).expect("renamed");
+        assert!(matches!(Folder::known(&at("run"), identity), Err(WriteError::Replaced { .. })));
         assert!(!at("gone").exists(), "it is not made");
     }
 

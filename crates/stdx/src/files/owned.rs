@@ -54,6 +54,14 @@ pub enum Unowned {
         /// Its permissions.
         mode: u32,
     },
+    /// A link of `/proc` on the way leads elsewhere than its text says.
+    #[error("{} does not lead to {}, which its links show", path.display(), shown.display())]
+    Elsewhere {
+        /// The path as it was given.
+        path: PathBuf,
+        /// Where the text of its links leads.
+        shown: PathBuf,
+    },
     /// Not what is expected there.
     #[error("{} is {kind}", path.display())]
     Kind {
@@ -283,7 +291,16 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
     judge_own(&at, Access::from(&stat), acting)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(&fd, ".", flags, Mode::empty()).map_err(|e| failed(&at, e))?;
+    if !leads_to(path, &stat) {
+        return Err(Unowned::Elsewhere { path: path.into(), shown: at });
+    }
     Ok(Some(OwnedFolder { fd, path: at }))
+}
+
+/// Whether the kernel finds the folder at `path`. A link of `/proc` need not lead where its text says.
+fn leads_to(path: &Path, folder: &Stat) -> bool {
+    let identity = |stat: &Stat| (stat.st_dev, stat.st_ino);
+    rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))
 }
 
 /// The next component without following it; made where it is missing and `make` says how.

@@ -1,8 +1,9 @@
 //! Reading: regular files only, up to a limit.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd, AsRawFd as _};
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
@@ -52,7 +53,7 @@ impl From<ReadError> for io::Error {
 /// # Errors
 /// When the system refuses or it is something else; a device is not opened to find that out.
 pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
-    open_as(path, links, OFlags::RDONLY)
+    open_at(CWD, path.as_os_str(), links, OFlags::RDONLY)
 }
 
 /// The same for reading and appending.
@@ -60,13 +61,18 @@ pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
 /// # Errors
 /// As [`open`].
 pub fn open_to_append(path: &Path, links: Links) -> Result<File, ReadError> {
-    open_as(path, links, OFlags::RDWR | OFlags::APPEND)
+    open_at(CWD, path.as_os_str(), links, OFlags::RDWR | OFlags::APPEND)
 }
 
-fn open_as(path: &Path, links: Links, access: OFlags) -> Result<File, ReadError> {
+pub(super) fn open_at(
+    folder: impl AsFd,
+    path: &OsStr,
+    links: Links,
+    access: OFlags,
+) -> Result<File, ReadError> {
     let nofollow = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
     // O_PATH opens nothing: some devices act on being opened, and a FIFO waits.
-    let place = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC | nofollow, Mode::empty())
+    let place = rustix::fs::openat(folder, path, OFlags::PATH | OFlags::CLOEXEC | nofollow, Mode::empty())
         .map_err(io::Error::from)?;
     let kind = FileKind::of_mode(rustix::fs::fstat(&place).map_err(io::Error::from)?.st_mode);
     if kind != FileKind::Regular {

@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
+use super::read::{self, Links, ReadError};
+
 /// The names in `folder`, in no particular order.
 ///
 /// # Errors
@@ -31,13 +33,21 @@ pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
     Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
 }
 
-/// Creates the file `name` in `folder` for appending.
+/// Creates the file `name` in `folder` for appending and reading.
 ///
 /// # Errors
 /// When it exists, the folder was removed, or the system refuses.
 pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
+}
+
+/// Opens the regular file `name` in `folder` for reading.
+///
+/// # Errors
+/// When there is none, it is something else (symbolic links are not followed), or the system refuses.
+pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
+    read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
 
 /// Removes the file `name` from `folder`.

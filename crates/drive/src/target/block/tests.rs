@@ -53,7 +53,7 @@ impl Host {
     }
 
     fn users(&self) -> Vec<Refusal> {
-        users(&self.roots, DISK)
+        users(&self.roots, DISK, &[])
     }
 }
 
@@ -81,7 +81,7 @@ fn a_held_or_mounted_partition_holds_its_drive() {
         Refusal::Partitions { names: "sdb1".into() },
     ];
     assert_eq!(host.users(), expected);
-    assert!(users(&host.roots, number).contains(&Refusal::IsPartition { of: "sdb".into() }));
+    assert!(users(&host.roots, number, &[]).contains(&Refusal::IsPartition { of: "sdb".into() }));
 }
 
 #[test]
