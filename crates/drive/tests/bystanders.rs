@@ -426,7 +426,7 @@ fn files_that_are_exchanged_all_the_time() {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Also on failure, because the scope would otherwise wait for ever.
+        // Also on failure, because the scope would otherwise wait forever.
         let _stop = Raised(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {

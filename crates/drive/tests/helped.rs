@@ -14,7 +14,7 @@ fn on_zram(device: &Zram) -> drive::Armed {
     armed(&device.path, &OpenOptions { engine: Engine::IoUring, ..OpenOptions::default() })
 }
 
-/// The kernel waits for ever if the engine waits for more completions than there are I/Os, so the last I/Os of an
+/// The kernel waits forever if the engine waits for more completions than there are I/Os, so the last I/Os of an
 /// amount are the critical case.
 #[test]
 fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {

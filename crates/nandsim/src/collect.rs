@@ -152,7 +152,7 @@ impl Ssd {
         (valid < self.plan.superblock_slots).then_some(superblock as u32)
     }
 
-    /// The oldest superblock, except for those without garbage that are skipped and requeued.
+    /// The oldest superblock. Of those without garbage, a share is skipped and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         for _ in 0..self.sealed.len() {
             let oldest = self.sealed.pop_front()?;

@@ -100,7 +100,8 @@ impl Ssd {
         sent.max(last_ns) + self.plan.read_latency_ns
     }
 
-    /// Reads one map unit. Returns the time at which its data is available, as both the first and the last time.
+    /// Reads one map unit. Returns the time its data is available, twice, to match
+    /// [`read_units`](Self::read_units).
     #[inline(always)]
     fn read_unit(&mut self, unit: u32, start_ns: u64) -> (u64, u64) {
         let slot = self.map.l2p[unit as usize];

@@ -90,8 +90,8 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// Like [`set`](Self::set), for an event that is probably later than all earlier [`join`](Self::join)ed ones.
-    /// The command must not have a pending event.
+    /// Like [`set`](Self::set), but fast if the time is later than those of all events added this way before. The
+    /// command must not have a pending event.
     #[inline]
     pub(crate) fn join(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);

@@ -61,8 +61,8 @@ struct Die {
     frees: u32,
     leaf: u32,
     waiting: VecDeque<Op>,
-    /// Reads before `yields_ns` suspend the booked operation: either its end, or 0 if it cannot be suspended. Then
-    /// the number of suspensions left, and the end of the latest read during one.
+    /// The booked operation yields to reads that arrive before this time: its end, or 0 if it cannot be suspended.
+    /// `suspends` is the number of suspensions left, and `read_ns` the end of the last read during one.
     yields_ns: u64,
     suspends: u32,
     read_ns: u64,

@@ -180,7 +180,7 @@ fn program_suspends() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
-    /// Size of the write buffer in bytes; at least two program units per die are always used.
+    /// Size of the write buffer in bytes, raised to two program units per die if it is smaller.
     pub write_buffer_bytes: u64,
     /// Whether the buffer loses its contents on a power loss; it is then a write cache that can be disabled.
     /// Writes to a non-volatile buffer always complete from the buffer.

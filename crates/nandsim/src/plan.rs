@@ -4,8 +4,8 @@ use crate::hybrid::Granules;
 use crate::map::Divisor;
 use crate::{Firmware, Model, Scale, VictimPolicy};
 
-/// Superblocks in addition to the effective over-provisioning, which never hold data for long: the two open ones
-/// and a pool that keeps the collector running.
+/// Superblocks that never hold data for long: the two open ones, and a pool that keeps the collector running. They
+/// come on top of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
 /// With fewer superblocks than this, write amplification depends on their number. Scaling down reduces the number

@@ -136,7 +136,7 @@ impl Queue<'_> {
 
 impl Drop for Queue<'_> {
     fn drop(&mut self) {
-        // Dropped during a panic, the drive is in an undefined state, and must not panic again.
+        // During a panic, the state of the drive is undefined, and a second panic would abort the process.
         if !std::thread::panicking() {
             self.ssd.let_end();
         }

@@ -336,8 +336,8 @@ impl Plan {
         }
     }
 
-    /// The node itself and everything below it. A file on a mounted file system has nothing below it: the file
-    /// system uses the node, not the file.
+    /// The node itself and everything below it. A file on a mounted file system has nothing below it here, because
+    /// the lower nodes belong to the file system.
     pub fn below(&self, node: usize) -> Vec<usize> {
         let mut found = vec![node];
         if self.nodes[node].what != What::Inner {

@@ -5,8 +5,7 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Measured, Score, Simulated, error, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size is weighted at half its size, and a smaller one at less: a cell that fits well need not
-/// fit better.
+/// An error of this size counts half, and a smaller one even less: a cell that fits well need not fit better.
 const CLOSE: f64 = 0.15;
 /// A trial this many times worse at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
@@ -76,7 +75,8 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
 
 /// The mean of the fitted cells, plus about a third of the mean of the other figures. It avoids medians on
 /// purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
-/// The IOPS of the write saturation should be within 10 percent, so any error beyond 8 percent counts twice.
+/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second
+/// time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let error_of = |figure: &Figure| error(figure.measured, figure.simulated);
