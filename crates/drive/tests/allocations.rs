@@ -1,4 +1,4 @@
-//! The loop of the load engine does not allocate: a hundred times as many I/Os allocate no more.
+//! The engine's I/O loop does not allocate: a hundred times as many I/Os need no more allocations.
 
 mod support;
 
@@ -14,16 +14,16 @@ static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 struct Counting;
 
-// SAFETY: every call goes to the system allocator unchanged.
+// SAFETY: all calls are forwarded to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -31,18 +31,18 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Closed and open loops, plain and checked.
+/// Closed and open loops, with and without verification.
 fn kinds() -> Vec<(&'static str, Workload)> {
     let plain = Workload { read_percent: 50, threads: 2, queue_depth: 8, ..workload(SIZE) };
     let arrivals = Some(Arrivals { per_second: 100_000, process: Process::Poisson });
     let regime = |arrivals, verify| Regime { arrivals, verify, ..Regime::default() };
-    // What is checked has one thread.
+    // Verification requires a single thread.
     let checked = Workload { threads: 1, ..plain.clone() };
     vec![
         ("open", Workload { regime: regime(arrivals, false), ..plain.clone() }),
         ("checked", Workload { regime: regime(None, true), ..checked.clone() }),
         ("open and checked", Workload { regime: regime(arrivals, true), ..checked.clone() }),
-        // Of a file without stamps: each block is one that was found wrong.
+        // The file has no stamps, so every block read is a mismatch.
         ("checked reads", Workload { read_percent: 100, regime: regime(None, true), ..checked }),
         ("closed", plain),
     ]

@@ -1,5 +1,5 @@
-//! Targets that somebody uses under another name or at another level: each is refused, and what the other one has
-//! there stays as it was, to the byte.
+//! Targets that are in use under another name or at another layer. Each one is refused, and the data of its user
+//! is unchanged, to the byte.
 
 mod support;
 
@@ -13,10 +13,10 @@ use drive::{Access, DriveError, ErrorKind, OpenOptions, Refusal};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
-/// The smallest that mkfs.btrfs takes is a little less.
+/// Slightly more than the minimum for mkfs.btrfs.
 const BTRFS_SIZE: u64 = 160 << 20;
 
-/// Undoes a preparation when it goes.
+/// Runs a clean-up command on drop.
 struct After(&'static str, Vec<String>);
 
 impl Drop for After {
@@ -30,18 +30,18 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a printable path")
 }
 
-/// An image with a file system that is mounted by a loop device of its own.
+/// An image with a file system, mounted through its own loop device.
 struct Mounted {
     image: PathBuf,
     _mount: After,
-    /// In its order of going: the device after the mount, the folder last.
+    /// Fields are dropped in order: the mount before the device, the directory last.
     _device: Loop,
     dir: tempfile::TempDir,
 }
 
 impl Mounted {
     fn new() -> Option<Self> {
-        // Nodes of devices may be forbidden in memory.
+        // Not on a tmpfs, which may be mounted with `nodev`.
         let dir = tempfile::tempdir().expect("a folder");
         let image = dir.path().join("image");
         fs::File::create(&image).and_then(|file| file.set_len(SIZE)).expect("an image");
@@ -52,7 +52,7 @@ impl Mounted {
     }
 }
 
-/// Mounts it read-only, so that the kernel changes nothing by itself.
+/// Mounts read-only, so that the kernel writes nothing on its own.
 fn mount(device: &str, dir: &Path) -> Option<After> {
     let at = dir.join("mnt");
     fs::create_dir_all(&at).expect("a folder");
@@ -60,7 +60,7 @@ fn mount(device: &str, dir: &Path) -> Option<After> {
     Some(After("umount", vec![text(&at).to_owned()]))
 }
 
-/// Arms with the identity that would have to be typed; the refusals, and nothing has changed.
+/// Arms the target with its correct identity. Returns the refusals, after checking that the content is unchanged.
 #[track_caller]
 fn refused(target: &str) -> Vec<Refusal> {
     refused_with(target, &OpenOptions::default())
@@ -109,7 +109,7 @@ fn hard_links_and_bind_mounts_of_a_mounted_image() {
         let _bound = After("umount", vec![text(&other).to_owned()]);
         assert!(loops_over(&refused(text(&other.join("image")))));
     }
-    // The name that the loop device was attached by is gone.
+    // The name used to attach the loop device is gone.
     fs::remove_file(&mounted.image).expect("one name less");
     assert!(loops_over(&refused(text(&link))));
 }
@@ -119,7 +119,7 @@ fn nodes_of_a_device_under_other_names() {
     let dir = tempfile::tempdir().expect("a folder");
     let Some(lower) = Loop::new(SIZE, &[]) else { return };
     let Some(node) = mknod(dir.path(), &lower.path) else { return };
-    // Attached by the second name, the first one is the target; and the other way round.
+    // Attach by the second name and target the first one, then the other way round.
     for (attached, target) in [(text(&node), lower.path.as_str()), (lower.path.as_str(), text(&node))] {
         let Some(upper) = Loop::over(Path::new(attached), &["--offset", "16M"]) else { return };
         if command("mkfs.ext4", &["-q", &upper.path]).map_err(|why| skip(&why)).is_err() {
@@ -159,7 +159,7 @@ fn parts_of_a_file_that_share_nothing_are_free() {
 
 #[test]
 fn a_file_that_is_mounted_without_a_loop_device() {
-    // Files in memory cannot be mounted.
+    // Not on a tmpfs: its files cannot be mounted directly.
     let dir = tempfile::tempdir().expect("a folder");
     let (tree, image) = (dir.path().join("tree"), dir.path().join("image"));
     fs::create_dir(&tree).expect("a folder");
@@ -169,7 +169,7 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     }
     let at = dir.path().join("mnt");
     fs::create_dir(&at).expect("a folder");
-    // Not by mount(8), which would make a loop device.
+    // Without mount(8), which would set up a loop device.
     let mounting = "import ctypes, sys\nsys.exit(ctypes.CDLL(None).mount(sys.argv[1].encode(), sys.argv[2].encode(), b'erofs', 1, None))";
     if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
         return skip(&format!("no file systems in files: {why}"));
@@ -179,11 +179,11 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
 }
 
-/// A process that does something to a file and then waits until its input ends.
+/// A process that does something to a file and then waits for the end of its input.
 struct Holder(Child);
 
 impl Holder {
-    /// Python, as it comes with nearly every distribution: `code` has the path in `sys.argv[1]`.
+    /// Uses Python, which nearly every distribution includes; `code` finds the path in `sys.argv[1]`.
     fn new(code: &str, path: &str) -> Option<Self> {
         let whole = format!(
             "import ctypes, fcntl, mmap, os, struct, sys\nlibc = ctypes.CDLL(None)\n{code}\n\
@@ -215,7 +215,7 @@ impl Drop for Holder {
     }
 }
 
-/// Ways in which another process has a file or device in hand.
+/// Ways for another process to use a file or device.
 const HANDS: &[(&str, &str)] = &[
     ("open for writing", "f = os.open(sys.argv[1], os.O_RDWR)"),
     ("POSIX lock", "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.lockf(f, fcntl.LOCK_SH, 1, 100)"),
@@ -249,7 +249,7 @@ fn what_other_processes_have_in_hand() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("file");
     fs::File::create(&file).and_then(|file| file.set_len(SIZE)).expect("a file");
-    // A file, a device, and the file below a device; by the process's own name for it.
+    // A file, a device, and the backing file of a device.
     let places =
         [(text(&file), text(&file)), (&device.path, &device.path), (text(&device.image), &device.path)];
     for (held, target) in places {
@@ -271,8 +271,8 @@ fn what_other_processes_have_in_hand() {
     }
 }
 
-/// A mounted btrfs is in the list of mounts with one of its devices. The other one here also has a partition in the kernel's
-/// view, so that a claim of it alone would not say which bytes are in use.
+/// The mount table lists only one device of a mounted btrfs. The other device also has a kernel partition here, so
+/// an exclusive claim on it alone would not reveal which bytes are in use.
 #[test]
 fn a_further_device_of_a_mounted_btrfs() {
     let [Some(first), Some(second)] = [BTRFS_SIZE; 2].map(|size| Loop::new(size, &["-P"])) else { return };
@@ -288,7 +288,7 @@ fn a_further_device_of_a_mounted_btrfs() {
     }
     let name = second.path.trim_start_matches("/dev/");
     assert!(Path::new("/sys/block").join(name).join(format!("{name}p1")).exists(), "it has a partition");
-    // No signature, and no partition.
+    // This range contains neither a signature nor a partition.
     let Some(over) = Loop::over(Path::new(&second.path), &["--offset", "100MiB"]) else { return };
     for target in [text(&second.image), &second.path, &over.path] {
         assert!(!refused(target).is_empty(), "{target}");
@@ -318,7 +318,7 @@ fn files_of_an_overlay_whose_layer_is_in_use() {
     assert!(loops_over(&refused(text(&target))));
     drop(device);
     let Some(_device) = Loop::over(&lower.join("copied"), &[]) else { return };
-    // What is written goes to a copy.
+    // Writes go to a copy in the upper layer.
     drop(support::armed(text(&merged.join("copied")), &OpenOptions::default()));
 }
 
@@ -336,7 +336,7 @@ fn mounts_in_another_mount_namespace() {
     let Some(mounted) = Mounted::new() else { return };
     let at = mounted.dir.path().join("mnt");
     let device = mounted._device.path.clone();
-    // Holds the file system there, after it is gone here.
+    // Keeps the file system mounted in the other namespace after it is unmounted here.
     let code = "import subprocess\nlibc.unshare(0x20000)\nsubprocess.run(['mount', '--make-rprivate', '/'])";
     let Some(holder) = Holder::new(code, text(&at)) else { return };
     command("umount", &[text(&at)]).expect("no mount here");
@@ -380,7 +380,7 @@ fn files_of_a_run_under_other_names() {
         fs::hard_link(run.join(name), &link).expect("a link");
         assert_eq!(refused_with(text(&link), &options), [Refusal::OfRun], "{name}");
     }
-    // What a run consists of is known by what it begins with, also where nobody names its library.
+    // The files of a run are recognized by their first bytes, even if their library is unknown.
     for name in ["run.json", "journal"] {
         assert_eq!(refused(text(&dir.path().join(format!("{name}-link")))), [Refusal::OfRun], "{name}");
     }
@@ -465,7 +465,8 @@ fn a_link_in_the_place_of_a_file_to_be() {
     assert!(target.is_symlink(), "what was planted stays");
 }
 
-/// The race itself: files are exchanged all the time, and what holds data is never armed without confirmation.
+/// The race itself: two files are exchanged continuously, and the one with data must never be armed without
+/// confirmation.
 #[test]
 fn files_that_are_exchanged_all_the_time() {
     let dir = support::directory();
@@ -483,7 +484,7 @@ fn files_that_are_exchanged_all_the_time() {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Also when the test fails, or the scope waits for ever.
+        // Also on failure, because the scope would otherwise wait forever.
         let _stop = Raised(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -496,7 +497,7 @@ fn files_that_are_exchanged_all_the_time() {
             if let Ok(drive) = drive::open(text(&target), &OpenOptions::default())
                 && let Ok(armed) = drive.arm(None)
             {
-                // Whatever was armed, the file that holds data is not open for writing.
+                // Whichever file was armed, the one with data must not be open for writing.
                 assert!(!has_open(inode), "a file with data was armed");
                 drop(armed);
             }
@@ -505,7 +506,7 @@ fn files_that_are_exchanged_all_the_time() {
     assert!(holds(&target) != holds(&other), "the data is still there");
 }
 
-/// A flag that is raised when this goes.
+/// Sets a flag on drop.
 struct Raised<'a>(&'a std::sync::atomic::AtomicBool);
 
 impl Drop for Raised<'_> {
@@ -527,7 +528,7 @@ fn has_open(inode: u64) -> bool {
     })
 }
 
-/// The descriptor of a file that Plateau makes is the one that it was made with.
+/// A file created by Plateau is only used through the descriptor that created it.
 #[test]
 fn a_file_that_was_made_is_never_opened_by_its_name_again() {
     let dir = support::directory();

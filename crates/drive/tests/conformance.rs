@@ -1,4 +1,4 @@
-//! Whatever way an I/O takes into the kernel: the same requests are done, amounts are exact, errors are told.
+//! All engines perform the same requests, transfer exact amounts and report errors.
 
 mod support;
 
@@ -13,7 +13,7 @@ fn options(engine: Engine) -> OpenOptions {
     OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() }
 }
 
-/// Which 4 KiB blocks hold something.
+/// Which 4 KiB blocks are not all zeros.
 fn touched(path: &std::path::Path) -> Vec<bool> {
     let bytes = std::fs::read(path).expect("the file");
     bytes.chunks(4096).map(|block| block.iter().any(|&byte| byte != 0)).collect()
@@ -84,7 +84,7 @@ fn data_comes_back_as_it_was_written() {
         };
         finish(&mut target, &pass);
         let image = support::fingerprint(file.path());
-        // Reads must leave the data alone.
+        // Reads must not change the data.
         let reads = finish(&mut target, &Workload { read_percent: 100, ..pass });
         assert_eq!((reads.read.bytes, reads.write.ios), (SIZE, 0));
         assert_eq!(support::fingerprint(file.path()), image, "{engine:?}");

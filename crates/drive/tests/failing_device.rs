@@ -1,4 +1,4 @@
-//! Devices that are slow, break or die under load.
+//! Devices that are slow, fail or disappear under load.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Loop, armed, command, finish, skip, workload};
 
 const SIZE: u64 = 64 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// Far less than the load would take, and more than any busy machine needs.
+/// Far less than the length of the load, and more than any busy machine needs.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 fn start(behaviour: Behaviour) -> Option<(tempfile::TempDir, StorageDaemon)> {
@@ -41,12 +41,12 @@ fn a_medium_error_ends_the_run_and_says_where() {
     for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let bad_sector = Some(SIZE / 512 / 2);
         let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
-        // It lies in the middle, where no signature is looked for.
+        // The bad sector is in the middle, where nothing probes for signatures.
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let pass = Workload {
             access: Access::Sequential,
             read_percent: 100,
-            // Deeper, the kernel may merge neighbours, and all of them fail.
+            // At a higher depth, the kernel may merge adjacent reads, and all of them would fail.
             queue_depth: 1,
             until: Until::AmountBytes(SIZE),
             ..workload(SIZE)
@@ -83,7 +83,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
             let asked =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&asked, &mut |_| {
-                // Only the first has a listener.
+                // Only the first tick has a receiver.
                 let _ = runs.send(());
                 Flow::Continue
             });
@@ -98,7 +98,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
     }
 }
 
-/// Makes a device writable again: a loop device keeps that setting for whoever gets its number next.
+/// Makes a device writable again, because a loop device number keeps this setting for its next user.
 struct Writable(String);
 
 impl Drop for Writable {

@@ -1,5 +1,5 @@
-//! Where io_uring cannot be set up, another way takes over and the segment says why. A process of its own,
-//! because the limit that gets in io_uring's way holds for the whole process.
+//! If io_uring cannot be set up, another engine takes over and the segment records why. This test has a process of
+//! its own, because the limit that blocks io_uring applies to the whole process.
 
 mod support;
 

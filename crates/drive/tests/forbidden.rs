@@ -1,5 +1,6 @@
-//! Where neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment says
-//! why; where a ring was allowed and takes nothing, the load ends. A process of its own: what is forbidden stays so for its threads.
+//! If neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment records
+//! why. If a ring is allowed but accepts nothing, the load fails. This test has a process of its own, because its
+//! threads cannot lift the restrictions.
 
 mod support;
 

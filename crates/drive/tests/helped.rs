@@ -1,4 +1,5 @@
-//! Targets that may block: threads of the kernel do their I/Os, several are waited for at once, and nothing is lost.
+//! Targets that may block: kernel threads do their I/Os, the engine waits for several completions at a time, and
+//! none is lost.
 
 mod support;
 
@@ -13,7 +14,8 @@ fn on_zram(device: &Zram) -> drive::Armed {
     armed(&device.path, &OpenOptions { engine: Engine::IoUring, ..OpenOptions::default() })
 }
 
-/// The kernel waits for ever for more completions than there are I/Os; so the last ones of an amount are the test.
+/// The kernel waits forever if the engine waits for more completions than there are I/Os, so the last I/Os of an
+/// amount are the critical case.
 #[test]
 fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {
     let Some(device) = Zram::new(SIZE) else { return };
@@ -38,7 +40,7 @@ fn time_and_depth_are_kept() {
     let asked = Workload { queue_depth, threads: 2, read_percent: 100, until, ..workload(SIZE) };
     let segment = finish(&mut target, &asked);
     assert_eq!(segment.end_ns - segment.start_ns, length_ns);
-    // Little's law: as many I/Os are outstanding at any time as rate and response time make together.
+    // Little's law: the number of outstanding I/Os is the rate times the response time.
     let mean_s = segment.read.latency.mean().expect("reads") / 1e9;
     let outstanding = segment.iops() * mean_s;
     assert!((0.75 * 128.0..1.01 * 128.0).contains(&outstanding), "{outstanding} I/Os outstanding");

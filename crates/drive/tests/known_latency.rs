@@ -1,7 +1,7 @@
-//! The numbers are true: a device that answers at a known pace, seen through the engine.
+//! Results are accurate: the engine measures a device with a known rate.
 //!
-//! `qemu-storage-daemon` lets through so many I/Os a second, evenly. With a fixed number outstanding, each then
-//! takes that number over the rate (Little's law), the mean as well as the slowest.
+//! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number outstanding,
+//! each takes that number divided by the rate (Little's law); this holds for the mean as well as for the slowest.
 
 mod support;
 
@@ -16,14 +16,14 @@ use support::{armed, finish, skip, workload};
 
 const SIZE: u64 = 16 << 20;
 const IOPS: u32 = 100;
-/// What the device lets through at once after a rest is gone by then.
+/// Long enough to use up the burst that the device allows after idling.
 const WARM_UP_NS: u64 = 500_000_000;
 const LENGTH_NS: u64 = 2_000_000_000;
 const WITHIN: f64 = 0.05;
 const ATTEMPTS: u32 = 5;
 
-/// On a busy machine a percentile is that of its scheduler. Where it is allowed (root), this process and those that it
-/// starts go before all others; they sleep most of the time.
+/// On a busy machine, the scheduler determines the percentiles. If permitted (root), raises this process and its
+/// children above all others; they sleep most of the time.
 fn go_first() {
     let process = std::process::id().to_string();
     let _ = Command::new("chrt").args(["--fifo", "--all-tasks", "--pid", "10", &process]).output();
@@ -40,7 +40,7 @@ fn plain_p99_ns(device: &str) -> f64 {
     let mut buffer = [0; 4096];
     let mut times: Vec<f64> = (0..100u64)
         .map(|i| {
-            // Not in the page cache: every block is read once, and the engine reads it directly.
+            // Bypasses the page cache: every block is read only once, and the engine uses direct I/O.
             rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("advice");
             let begin = Instant::now();
             file.read_exact_at(&mut buffer, (i * 37 % 4096) * 4096).expect("a read");
@@ -51,8 +51,8 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// The segment of the first attempt whose 99th percentile is right, or of the last one with that of plain reads which
-/// kept the pace worst. Plain reads follow each attempt, because a busy machine changes from second to second.
+/// Returns the first segment whose 99th percentile is right; or the last one, with the worst 99th percentile of
+/// the plain reads. Plain reads follow each attempt, because a busy machine changes from second to second.
 fn measured(
     target: &mut drive::Armed,
     device: &str,
@@ -85,7 +85,7 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         Err(reason) => return skip(&reason),
     };
     let mut target = armed(&device.device, &OpenOptions::default());
-    // The first looks at a device may have used up its allowance.
+    // Probing the device may have used up its burst allowance.
     std::thread::sleep(Duration::from_millis(200));
     for queue_depth in [1, 4] {
         let asked = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };

@@ -1,4 +1,4 @@
-//! The load engine on files and loop devices: what was asked is what is done, with every engine.
+//! The load engines on files and loop devices: each one performs exactly the requested workload.
 
 mod support;
 
@@ -97,13 +97,14 @@ fn timed_runs_keep_mix_time_and_depth() {
         check_sums(&segment);
         assert_eq!(segment.end_ns - segment.start_ns, 1_500_000_000);
         let ios = segment.read.ios + segment.write.ios;
-        // A binomial share; a busy machine does few I/Os.
+        // The number of reads is binomial; a busy machine does few I/Os.
         let share = segment.read.ios as f64 / ios as f64;
         let deviation = (0.65 * 0.35 / ios as f64).sqrt();
         assert!((share - 0.65).abs() < 5.0 * deviation, "{share} of {ios}");
-        // Little's law: depth = rate x response time; what is missing is the time outside of the kernel.
+        // Little's law: depth = rate x response time. The difference is time spent outside the kernel.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
-        // Helpers that wait for a processor have no I/O in flight; the device of 500 IOPS shows the lower bound.
+        // Only an upper bound, because helper threads that wait for a CPU have no I/O in flight; the test with the
+        // 500 IOPS device checks the lower bound.
         assert!(depth < 16.5, "{depth} with {engine:?}");
         assert_eq!(ticks.len(), 1);
         assert!(ticks[0].read_ios + ticks[0].write_ios <= ios && ticks[0].bytes > 0);
@@ -142,7 +143,7 @@ fn the_same_seed_writes_the_same_bytes() {
         .map(|&engine| {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            // One pass at depth 1: with more in flight, two writes to one place may swap.
+            // Depth 1, because at higher depths two writes to the same block may be reordered.
             finish(
                 &mut target,
                 &Workload { queue_depth: 1, until: Until::AmountBytes(SIZE / 8), ..workload(SIZE) },

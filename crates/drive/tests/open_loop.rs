@@ -1,4 +1,4 @@
-//! Open loops: arrivals by a schedule, response times from the time in the schedule, and ramps.
+//! Open loops: scheduled arrivals, response times measured from the scheduled time, and ramps.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
             let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
             let mut target = armed(file.path().to_str().expect("a path"), &options);
             let regime = paced(2000, Process::Constant);
-            // Everything due in the time is asked for, so an amount takes as long as its arrivals do.
+            // Every scheduled arrival is submitted, so an amount takes as long as its schedule.
             let until = Until::AmountBytes(1000 * 4096);
             let segment =
                 finish(&mut target, &Workload { queue_depth, threads, regime, until, ..workload(SIZE) });
@@ -40,14 +40,14 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
             let (milliseconds, slowest) = (segment.seconds() * 1e3, segment.max_latency_ms().expect("I/O"));
             let seen = format!("{milliseconds} ms for 1000 at 2000 per second, {slowest} ms, {engine:?}");
             assert!(milliseconds >= 499.0, "{seen}");
-            // Where a busy machine makes it later than the schedule, the response times say so.
+            // If a busy machine falls behind the schedule, the response times must show it.
             assert!(slowest >= (milliseconds - 500.0) * 0.98, "{seen}");
         }
     }
 }
 
-/// A device of 200 IOPS that is asked for 400: after two seconds the last one waits for one second. A busy machine makes
-/// it slower still, at any time, so what is asked for here holds at every pace.
+/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one second. A
+/// busy machine is slower still, at any moment, so the assertions hold at any pace.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {
@@ -64,10 +64,10 @@ fn waiting_for_a_slow_device_is_part_of_the_response_time() {
         let open = finish(&mut target, &Workload { queue_depth, until, regime, ..workload(SIZE) });
         assert_eq!(open.write.ios, 400);
         let (last, seconds) = (open.max_latency_ms().expect("I/O"), open.seconds());
-        // The last was due after one second; the device may let some tens go at once after a rest.
+        // The last I/O was due after one second; after idling, the device may admit a burst of some tens.
         assert!(seconds > 1.8 && last >= (seconds * 1e3 - 1000.0) * 0.98, "{last} ms after {seconds} s");
         assert!(mean_ms(&open) > 400.0, "{} ms", mean_ms(&open));
-        // The closed loop sees nothing of that: its response times are those of its own depth.
+        // The closed loop does not see this queueing: its response times match its own depth.
         let depth_ms = |segment: &Segment| mean_ms(segment) * 400.0 / segment.seconds() / 1e3;
         let (within, beyond) = (depth_ms(&closed), depth_ms(&open));
         assert!(within <= f64::from(queue_depth) * 1.05, "{within} in flight on average");
@@ -98,12 +98,12 @@ fn a_simulated_drive_shows_overload_as_well() {
     };
     let (half, twice) = (at(0.5, Process::Constant), at(2.0, Process::Constant));
     assert!((half.iops() / (most * 0.5) - 1.0).abs() < 0.01, "{} of {}", half.iops(), most * 0.5);
-    // Never busy when the next one arrives: it waits for nothing.
+    // The drive is always idle when the next command arrives, so nothing waits.
     assert!(mean_ms(&half) < 1.3e3 / most, "{} ms", mean_ms(&half));
     assert!((twice.iops() / most - 1.0).abs() < 0.05, "{} of {most}", twice.iops());
     let waited = twice.max_latency_ms().expect("I/O");
     assert!((waited / 500.0 - 1.0).abs() < 0.05, "the last one waits for half of the second: {waited} ms");
-    // Independent arrivals wait for each other even below the limit: half a service time each at half the load.
+    // Independent arrivals queue even below the limit: for half a service time each, at half the load.
     let poisson = at(0.5, Process::Poisson);
     assert!((poisson.iops() / half.iops() - 1.0).abs() < 0.1, "{}", poisson.iops());
     assert!(mean_ms(&poisson) > mean_ms(&half) * 1.3, "{} against {}", mean_ms(&poisson), mean_ms(&half));

@@ -1,4 +1,4 @@
-//! Polling is done where it can be, and where it cannot the load goes on and says why.
+//! Polling is used where it is supported; elsewhere the load runs without it and the segment records why.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A target that is opened for reading is read and never written, whoever uses it meanwhile.
+//! A target that is opened for reading is never written, whoever else uses it in the meantime.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Wrong targets: each is refused with a message that helps, and not one byte on it changes.
+//! Wrong targets: each is refused with a helpful message, and not one byte of it changes.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn open(path: impl AsRef<Path>) -> Result<drive::Drive, DriveError> {
     drive::open(path.as_ref().to_str().expect("a printable path"), &OpenOptions::default())
 }
 
-/// Arms with the right identity, so that nothing but refusals is in the way, and looks for one of them.
+/// Arms with the correct identity, so that only a refusal can prevent it, and checks for the expected one.
 #[track_caller]
 fn assert_refused(path: &str, expected: impl Fn(&Refusal) -> bool, kind: ErrorKind) {
     let before = fingerprint(path);
@@ -32,7 +32,7 @@ fn is_signature(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Signature { .. })
 }
 
-/// Runs a preparation; a missing tool or right is a reason to skip.
+/// Runs a preparation; skips if a tool or a permission is missing.
 fn prepared(program: &str, arguments: &[&str]) -> bool {
     command(program, arguments).map_err(|reason| skip(&reason)).is_ok()
 }
@@ -82,7 +82,7 @@ fn swap_in_use() {
 #[test]
 fn partitions_and_partition_tables() {
     let Some(device) = Loop::new(SIZE, &["--partscan"]) else { return };
-    // One entry of type 83h from sector 2048 over 4 MiB.
+    // One entry of type 83h from sector 2048, with a length of 32 MiB.
     let mut mbr = [0; 512];
     mbr[450] = 0x83;
     mbr[454..458].copy_from_slice(&2048u32.to_le_bytes());
@@ -119,7 +119,8 @@ fn read_only_devices() {
 #[test]
 fn what_a_device_is_built_on_has_to_be_writable() {
     let Some(lower) = Loop::new(SIZE, &["--read-only"]) else { return };
-    // losetup(8) would make this one read-only as well if it saw that the lower one is; it sees that of files alone.
+    // losetup(8) would make this one read-only as well if it noticed the read-only lower device; it only notices
+    // read-only files.
     let Some(upper) = Loop::over(Path::new(&lower.path), &[]) else { return };
     let below = |r: &Refusal| matches!(r, Refusal::ReadOnlyBelow { what } if *what == lower.kname());
     assert_refused(&upper.path, below, ErrorKind::Unusable);
@@ -255,7 +256,7 @@ fn symbolic_links_are_followed_to_the_device() {
     assert_eq!(drive.facts().path, link.to_str().expect("a path"));
 }
 
-/// Looks only: nothing here may ever arm a drive of the machine itself.
+/// Inspects only: no test may ever arm a drive of the machine itself.
 #[test]
 fn the_drive_under_the_root_directory() {
     let Ok(source) = command("findmnt", &["--noheadings", "--output", "SOURCE", "/"]) else {

@@ -1,5 +1,5 @@
-//! File systems, volume managers and labels as their own tools make them: refused while they stand, refused while a
-//! backup copy stands, and accepted once what the refusal names is done, to the letter.
+//! File systems, volume managers and labels as created by their own tools. They must be refused while they exist
+//! or while a backup copy exists, and accepted once the instructions of the refusal were followed to the letter.
 
 mod support;
 
@@ -12,25 +12,25 @@ use support::{Loop, command, skip};
 
 const MIB: u64 = 1 << 20;
 
-/// Something that a tool makes on a device.
+/// Metadata that a tool creates on a device.
 struct Case {
     name: &'static str,
-    /// What the refusal calls it; one of these.
+    /// Names that the refusal may use for it.
     called: &'static [&'static str],
     bytes: u64,
     program: &'static str,
     /// `DEV` stands for the device.
     arguments: &'static [&'static str],
-    /// What is left of it once its primary is wiped.
+    /// Copies that remain after the primary is wiped.
     leaves: Leaves,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaves {
     Nothing,
-    /// Copies after `wipefs -a`.
+    /// Copies remain after `wipefs -a`.
     Copies,
-    /// Copies once this many bytes at the start are zero; `wipefs -a` takes both.
+    /// Copies remain after zeroing this many bytes at the start; `wipefs -a` would remove both.
     CopiesOfStart(usize),
 }
 use Leaves::{Copies, CopiesOfStart, Nothing};
@@ -100,7 +100,7 @@ fn is_copy(signature: &Signature) -> bool {
     matches!(signature, Signature::Known { is_copy: true, .. })
 }
 
-/// Everything on a device but its holes.
+/// All data on a device, without its holes.
 fn content(device: &Loop) -> Vec<(u64, Vec<u8>)> {
     File::open(&device.path).and_then(|node| node.sync_all()).expect("what was written is in the image");
     let (image, mut found) = (File::open(&device.image).expect("the image"), Vec::new());
@@ -114,7 +114,7 @@ fn content(device: &Loop) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
-/// Arming has to fail without a byte being written.
+/// Arming must fail without writing a byte.
 #[track_caller]
 fn assert_refused(name: &str, device: &Loop) {
     let before = content(device);
@@ -124,7 +124,7 @@ fn assert_refused(name: &str, device: &Loop) {
     assert!(content(device) == before, "{name}");
 }
 
-/// Does what the refusals of copies say, word for word, until none is left.
+/// Follows the instructions in the refusals of copies, word for word, until none is left.
 fn obey(name: &str, path: &str) {
     for _ in 0..4 {
         for signature in signatures(path) {
@@ -140,7 +140,7 @@ fn obey(name: &str, path: &str) {
     panic!("{name}: {:?}", signatures(path));
 }
 
-/// False where the tool or the device cannot be had.
+/// Returns false if the tool or the device is not available.
 fn tried(case: &Case) -> bool {
     let Case { name, called, bytes, program, arguments, leaves } = case;
     let Some(device) = Loop::new(*bytes, &[]) else { return false };
@@ -181,7 +181,7 @@ fn whatever_a_tool_has_made_is_refused_until_what_is_named_was_done() {
     eprintln!("{tried} of {} were tried", CASES.len());
 }
 
-/// libblkid knows more than the own tables; what only it knows is refused, too.
+/// libblkid knows signatures that our own tables do not; these are refused too.
 #[test]
 fn what_only_the_second_opinion_knows_is_refused() {
     let Some(device) = Loop::new(20 * MIB, &[]) else { return };
@@ -196,7 +196,7 @@ fn what_only_the_second_opinion_knows_is_refused() {
     assert_refused("Xenix", &device);
 }
 
-/// As Plateau's own preconditioning leaves a drive: it has to be accepted again.
+/// Plateau's own preconditioning leaves a drive in this state, and the drive must be accepted again.
 #[test]
 fn a_drive_full_of_random_data_is_accepted() {
     let Some(device) = Loop::new(16 * MIB, &[]) else { return };

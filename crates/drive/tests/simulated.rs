@@ -1,4 +1,4 @@
-//! Simulated drives as targets: same calls, virtual time.
+//! Simulated drives as targets: the same calls, in virtual time.
 
 mod support;
 
@@ -73,7 +73,7 @@ fn short_cells_complete_enough_and_amounts_are_whole_blocks() {
     assert_eq!(finish(&mut target, &pass).write.bytes, capacity / (128 << 10) * (128 << 10));
 }
 
-/// A cell with a ramp goes command by command; it keeps the same rules.
+/// A cell with a ramp is simulated command by command, under the same rules.
 #[test]
 fn short_cells_with_a_ramp_complete_enough_too() {
     let mut target = scaled("1/1024");
@@ -91,7 +91,7 @@ fn short_cells_with_a_ramp_complete_enough_too() {
     assert!((in_flight / 128.0 - 1.0).abs() < 0.1, "{in_flight} of 128 in flight on average");
 }
 
-/// What the drive answers behind the end of a cell is an answer all the same.
+/// A failure that the drive reports after the end of a cell still counts.
 #[test]
 fn a_fault_that_shows_only_behind_the_end_of_a_cell_is_an_error() {
     for fault in [
@@ -161,7 +161,8 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// Fills the drive and purges it; what that took in ns, and the rate of what is written then.
+/// Fills the drive with random writes, purges it and fills it again. Returns the purge and the IOPS of the second
+/// fill.
 fn purged_and_filled(target: &mut drive::Armed, how: &PurgeOptions) -> (record::Purged, f64) {
     let capacity = target.facts().capacity_bytes;
     let random = Workload { until: Until::AmountBytes(capacity), queue_depth: 8, ..workload(capacity) };
@@ -192,7 +193,7 @@ fn each_interface_has_its_methods_and_the_default_is_as_it_was() {
     }
 }
 
-/// What is only forgotten has to be erased later; what is erased is as new.
+/// Data that was only unmapped has to be erased later; erased flash is like new.
 #[test]
 fn purges_differ_in_time_in_wear_and_in_what_comes_behind() {
     let run = |name: &str| {
@@ -246,7 +247,8 @@ fn what_it_does_not_take_is_refused_with_what_it_takes() {
     assert_eq!(target.now_ns(), 0, "nothing was done");
 }
 
-/// A life with a loss of power in its second workload; the cut, and what came behind it.
+/// A history with a power loss during the second workload. Returns the interrupted workload, the next segment and
+/// the health data.
 fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
     let options = OpenOptions {
         scale: Some("1/1024".into()),

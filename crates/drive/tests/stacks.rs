@@ -1,11 +1,12 @@
-//! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open writers, made of
-//! own files on real devices from a seed. A stack whose target somebody uses has to be refused with every byte as it
-//! was; a free one has to be accepted and really written. What has to come of it is decided by what was built
-//! (`stacks/plan.rs`), not by looking.
+//! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open
+//! writers, generated from a seed, on real devices over files of the test. If the target of a stack is in use, it
+//! must be refused with every byte unchanged; if it is free, it must be accepted and actually written. The
+//! expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
 //!
-//! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` say how many and from which seed; a failure is printed with its
-//! seed. What was built and what came of it is counted, on standard output or as JSON in the file that
-//! `PLATEAU_STACKS_COUNTS` names. `cargo xtask stacks` runs many. Needs root; everything happens in a mount namespace of its own.
+//! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` set the number of stacks and the first seed; a failure is
+//! printed with its seed. The layers built and their outcomes are counted, on standard output or as JSON in the
+//! file named by `PLATEAU_STACKS_COUNTS`. `cargo xtask stacks` runs many stacks. Needs root; everything happens in
+//! a private mount namespace.
 
 #[path = "stacks/build.rs"]
 mod build;
@@ -35,7 +36,7 @@ use build::{Stack, Templates};
 use counts::{Came, Counts};
 use plan::{Kernel, Plan};
 
-/// A few seconds in `ci`.
+/// Takes a few seconds in `ci`.
 const DEFAULT_COUNT: u64 = 40;
 
 fn main() -> ExitCode {
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "hold") {
         return holder::run(&arguments[1..]);
     }
-    // Asked by tools that list tests.
+    // Passed by tools that list tests.
     if arguments.iter().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -60,7 +61,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A tmpfs of our own in a mount namespace of our own, and file systems to copy.
+/// Sets up a tmpfs in a private mount namespace, and the file system templates.
 fn prepared() -> io::Result<(tempfile::TempDir, Templates)> {
     File::options().read(true).write(true).open("/dev/loop-control")?;
     kernel::own_namespace()?;
@@ -124,7 +125,7 @@ fn judged(place: &tempfile::TempDir, templates: &Templates) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Builds the stack of a seed and tries to take its target. The error says what is wrong, and with which stack.
+/// Builds the stack of a seed and tries to arm its target. The error describes the failure and the stack.
 fn attempt(
     seed: u64,
     kernel: Kernel,
@@ -165,8 +166,8 @@ fn attempt(
             may_change.extend(written);
             Came::Accepted
         }
-        // A signature may be gone tomorrow; the user is what has to be found. Whether somebody has claimed a device is asked
-        // only where nothing else is in the way.
+        // A signature may be wiped at any time, so the refusal must name the actual user. Exclusive claims are an
+        // exception: they are checked only if nothing else is in the way.
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }
@@ -182,7 +183,7 @@ fn attempt(
     }
 }
 
-/// Arms the target with its own identity; writes to it only where that is expected to be right.
+/// Arms the target with its own identity; writes to it only if it is expected to be free.
 fn take(path: &str, is_free: bool) -> Result<(), DriveError> {
     let drive = drive::open(path, &OpenOptions::default())?;
     let identity = drive.facts().identity.clone();

@@ -1,5 +1,5 @@
-//! The loop of the load engine makes no system call but its queue's: the kernel hands every one of them to the
-//! test, and twenty times as many I/Os make no more of any other kind.
+//! The engine's I/O loop makes only the system calls of its queue: the kernel reports every call to the test, and
+//! twenty times as many I/Os cause no more calls of any other kind.
 
 mod support;
 
@@ -13,15 +13,15 @@ use support::{armed, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 const FEW: u64 = 200;
 const MANY: u64 = 4_000;
-/// Once a second a worker hands its sums to the display, and a wait at a gate may take more than one call.
+/// Once a second a worker passes its sums to the display, and waiting at a gate may take more than one call.
 const OTHERS_MORE: u64 = 4;
-/// At its end a worker puts its histograms together, the larger the more response times differ, and the heap of a
-/// thread grows by mprotect. Of the loop itself `allocations.rs` says that it allocates nothing.
+/// At the end, a worker merges its histograms, which grow with the spread of response times, and a thread's heap
+/// grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
 const HEAP_MORE: u64 = 20;
-/// An open loop looks for completions while the next arrival is near, as often as it can.
+/// When the next arrival is near, an open loop polls for completions as often as it can.
 const NO_LIMIT: u64 = u64::MAX / MANY;
 
-/// What the threads of one name may call, and how often for each I/O.
+/// Which calls the threads of one name may make, and how many per I/O.
 struct Role {
     name: &'static str,
     own: &'static [i64],
@@ -32,7 +32,7 @@ const fn worker(own: &'static [i64]) -> Role {
     Role { name: "load-", own, most_per_io: 2 }
 }
 
-/// Calls of all threads for so many I/Os; the error is a reason to skip.
+/// Counts the calls of all threads for `ios` I/Os; the error is a reason to skip.
 fn calls(ios: u64, asked: &Workload, drive: &(dyn Fn(&Workload) + Sync)) -> Result<Calls, String> {
     let asked = Workload { until: Until::AmountBytes(ios * 4096), ..asked.clone() };
     let ((), calls) =
@@ -50,7 +50,7 @@ fn check(what: &str, asked: &Workload, roles: &[Role], drive: &(dyn Fn(&Workload
     }
 }
 
-/// Calls by number of all threads of a role.
+/// Calls of all threads of a role, by system call number.
 fn of_role(role: &Role, calls: &Calls) -> BTreeMap<i64, u64> {
     let mut sums = BTreeMap::new();
     for ((_, call), count) in calls.iter().filter(|((name, _), _)| name.starts_with(role.name)) {
@@ -80,7 +80,7 @@ fn reads(queue_depth: u16) -> Workload {
     Workload { read_percent: 100, queue_depth, ..workload(SIZE) }
 }
 
-/// Reads a file of its own with this engine.
+/// Reads a temporary file with this engine.
 fn check_reads(what: &str, engine: Engine, asked: &Workload, roles: &[Role]) {
     let file = support::file();
     file.open().set_len(SIZE).expect("a file of some size");
@@ -116,7 +116,8 @@ fn nothing_but_the_queue_calls_the_kernel() {
 
 #[test]
 fn helping_threads_read_and_wait_for_each_other() {
-    // Each I/O is handed over twice, with a lock that nine threads want, a call for the other side and a wait of it.
+    // Each I/O is handed over twice. Each hand-over takes a lock that nine threads contend for, a wake-up of the
+    // other side and a wait by it.
     let roles = [
         Role { most_per_io: 20, ..worker(&[libc::SYS_futex]) },
         Role { name: "io-helper", own: &[libc::SYS_futex, libc::SYS_pread64], most_per_io: 20 },

@@ -1,4 +1,4 @@
-//! Stamped blocks: a good target is found good, and each kind of damage is found where it is.
+//! Stamped blocks: intact targets pass, and every kind of damage is found at its location.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn findings(target: &mut Armed, workload: &Workload, read_back: bool) -> Finding
     findings.expect("checks")
 }
 
-/// Writes every block once, damages the file, and reads it all.
+/// Writes every block once, damages the file and reads all of it.
 fn after(damage: impl Fn(&File)) -> Findings {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
@@ -63,7 +63,7 @@ fn good_targets_are_found_good_by_every_engine() {
         for asked in &cases {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            // Twice over the same place: the second finds the stamps of the first, and is not confused by them.
+            // Twice over the same range: the second run finds the stamps of the first, which must not confuse it.
             for seed in [1, 2] {
                 let found = findings(&mut target, &Workload { seed, ..asked.clone() }, true);
                 assert_eq!(found.wrong(), 0, "{engine:?} {asked}: {found}");
@@ -104,7 +104,7 @@ fn blocks_that_were_wiped_have_no_stamp() {
     assert!(found.places.iter().all(|place| place.wrong == Wrong::Unstamped));
 }
 
-/// The file is put back to an earlier state while the load that wrote it still runs: its later writes are lost.
+/// Part of the file is wiped while the load that wrote it is still running, so its writes are lost.
 #[test]
 fn lost_writes_are_found_by_the_load_that_wrote_them() {
     let file = support::file();
@@ -114,7 +114,6 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
         let file = File::options().write(true).open(path).expect("the file");
         file.write_all_at(&vec![0; 1 << 20], 4 << 20).expect("a hole where data was");
     };
-    // Long enough for a tick; what is written after the tampering is there.
     let asked = Workload {
         access: Access::Sequential,
         until: Until::AmountBytes(u64::MAX >> 1),
@@ -125,7 +124,7 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
     let writes = Workload { read_percent: 0, until: Until::AmountBytes(SIZE), regime: CHECKED, ..asked };
     let found = findings(&mut target, &writes, true);
     assert_eq!((found.wrong(), found.checked), (0, SIZE / 4096));
-    // The same again, with the hole between the writes and their reading back.
+    // The same writes again, but wiped before they are read back.
     let slow = Workload {
         regime: Regime {
             arrivals: Some(record::Arrivals { per_second: 1500, process: record::Process::Constant }),
@@ -135,7 +134,7 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
     };
     let mut tampered = false;
     let answers = target.run_together(std::slice::from_ref(&slow), &[true], &mut |_, tick| {
-        // By then what is wiped is written.
+        // By now, the range to be wiped has been written.
         if !tampered && tick.share_done > 0.4 {
             tamper(Path::new(&path));
             tampered = true;

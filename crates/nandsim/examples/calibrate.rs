@@ -1,9 +1,10 @@
-//! Holds a built-in model against what it was fitted to, cell by cell, or fits it anew.
+//! Compares a built-in model with the measurements it was fitted to, cell by cell, or fits it again.
 //!
-//! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep KEY]... [--out TOML]`
+//! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep
+//! KEY]... [--out TOML]`
 //!
-//! MODEL names the reference; `--file` holds another model against it. With `--climb` the best model found is
-//! written to `--out`; without, the `[calibration]` table is printed. `--also` names another scale to fit at.
+//! MODEL selects the measurements; `--file` compares another model with them. With `--climb`, the best model found
+//! is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at.
 
 use std::process::ExitCode;
 

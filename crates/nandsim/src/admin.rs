@@ -1,4 +1,4 @@
-//! What is done to a drive beside reading and writing: purge, format, sanitize, TRIM, power.
+//! Admin operations: purge, format, sanitize, TRIM and power cycling.
 
 use std::collections::VecDeque;
 
@@ -10,38 +10,38 @@ use crate::lane::Lane;
 use crate::ssd::{Ssd, Use};
 use crate::write::Open;
 
-/// Purges end on a multiple of this, so that everything behind one repeats to the nanosecond.
+/// Purges end on a multiple of this, so that the same workload after any purge repeats to the nanosecond.
 const PURGE_GRID_NS: u64 = 1 << 30;
-/// From the loss of power to the first command, at scale 1.
+/// Time from a power loss to the first command, at scale 1.
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
 impl Ssd {
-    /// Erases everything: the drive is as it was new, but for its clock and its counters.
+    /// Erases everything. The drive is like new, except for its clock and its counters.
     ///
-    /// What was in flight ends first; the clock then stands on a multiple of 2^30 ns, so that the same
-    /// loads behind any two purges take the same time.
+    /// Commands in flight complete first. The clock then advances to a multiple of 2^30 ns, so that the same loads
+    /// take the same time after any two purges.
     pub fn purge(&mut self) {
         self.renew(self.plan.purge_ns);
     }
 
-    /// Erases every block at once, the way drives sanitize: it takes as long as the erases do.
+    /// Erases every block, as a drive's sanitize command does; takes as long as the erases.
     ///
-    /// Behind it the drive is the same as behind a [`purge`](Self::purge).
+    /// Leaves the drive in the same state as [`purge`](Self::purge).
     pub fn sanitize(&mut self) {
         let superblocks = u64::from(self.plan.superblocks + self.plan.cache_superblocks);
         let flash = &self.plan.flash;
         self.renew(superblocks * u64::from(flash.erases) * flash.erase_ns);
     }
 
-    /// Forgets everything that was written, without an erase: the collector has to do that later.
+    /// Discards all data without erasing it; the collector has to erase it later.
     pub fn format(&mut self) {
         self.settle();
         self.trim(0, self.plan.capacity_bytes);
     }
 
-    /// Forgets the map units that lie wholly inside `len_bytes` from `start_bytes`; takes no time.
+    /// Unmaps the map units that lie entirely within `len_bytes` from `start_bytes`; takes no time.
     ///
-    /// What lies beyond the capacity is ignored.
+    /// Ignores any part beyond the capacity.
     pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
         let shift = self.plan.map_unit_shift;
         let end = start_bytes.saturating_add(len_bytes).min(self.plan.capacity_bytes) >> shift;
@@ -54,16 +54,16 @@ impl Ssd {
         }
     }
 
-    /// Map units that hold something.
+    /// Number of map units that hold data.
     #[must_use]
     pub fn mapped_units(&self) -> u32 {
         self.map.mapped
     }
 
-    /// Switches the drive off and on. A drive that was removed or lost its power is there again.
+    /// Turns the drive off and on again. A drive that was removed or lost its power comes back.
     ///
-    /// What was accepted has reached the flash when it comes back, and a program unit that is not full is filled up with
-    /// nothing; but behind a removal or a loss of power what a volatile buffer held is gone. A write cache is on then.
+    /// Accepted data is on the flash when the drive returns; a partial program unit is padded. After a removal or
+    /// a loss of power, however, the contents of a volatile buffer are lost. The write cache is on afterwards.
     pub fn power_cycle(&mut self) {
         self.health.power_cycles += 1;
         if self.plug_in() {
@@ -76,13 +76,13 @@ impl Ssd {
         self.warm_up();
     }
 
-    /// Whether the drive vanished or lost its power and was not switched on again.
+    /// Whether the drive was removed or lost its power and was not power-cycled since.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.gone_ns().is_some_and(|at| at <= self.now_ns)
     }
 
-    /// Waits until all that was accepted is on the flash.
+    /// Waits until all accepted data is on the flash.
     pub(crate) fn empty_buffer(&mut self) {
         self.settle();
         self.flush_host_unit();
@@ -90,7 +90,7 @@ impl Ssd {
         self.settle();
     }
 
-    /// Lets everything end that has begun.
+    /// Waits for all operations in progress.
     fn settle(&mut self) {
         self.drain_until(NEVER);
         let busy = (0..self.plan.dies as usize).map(|die| self.flash.free_ns(die)).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! The cache of one bit per cell: where the host's writes go while it has room, and its folding into
-//! the other flash.
+//! The SLC cache (one bit per cell): it takes the host's writes while it has room, and is folded into the other
+//! flash later.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::ssd::{Ssd, Use};
 /// The superblocks of the cache; empty for a drive without one.
 pub(crate) struct Cache {
     pub(crate) free: VecDeque<u32>,
-    /// Full ones, the oldest first.
+    /// Full superblocks, oldest first.
     pub(crate) sealed: VecDeque<u32>,
     pub(crate) folding: Option<Victim>,
 }
@@ -23,7 +23,7 @@ impl Cache {
 }
 
 impl Ssd {
-    /// Under load: folds one program unit when enough of the cache is in use and few programs wait.
+    /// Under load: folds one program unit if enough of the cache is in use and few programs are outstanding.
     #[inline]
     pub(crate) fn fold_beside(&mut self) {
         if self.flash.outstanding() < self.plan.fold_below
@@ -35,7 +35,7 @@ impl Ssd {
         }
     }
 
-    /// Folds the next valid slot of the oldest superblock of the cache; false when nothing is to fold.
+    /// Folds the next valid slot of the oldest superblock of the cache. False if there is nothing to fold.
     pub(crate) fn fold_next(&mut self) -> bool {
         if self.cache.folding.is_none() {
             let Some(superblock) = self.cache.sealed.pop_front() else { return false };
@@ -43,7 +43,7 @@ impl Ssd {
             let valid = self.map.valid[superblock as usize];
             self.cache.folding = Some(Victim::new(&self.plan, superblock, valid));
         }
-        // The last free superblock belongs to the collector, and so does what is open for its copies.
+        // The last free superblock and the open superblock for copies are reserved for the collector.
         self.make_room();
         let mut victim = self.cache.folding.take().expect("chosen above");
         let superblock = victim.superblock;

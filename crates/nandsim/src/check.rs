@@ -1,4 +1,4 @@
-//! The rules that hold whatever a drive was asked to do.
+//! Invariants that must hold after any sequence of operations on a drive.
 
 #[cfg(test)]
 pub(crate) mod canary;
@@ -9,11 +9,11 @@ use crate::map::NONE;
 use crate::ssd::{Ssd, Use};
 
 impl Ssd {
-    /// Checks that both directions of the mapping, the validity bits, the counts, the free list and the
-    /// write buffer agree. Takes time in proportion to the capacity.
+    /// Checks that both directions of the mapping, the validity bits, the counts, the free list and the write
+    /// buffer agree. Takes time proportional to the capacity.
     ///
     /// # Errors
-    /// Says which rule is broken and where.
+    /// Reports which invariant is violated, and where.
     pub fn check(&self) -> Result<(), String> {
         self.check_map()?;
         self.check_superblocks()?;

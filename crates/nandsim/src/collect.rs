@@ -1,4 +1,4 @@
-//! The garbage collector: paced by the host's writes, ahead of them in idle time.
+//! The garbage collector: paced by the host's writes, working ahead of them in idle time.
 
 use crate::flash::{Flash, Part};
 use crate::map::NONE;
@@ -9,17 +9,18 @@ use crate::ssd::{Ssd, Use};
 #[derive(Debug, Clone)]
 pub(crate) struct Victim {
     pub(crate) superblock: u32,
-    /// Next slot to look at.
+    /// Next slot to examine.
     cursor: u32,
     end: u32,
-    /// Valid slots when it was chosen, and the rest: what the host may write for these copies.
+    /// Valid slots and garbage slots when it was chosen; their ratio paces the copies. `credit` is the fraction of
+    /// a copy already paid for.
     valid: u32,
     garbage: u32,
     credit: u32,
-    /// Program unit that was sensed last, and its die; its other slots need only their transfer.
+    /// The program unit sensed last, and its die; its other slots need only a transfer.
     sensed: u32,
     die: usize,
-    /// Slots before this one had their mapping fetched.
+    /// The mapping entries of slots before this one have been prefetched.
     fetched: u32,
 }
 
@@ -31,14 +32,14 @@ impl Victim {
         Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: NONE, die: 0, fetched: 0 }
     }
 
-    /// The next slot, valid or not; none behind the last.
+    /// The next slot, valid or not; `None` at the end.
     pub(crate) fn step(&mut self) -> Option<u32> {
         let slot = (self.cursor < self.end).then_some(self.cursor)?;
         self.cursor += 1;
         Some(slot)
     }
 
-    /// Reads `slot`: when it is there.
+    /// Reads `slot`; returns when its data is available.
     #[inline]
     fn read(&mut self, slot: u32, flash: &mut Flash, plan: &Plan, now_ns: u64) -> u64 {
         let unit = slot >> plan.unit_shift;
@@ -51,7 +52,8 @@ impl Victim {
 }
 
 impl Ssd {
-    /// One map unit was written: copies in proportion, so that space is freed as fast as it is used.
+    /// Called for each map unit written: copies a proportional number, so that space is freed as fast as it is
+    /// used.
     #[inline]
     pub(crate) fn pay_collector(&mut self) {
         if self.free.len() >= self.plan.collect_below as usize {
@@ -66,14 +68,15 @@ impl Ssd {
         }
         let (free, below) = (self.free.len() as u32, self.plan.collect_below);
         let victim = self.victim.as_mut().expect("chosen above");
-        // A ring keeps a pool and works the harder the less is in it, because its garbage comes in lumps.
+        // A ring keeps a pool of free superblocks and works harder as it shrinks, because its garbage comes in
+        // bursts.
         let share = if self.plan.ring { victim.valid / below * 2 * (below - free) } else { victim.valid };
         victim.credit += share;
         let due = victim.credit / victim.garbage;
         victim.credit -= due * victim.garbage;
         self.owed += due;
         if victim.valid == 0 {
-            self.owed += 1; // nothing to copy: the next step frees it
+            self.owed += 1; // no copies needed; the next step frees it
         }
         if self.owed >= self.plan.burst {
             let owed = std::mem::take(&mut self.owed);
@@ -81,7 +84,7 @@ impl Ssd {
         }
     }
 
-    /// Frees one superblock at once, whatever it costs: the host is out of space.
+    /// Frees one superblock immediately, at any cost: the host is out of space.
     pub(crate) fn collect_now(&mut self) {
         self.owed = 0;
         if !self.may_collect() {
@@ -92,9 +95,9 @@ impl Ssd {
         assert!(self.victim.is_none(), "a superblock has no valid slot left and is not empty");
     }
 
-    /// Collects until the last free superblock, which belongs to the collector, is not the only one.
+    /// Collects until more than one superblock is free; the last free one is reserved for the collector.
     pub(crate) fn make_room(&mut self) {
-        // A ring may turn once without finding garbage, and once more while the copies fill up.
+        // A ring may make one full turn without finding garbage, and another while the copies fill up.
         for _ in 0..4 * self.plan.superblocks {
             if self.free.len() >= 2 {
                 return;
@@ -104,12 +107,12 @@ impl Ssd {
         panic!("space is short although garbage is left");
     }
 
-    /// Whether there is something to collect; chooses it.
+    /// Whether there is anything to collect; chooses a victim if necessary.
     pub(crate) fn may_collect(&mut self) -> bool {
         self.victim.is_some() || self.choose_victim()
     }
 
-    /// One step of work ahead of the host; false when there is enough free space or no garbage.
+    /// One step of work ahead of the host. False if there is enough free space or no garbage.
     pub(crate) fn collect_ahead(&mut self) -> bool {
         let wanted = self.plan.idle_free_superblocks as usize;
         if self.free.len() >= wanted || !self.may_collect() {
@@ -119,7 +122,7 @@ impl Ssd {
         true
     }
 
-    /// Chooses what to empty by the model's policy; false when nothing has garbage.
+    /// Chooses the next victim by the model's policy. False if no superblock has garbage.
     fn choose_victim(&mut self) -> bool {
         let found = match self.plan.victim_window {
             None => self.fewest_valid(),
@@ -131,7 +134,8 @@ impl Ssd {
         self.uses[superblock as usize] = Use::Victim;
         let mut victim = Victim::new(&self.plan, superblock, valid);
         if self.plan.ring {
-            // Some superblocks of a ring have no garbage: it is paced by what is valid on the whole drive.
+            // Some superblocks of a ring have no garbage, so the pace follows the share of valid data on the whole
+            // drive.
             let slots = u64::from(self.plan.superblocks) * u64::from(self.plan.superblock_slots);
             let garbage = slots.saturating_sub(self.map.mapped.into()).max(1) as u32;
             let shift = self.map.mapped.checked_ilog2().unwrap_or(0).saturating_sub(24);
@@ -148,7 +152,7 @@ impl Ssd {
         (valid < self.plan.superblock_slots).then_some(superblock as u32)
     }
 
-    /// The oldest superblock, but for those without garbage that are passed over: they wait another turn.
+    /// The oldest superblock. Of those without garbage, a share is skipped and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         for _ in 0..self.sealed.len() {
             let oldest = self.sealed.pop_front()?;
@@ -165,7 +169,7 @@ impl Ssd {
         self.sealed.pop_front()
     }
 
-    /// The same of the `window` superblocks with garbage that were sealed first.
+    /// The superblock with the fewest valid slots among the `window` oldest sealed ones with garbage.
     fn fewest_valid_of_oldest(&mut self, window: usize) -> Option<u32> {
         let valid = |superblock: u32| self.map.valid[superblock as usize];
         let with_garbage = |&(_, &superblock): &(usize, &u32)| valid(superblock) < self.plan.superblock_slots;
@@ -174,7 +178,7 @@ impl Ssd {
         self.sealed.remove(place)
     }
 
-    /// Copies up to so many valid slots of the victim, and frees it when nothing is left in it.
+    /// Copies up to `most` valid slots of the victim, and frees it once none is left.
     fn copy(&mut self, most: u32) {
         let Some(mut victim) = self.victim.take() else { return };
         #[cfg(test)]
@@ -197,7 +201,7 @@ impl Ssd {
         self.victim = Some(victim);
     }
 
-    /// Copies at least one and at most so many valid slots of `victim`, unless none is left: how many.
+    /// Copies between one and `most` valid slots of `victim` and returns the number copied; 0 if none is valid.
     #[inline]
     pub(crate) fn copy_some(&mut self, victim: &mut Victim, most: u32) -> u32 {
         let Some((word, valid)) = self.map.next_valid(victim.cursor, victim.end) else { return 0 };
@@ -239,7 +243,7 @@ impl Ssd {
         }
     }
 
-    /// The slot before `next` is taken, by data that is there at `ready_ns`.
+    /// Accounts for the copy in the slot before `next`, whose data is available at `ready_ns`.
     #[inline(always)]
     fn copied(&mut self, next: u32, ready_ns: u64) {
         self.copies.filled += 1;

@@ -1,4 +1,4 @@
-//! The way of one command through the drive.
+//! The path of a command through the drive.
 
 use crate::events::NEVER;
 use crate::flash::Part;
@@ -7,7 +7,7 @@ use crate::ssd::Ssd;
 use crate::write::Pending;
 
 impl Ssd {
-    /// Takes a command in flight on event leaf `leaf`.
+    /// Accepts a command; its completion will be on event leaf `leaf`.
     #[inline]
     pub(crate) fn take(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {
         self.in_flight += 1;
@@ -30,7 +30,7 @@ impl Ssd {
         }
     }
 
-    /// Decides whether commands are looked at before they are taken.
+    /// Decides whether each command has to be inspected before it is accepted.
     pub(crate) fn attend(&mut self) {
         self.attended =
             self.witness.is_some() || self.thermal.may_throttle() || (self.faulty && self.faults.is_some());
@@ -50,7 +50,7 @@ impl Ssd {
         None
     }
 
-    /// Brings the temperature up to the clock.
+    /// Updates the temperature to the current time.
     pub(crate) fn warm_up(&mut self) {
         let health = &self.health;
         let moved = self.taken_read_bytes + health.host_written_bytes + health.nand_written_bytes;
@@ -100,11 +100,12 @@ impl Ssd {
         sent.max(last_ns) + self.plan.read_latency_ns
     }
 
-    /// Reads one map unit: when it is there, twice.
+    /// Reads one map unit. Returns the time its data is available, twice, to match
+    /// [`read_units`](Self::read_units).
     #[inline(always)]
     fn read_unit(&mut self, unit: u32, start_ns: u64) -> (u64, u64) {
         let slot = self.map.l2p[unit as usize];
-        // What was never written, and what the buffer still holds, needs no flash.
+        // Unwritten data and data still in the buffer need no flash read.
         if slot == NONE || self.in_buffer(slot) {
             return (start_ns, start_ns);
         }
@@ -112,7 +113,7 @@ impl Ssd {
         (end, end)
     }
 
-    /// Reads the map units from `first` to `last`: when the first one is there, and when all are.
+    /// Reads the map units from `first` to `last`. Returns when the first of them is available, and when all are.
     fn read_units(&mut self, first: u32, last: u32, start_ns: u64) -> (u64, u64) {
         let (mut first_ns, mut last_ns) = (NEVER, start_ns);
         let mut unit = first;
@@ -123,7 +124,7 @@ impl Ssd {
                 first_ns = start_ns;
                 continue;
             }
-            // Neighbours in one program unit are sensed together.
+            // Adjacent slots of one program unit are sensed together.
             let mut slots = 1;
             while unit <= last
                 && self.map.l2p[unit as usize] == slot + slots
@@ -139,7 +140,7 @@ impl Ssd {
         (first_ns, last_ns)
     }
 
-    /// Reads so many slots of one program unit, from `slot` on.
+    /// Reads `slots` slots of one program unit, starting at `slot`.
     #[inline(always)]
     fn read_slots(&mut self, slot: u32, slots: u32, start_ns: u64) -> u64 {
         let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };

@@ -1,22 +1,22 @@
-//! The next thing that happens: programs and erases that end, and commands that are answered.
+//! The event queue: ends of programs and erases, and command completions.
 //!
-//! Every die and every command in flight has at most one pending event. Winner trees hold them, in which a
-//! replay from a leaf to the root replaces a heap; writes are nearly always answered in the order in which
-//! the buffer took them, and stand in line instead. On equal times the lower leaf goes first, which keeps
-//! runs reproducible: dies come before commands.
+//! Every die and every command in flight has at most one pending event. They are held in winner trees, where an
+//! update is a replay from the leaf to the root; this replaces a heap. Write completions nearly always occur in
+//! the order in which the buffer accepted the writes, so they use a FIFO instead. Ties go to the lower leaf, which
+//! keeps runs reproducible: dies come before commands.
 
 use std::collections::BTreeSet;
 
-/// The time of a leaf that has nothing pending.
+/// Time of a leaf without a pending event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Time and leaf of an event in one number, so that the smaller one comes first: the leaf is in the low bits.
+/// Time and leaf of an event in one integer, with the leaf in the low bits, so that keys sort by time first.
 type Key = u64;
 
-/// Nothing, which belongs to nobody: no leaf has all its bits set.
+/// No event. No real key equals it, because no leaf has all its bits set.
 const NOTHING: Key = Key::MAX;
 
-/// Leaves from 0 to the number of dies are dies, those behind are commands in flight.
+/// Leaves below the number of dies are dies; the following ones are commands in flight.
 pub(crate) struct Events {
     dies: Tree,
     commands: Tree,
@@ -24,9 +24,9 @@ pub(crate) struct Events {
     first_command: usize,
     leaf_bits: u32,
     leaf_mask: u64,
-    /// Times from here on are too late for a key.
+    /// Times from here on do not fit into a key.
     too_late_ns: u64,
-    /// Events too late for a key, and so behind all that have one.
+    /// Events whose time does not fit into a key; they come after all that have one.
     far: BTreeSet<(u64, usize)>,
 }
 
@@ -50,7 +50,7 @@ impl Events {
         (key & self.leaf_mask) as usize
     }
 
-    /// The key of an event; what is too late for one is put aside.
+    /// The key of an event. An event whose time does not fit into a key goes to `far`.
     #[inline(always)]
     fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
         if !self.far.is_empty() {
@@ -81,7 +81,8 @@ impl Events {
         self.dies.set(die, key);
     }
 
-    /// Sets the answer of the command on `leaf`, in place of the one that came last.
+    /// Sets the completion time of the command on `leaf`, replacing the event just returned by
+    /// [`next`](Self::next).
     #[inline(always)]
     pub(crate) fn set(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
@@ -89,8 +90,8 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// The same for one that is likely to come after all that [`join`](Self::join)ed before; the command has
-    /// nothing pending.
+    /// Like [`set`](Self::set), but fast if the time is later than those of all events added this way before. The
+    /// command must not have a pending event.
     #[inline]
     pub(crate) fn join(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
@@ -99,13 +100,13 @@ impl Events {
         }
     }
 
-    /// The answer that came last is over.
+    /// Clears the event just returned by [`next`](Self::next).
     #[inline]
     pub(crate) fn clear(&mut self, leaf: usize) {
         self.clear_known(leaf);
     }
 
-    /// Takes back an answer, whether it came or not.
+    /// Removes an event, whether or not it is the earliest.
     pub(crate) fn forget(&mut self, leaf: usize) {
         if !self.clear_known(leaf) {
             let mask = self.leaf_mask;
@@ -138,7 +139,7 @@ impl Events {
         in_tree
     }
 
-    /// Time and leaf of the earliest event; [`NEVER`] when there is none.
+    /// Time and leaf of the earliest event; the time is [`NEVER`] if there is none.
     #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
         let key = earlier(earlier(self.commands.first(), self.line.front), self.dies.first());
@@ -169,7 +170,8 @@ impl Tree {
     fn set(&mut self, place: usize, key: Key) {
         let nodes = &mut self.nodes[..];
         let mut at = self.places + place;
-        // The winner stays at hand on its way up: only its rivals come from memory, and none waits for another.
+        // The winner stays in a register on the way up. Only its rivals are loaded, and the loads are independent
+        // of each other.
         let mut first = key;
         nodes[at] = first;
         while at > 1 {
@@ -190,13 +192,13 @@ impl Tree {
     }
 }
 
-/// Events in the order in which they come.
+/// Events in ascending order.
 struct Line {
-    /// A ring; what is not taken is nothing.
+    /// A ring buffer; free entries are [`NOTHING`].
     ring: Vec<Key>,
     first: usize,
     end: usize,
-    /// The first in line, and the last that was.
+    /// The first event in the queue, and the last one added.
     front: Key,
     last: Key,
 }
@@ -207,7 +209,7 @@ impl Line {
         Self { ring, first: 0, end: 0, front: NOTHING, last: NOTHING }
     }
 
-    /// Takes an event unless it comes before the last one in line, or is none.
+    /// Appends an event. False if it is earlier than the last one, or is [`NOTHING`].
     #[inline]
     fn join(&mut self, key: Key) -> bool {
         let fits = (self.front == NOTHING || key > self.last) && key != NOTHING;
@@ -221,7 +223,7 @@ impl Line {
         fits
     }
 
-    /// Takes out the first in line.
+    /// Removes the first event.
     #[inline]
     fn leave(&mut self) {
         let last_place = self.ring.len() - 1;
@@ -230,7 +232,7 @@ impl Line {
         self.front = self.ring[self.first & last_place];
     }
 
-    /// Takes an event out of the line, wherever it stands.
+    /// Removes an event from any position.
     fn forget(&mut self, is_it: impl Fn(Key) -> bool) {
         let kept: Vec<Key> = (self.first..self.end)
             .map(|at| self.ring[at & (self.ring.len() - 1)])
@@ -267,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list: dies and commands that get, lose and replace events as a drive does it, some of them too
+        /// Compares with a list: dies and commands set, clear and replace events as a drive does, some of them too
         /// late for a key.
         #[test]
         fn the_earliest_of_a_list_comes_next(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {

@@ -1,6 +1,6 @@
-//! Faults that are laid over the drive: what fails, when, and for how long it is slow.
+//! Fault injection: what fails, when the drive is slow, and for how long.
 //!
-//! The drive itself stays as it is; without its faults it does what it always does.
+//! Faults are overlaid on the drive. Without them it behaves exactly as before.
 
 mod text;
 
@@ -11,100 +11,100 @@ use crate::power::Unwritten;
 use crate::ssd::Ssd;
 pub use text::{FAULT_GRAMMAR, FaultError};
 
-/// Faults to be laid over a drive. Times are those of the virtual clock.
+/// Faults to inject into a drive. Times are in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// Parts of the drive that cannot be read or written.
+    /// Regions that cannot be read or written.
     pub media: Vec<MediaFault>,
-    /// Commands that are never answered.
+    /// Commands that never complete.
     pub lost: Vec<LostCommands>,
-    /// Times in which the drive is slow.
+    /// Periods during which the drive is slow.
     pub slow: Vec<SlowTime>,
-    /// When the drive vanishes; it comes back with [`Ssd::power_cycle`].
+    /// When the drive disappears; [`Ssd::power_cycle`] brings it back.
     pub removed_at_ns: Option<u64>,
-    /// When it loses its power; the same.
+    /// When the drive loses its power; [`Ssd::power_cycle`] brings it back.
     pub power_lost_at_ns: Vec<u64>,
 }
 
-/// A part of the drive that cannot be read or written.
+/// A region that cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaFault {
-    /// The bytes in question; a command that touches one of them fails.
+    /// The affected bytes; a command that touches any of them fails.
     pub bytes: Range<u64>,
     /// Whether reads fail.
     pub reads: bool,
     /// Whether writes fail.
     pub writes: bool,
-    /// How long the drive tries before it gives up in ns.
+    /// How long the drive retries before it reports an error, in ns.
     pub retry_ns: u64,
 }
 
-/// Commands that are never answered; the host gives up on them.
+/// Commands that never complete; the host times out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostCommands {
-    /// From when on.
+    /// Start time in ns.
     pub from_ns: u64,
-    /// How many commands.
+    /// Number of commands.
     pub commands: u32,
-    /// How long the host waits in ns.
+    /// The host's timeout in ns.
     pub timeout_ns: u64,
 }
 
-/// A time in which the drive holds itself to a rate.
+/// A period during which the drive limits its throughput.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlowTime {
-    /// From when to when.
+    /// Start and end in ns.
     pub times_ns: Range<u64>,
-    /// The rate in bytes per second, at least 1.
+    /// Throughput limit in bytes per second, at least 1.
     pub bytes_per_second: u64,
 }
 
 /// Why a command failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Flash that cannot be read or written.
+    /// The flash could not be read or written.
     Media,
-    /// No answer in time.
+    /// The command timed out.
     Timeout,
-    /// The drive is gone.
+    /// The drive was removed.
     Removed,
-    /// The drive is without power.
+    /// The drive has no power.
     Power,
 }
 
-/// A command that failed.
+/// A failed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// Why.
+    /// Why it failed.
     pub cause: Cause,
-    /// Read, or else write.
+    /// True for a read, false for a write.
     pub read: bool,
     /// First byte of the command.
     pub offset_bytes: u64,
     /// Length of the command in bytes.
     pub length_bytes: u32,
-    /// When the host learned of it.
+    /// When the host learned of the failure, in ns.
     pub at_ns: u64,
 }
 
-/// What the drive remembers of its faults.
+/// The injected faults and their state.
 #[derive(Default)]
 pub(crate) struct Laid {
     faults: Faults,
-    /// Commands in flight that will fail, by their event leaf.
+    /// Commands in flight that will fail, by event leaf.
     failing: BTreeMap<u32, Cause>,
 }
 
 impl Laid {
-    /// The throttles of that moment.
+    /// The throttles that are active at `now_ns`.
     fn slow_at(&self, now_ns: u64) -> impl Iterator<Item = &SlowTime> {
         self.faults.slow.iter().filter(move |slow| slow.times_ns.contains(&now_ns))
     }
 }
 
 impl Ssd {
-    /// Lays `faults` over the drive, in place of those before; [`Faults::default`] takes all away. Where one of them
-    /// will take the power of a volatile buffer, what is in it reaches the flash first.
+    /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will cut the
+    /// power of a volatile buffer, the buffer is flushed first.
     pub fn lay_faults(&mut self, faults: Faults) {
         let goes_off = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
         let loses = self.plan.volatile_buffer && goes_off;
@@ -117,13 +117,13 @@ impl Ssd {
         self.attend();
     }
 
-    /// Switches all faults on or off without forgetting them.
+    /// Enables or disables all faults without discarding them.
     pub fn set_faulty(&mut self, faulty: bool) {
         self.faulty = faulty;
         self.attend();
     }
 
-    /// When the drive is gone next, if it will be, and why.
+    /// When and why the drive will disappear next, if it will.
     fn outage(&self) -> Option<(u64, Cause)> {
         let faults = &self.laid()?.faults;
         let removal = faults.removed_at_ns.map(|at| (at, Cause::Removed));
@@ -131,12 +131,12 @@ impl Ssd {
         removal.into_iter().chain(losses).min_by_key(|&(at, _)| at)
     }
 
-    /// When the drive vanishes or loses its power, if it does.
+    /// When the drive is removed or loses its power next, if it will.
     pub(crate) fn gone_ns(&self) -> Option<u64> {
         self.outage().map(|(at, _)| at)
     }
 
-    /// Why commands fail that the drive is gone for.
+    /// Why commands fail while the drive is gone.
     pub(crate) fn gone_cause(&self) -> Cause {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
@@ -145,7 +145,7 @@ impl Ssd {
         self.faults.as_deref().filter(|_| self.faulty)
     }
 
-    /// The drive has its power again; whether it was gone.
+    /// Restores the power. True if the drive was gone.
     pub(crate) fn plug_in(&mut self) -> bool {
         let (now_ns, gone) = (self.now_ns, self.is_gone());
         if gone && let Some(laid) = self.faults.as_deref_mut() {
@@ -160,14 +160,14 @@ impl Ssd {
         self.faults.as_deref().is_some_and(|laid| !laid.failing.is_empty())
     }
 
-    /// Forgets the commands in flight.
+    /// Forgets the failing commands in flight.
     pub(crate) fn forget_failing(&mut self) {
         if let Some(laid) = self.faults.as_deref_mut() {
             laid.failing.clear();
         }
     }
 
-    /// Whether a command fails from the start: then the time at which the host learns of it.
+    /// Injects a fault into a command, if one applies. Returns the time at which the host learns of the failure.
     pub(crate) fn strike(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) -> Option<u64> {
         let now_ns = self.now_ns;
         let laid = self.faults.as_deref_mut().filter(|_| self.faulty)?;
@@ -189,18 +189,18 @@ impl Ssd {
         Some(now_ns + wait_ns)
     }
 
-    /// Whether the command that has just ended failed.
+    /// Why the command that just completed failed, if it did.
     #[inline]
     pub(crate) fn struck(&mut self, leaf: usize) -> Option<Cause> {
         self.faults.as_deref_mut()?.failing.remove(&(leaf as u32))
     }
 
-    /// Whether an injected throttle holds the drive back at the moment.
+    /// Whether an injected throttle is active now.
     pub(crate) fn is_held_back(&self) -> bool {
         self.laid().is_some_and(|laid| laid.slow_at(self.now_ns).next().is_some())
     }
 
-    /// What 64 KiB cost the controller by the throttle of the moment in ns; 0 is none.
+    /// Controller time in ns that the active throttles add per 64 KiB; 0 if there is none.
     pub(crate) fn slowness_ns_per_64k(&self) -> u64 {
         let slow = |laid: &Laid| {
             let now = laid.slow_at(self.now_ns);

@@ -1,8 +1,8 @@
-//! A model held against measured figures, and moved towards them.
+//! Compares a model with measured figures, and fits it to them.
 //!
-//! What is measured is the IOPS test of the PTS: purge, two sequential fills, rounds of cells. Four of the
-//! seven mixes are fitted; the other three are held out and tell what a fit is worth beyond what it saw.
-//! Errors are ratios: 2 times too fast and 2 times too slow are both an error of 100 percent.
+//! The measurement is the IOPS test of the PTS: purge, two sequential fills, rounds of cells. Four of the seven
+//! mixes are fitted. The other three are held out and show how well the fit generalizes. Errors are ratios: 2
+//! times too fast and 2 times too slow are both an error of 100 percent.
 
 mod climb;
 mod protocol;
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 pub use climb::{Fit, fit, movable_keys};
 pub use protocol::{Simulated, saturation_curve, simulate};
 
-/// Shares of reads in percent that are fitted.
+/// Read percentages that are fitted.
 pub const FITTED_MIXES: [u8; 4] = [0, 35, 65, 100];
-/// Shares of reads in percent that are held out.
+/// Read percentages that are held out.
 pub const HELD_OUT_MIXES: [u8; 3] = [5, 50, 95];
-/// Columns of a table of measured IOPS.
+/// Read percentages of the columns of a table of measured IOPS.
 const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
 
 /// One cell of an IOPS test.
@@ -24,62 +24,62 @@ const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
 pub struct Cell {
     /// Length of each command in bytes.
     pub block_bytes: u32,
-    /// Share of reads in percent.
+    /// Percentage of reads.
     pub read_percent: u8,
     /// Commands per second, more than 0.
     pub iops: f64,
 }
 
-/// Part of a drive that was touched: so many bytes in so many equal pieces, evenly spread.
+/// The part of a drive that was accessed: evenly spaced segments of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActiveRange {
-    /// Bytes touched at scale 1.
+    /// Total bytes accessed at scale 1.
     pub bytes: u64,
-    /// Pieces at scale 1.
+    /// Number of segments at scale 1.
     pub segments: u32,
 }
 
-/// 4 KiB random writes to a purged drive until they are steady.
+/// 4 KiB random writes to a purged drive until they reach steady state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturation {
-    /// Threads.
+    /// Number of threads.
     pub threads: u16,
-    /// Commands in flight of each thread.
+    /// Commands in flight per thread.
     pub queue_depth: u16,
     /// IOPS of the first minute.
     pub fresh_iops: f64,
-    /// Steady IOPS.
+    /// Steady-state IOPS.
     pub steady_iops: f64,
-    /// Capacities written between which it was steady.
+    /// Start and end of the steady state, in drive fills.
     pub steady_fills: (f64, f64),
 }
 
-/// What was measured on a drive, and how.
+/// The results measured on a drive, and the parameters of the test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Threads of the IOPS test.
+    /// Number of threads of the IOPS test.
     pub threads: u16,
-    /// Commands in flight of each thread.
+    /// Commands in flight per thread.
     pub queue_depth: u16,
     /// Length of a cell at scale 1 in ns.
     pub cell_ns: u64,
-    /// Part of the drive that the cells touched; all of it when none.
+    /// The part of the drive that the cells accessed; `None` for the whole drive.
     pub active_range: Option<ActiveRange>,
     /// The cells of the IOPS test.
     pub cells: Vec<Cell>,
-    /// Write saturation, where it was measured.
+    /// Write saturation, if it was measured.
     pub saturation: Option<Saturation>,
-    /// Sequential 1 MiB reads and writes in MB/s, where they were measured.
+    /// Sequential 1 MiB reads and writes in MB/s, if they were measured.
     pub sequential_mb_per_s: Option<[f64; 2]>,
-    /// Mean response time of 4 KiB at one command in flight in ms: reads, 65/35, writes.
+    /// Mean response times at 4 KiB and one command in flight, in ms: reads, 65/35, writes.
     pub response_ms: Option<[f64; 3]>,
 }
 
-/// How far the cells of some mixes are off.
+/// Errors of the simulated cells.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Score {
-    /// The n of the scale 1/n that it was simulated at.
+    /// The n of the simulated scale 1/n.
     pub scale_divisor: u32,
     /// Median error of the fitted mixes in percent.
     pub fitted_percent: f64,
@@ -87,46 +87,46 @@ pub struct Score {
     pub held_out_percent: f64,
     /// Median error of all cells in percent.
     pub median_percent: f64,
-    /// Error that nine of ten cells do not pass in percent.
+    /// 90th percentile of the errors in percent.
     pub p90_percent: f64,
-    /// Cells that are at most 15 percent off.
+    /// Number of cells with an error of at most 15 percent.
     pub within_15: u32,
-    /// Cells that are at most 30 percent off.
+    /// Number of cells with an error of at most 30 percent.
     pub within_30: u32,
-    /// Cells.
+    /// Number of cells.
     pub cells: u32,
 }
 
-/// One measured figure beside the simulated one.
+/// A measured figure and its simulated counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// What it is.
+    /// Name.
     pub name: String,
-    /// Its unit.
+    /// Unit.
     pub unit: String,
-    /// What was measured.
+    /// Measured value.
     pub measured: f64,
-    /// What the model does.
+    /// Simulated value.
     pub simulated: f64,
 }
 
-/// How far rates depart from others in percent of these.
+/// Deviation of a series of rates from a reference, in percent of the reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviation {
-    /// The middle one.
+    /// Median.
     pub median_percent: f64,
-    /// What nine of ten do not pass.
+    /// 90th percentile.
     pub p90_percent: f64,
-    /// The largest.
+    /// Maximum.
     pub most_percent: f64,
 }
 
 impl Deviation {
-    /// Of `rates` from `reference`, one by one.
+    /// Compares `rates` with `reference`, element by element.
     ///
     /// # Panics
-    /// Panics when there are none.
+    /// Panics if the slices are empty.
     #[must_use]
     pub fn between(reference: &[f64], rates: &[f64]) -> Self {
         let mut off: Vec<f64> =
@@ -138,11 +138,11 @@ impl Deviation {
 }
 
 impl Measured {
-    /// The cells of a CSV text: a heading, then a line per block size with KiB and the IOPS of 0, 5, 35, 50,
-    /// 65, 95 and 100 percent reads.
+    /// Parses the cells from a CSV table: a heading, then a line per block size with the size in KiB and the IOPS
+    /// at 0, 5, 35, 50, 65, 95 and 100 percent reads.
     ///
     /// # Errors
-    /// Names the line that is none.
+    /// Names the invalid line.
     pub fn cells_of(table: &str) -> Result<Vec<Cell>, String> {
         let mut cells = Vec::new();
         for line in table.lines().skip(1).filter(|line| !line.trim().is_empty()) {
@@ -157,7 +157,7 @@ impl Measured {
     }
 }
 
-/// How many times a figure is off, less one: 0 is a hit.
+/// The factor by which a figure is off, minus one; 0 is an exact match.
 pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     if measured <= 0.0 || simulated <= 0.0 {
         return f64::INFINITY;
@@ -165,7 +165,7 @@ pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     (simulated / measured).max(measured / simulated) - 1.0
 }
 
-/// Errors of the cells whose mix is wanted, the least first.
+/// Sorted errors of the cells whose mix is selected by `wanted`.
 pub(crate) fn errors(measured: &Measured, iops: &[f64], wanted: impl Fn(u8) -> bool) -> Vec<f64> {
     let cells = measured.cells.iter().zip(iops).filter(|(cell, _)| wanted(cell.read_percent));
     let mut errors: Vec<f64> = cells.map(|(cell, &iops)| error(cell.iops, iops)).collect();
@@ -173,7 +173,7 @@ pub(crate) fn errors(measured: &Measured, iops: &[f64], wanted: impl Fn(u8) -> b
     errors
 }
 
-/// The middle one of sorted values; not a number when there are none.
+/// The median of sorted values; NaN if there are none.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => f64::NAN,
@@ -186,7 +186,7 @@ fn percent(error: f64) -> f64 {
 }
 
 impl Score {
-    /// The score of simulated cells in the order of the measured ones.
+    /// The score of simulated cells, which are in the order of the measured ones.
     #[must_use]
     pub fn of(measured: &Measured, iops: &[f64], scale_divisor: u32) -> Self {
         let all = errors(measured, iops, |_| true);
@@ -204,7 +204,7 @@ impl Score {
         }
     }
 
-    /// The held-out error as a multiple of the fitted one.
+    /// The held-out error divided by the fitted error.
     #[must_use]
     pub fn held_out_ratio(&self) -> f64 {
         self.held_out_percent / self.fitted_percent

@@ -1,9 +1,9 @@
-//! Dies and channels: what takes time in flash.
+//! Timing of dies and channels.
 //!
-//! A read books its die behind everything that is already booked there. Programs and erases queue:
-//! one is booked at a time, the next only when it ends, so that reads which came meanwhile go first,
-//! but never more than those. By default a die is held until its transfer is over, so reads and
-//! writes share one bottleneck, as they do in real drives.
+//! A read is booked on its die after everything already booked there. Programs and erases are queued instead: each
+//! is booked only when the previous one ends, so that reads that arrived in the meantime go first, but no later
+//! ones. By default a die is held until its transfer ends, so reads and writes share one bottleneck, as on real
+//! drives.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::plan::{FlashPlan, Plan};
 
 #[derive(Debug, Clone, Copy)]
 enum Job {
-    /// A program that frees so many slots of the write buffer, and that a command waits for.
+    /// A program that frees `frees` slots of the write buffer, and the command that waits for it.
     Program {
         frees: u32,
         cache: bool,
@@ -30,22 +30,22 @@ struct Op {
     job: Job,
 }
 
-/// Event leaf of nobody: no command waits for a program.
+/// In place of an event leaf: no command waits for the program.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// What the end of a program or erase brings.
+/// Result of finishing a program or erase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finished {
-    /// Slots of the write buffer.
+    /// Slots of the write buffer that were freed.
     pub(crate) freed: u32,
-    /// Event leaf of the command that waits for it, or [`NOBODY`].
+    /// Event leaf of the command that waits for the program, or [`NOBODY`].
     pub(crate) leaf: u32,
 }
 
-/// A unit that no read follows.
+/// The next read on the die cannot be sequential.
 const NO_UNIT: u32 = u32::MAX;
 
-/// Slots of one program unit to be read together.
+/// Slots of one program unit that are read together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) unit: u32,
@@ -55,20 +55,20 @@ pub(crate) struct Part {
 
 struct Die {
     free_ns: u64,
-    /// End of the booked program or erase; [`NEVER`] when there is none.
+    /// End of the booked program or erase; [`NEVER`] if there is none.
     end_ns: u64,
     /// Buffer slots that the booked operation frees, and the command that waits for it.
     frees: u32,
     leaf: u32,
     waiting: VecDeque<Op>,
-    /// Up to when a read suspends the booked operation: its end; 0 when no read does. How often it may still be
-    /// suspended, and the end of the last read in it.
+    /// The booked operation yields to reads that arrive before this time: its end, or 0 if it cannot be suspended.
+    /// `suspends` is the number of suspensions left, and `read_ns` the end of the last read during one.
     yields_ns: u64,
     suspends: u32,
     read_ns: u64,
-    /// Program unit that was read last, while nothing else came between.
+    /// Program unit that was read last, unless a program or erase has started since.
     last_unit: u32,
-    /// The channel that it shares; none when the die's own time says it all.
+    /// The channel; `None` if the die's own schedule is enough, because it shares the channel with no other die.
     channel: Option<usize>,
 }
 
@@ -105,17 +105,17 @@ impl Flash {
         }
     }
 
-    /// Programs and erases that are booked or waiting.
+    /// Number of programs and erases that are booked or waiting.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// Time at which `die` has nothing booked any more.
+    /// End of everything booked on `die`.
     pub(crate) fn free_ns(&self, die: usize) -> u64 {
         self.dies[die].free_ns
     }
 
-    /// Slots of the write buffer that wait for their program to end.
+    /// Slots of the write buffer whose programs have not ended.
     pub(crate) fn buffered(&self) -> u64 {
         let waiting = |die: &Die| {
             die.waiting
@@ -129,21 +129,21 @@ impl Flash {
         self.dies.iter().map(|die| u64::from(die.frees) + waiting(die)).sum()
     }
 
-    /// Whether every die keeps the rules: what waits does so behind something, and the count is right.
+    /// Whether nothing waits on an idle die, and the count of outstanding operations is correct.
     pub(crate) fn consistent(&self) -> bool {
         let count = |die: &Die| die.waiting.len() as u32 + u32::from(die.end_ns != NEVER);
         self.dies.iter().all(|die| die.end_ns != NEVER || (die.waiting.is_empty() && die.frees == 0))
             && self.dies.iter().map(count).sum::<u32>() == self.outstanding
     }
 
-    /// Puts the pending ends into a new set of events.
+    /// Registers the pending ends with a new set of events.
     pub(crate) fn announce(&self, events: &mut Events) {
         for (leaf, die) in self.dies.iter().enumerate() {
             events.set_die(leaf, die.end_ns);
         }
     }
 
-    /// Reads a part of a program unit behind all that is booked on its die: the end in ns.
+    /// Reads part of a program unit after everything booked on its die. Returns the end in ns.
     #[inline(always)]
     pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
         let die = &mut self.dies[die];
@@ -165,7 +165,7 @@ impl Flash {
         end
     }
 
-    /// Reads for the host: as [`read`](Self::read), but a running program may be suspended.
+    /// Reads for the host: like [`read`](Self::read), but may suspend a running program.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
         if at_ns >= self.dies[die].yields_ns {
@@ -174,8 +174,8 @@ impl Flash {
         self.suspend(die, at_ns, part)
     }
 
-    /// The end of the program is put off, but not its event: many reads may suspend one program, and
-    /// [`finish`](Self::finish) asks again.
+    /// Postpones the end of the program, but not its event: many reads may suspend one program, and
+    /// [`finish`](Self::finish) checks for a later end.
     fn suspend(&mut self, leaf: usize, at_ns: u64, part: Part) -> u64 {
         let die = &mut self.dies[leaf];
         let start = at_ns.max(die.read_ns);
@@ -194,7 +194,7 @@ impl Flash {
         end
     }
 
-    /// Transfers one more slot of the program unit that was sensed last on `die`: the end in ns.
+    /// Transfers one more slot of the program unit that was sensed last on `die`. Returns the end in ns.
     #[inline]
     pub(crate) fn read_again(&mut self, die: usize, at_ns: u64) -> u64 {
         let die = &mut self.dies[die];
@@ -209,13 +209,13 @@ impl Flash {
         end
     }
 
-    /// Queues a program; the slots it frees come back from [`finish`](Self::finish).
+    /// Queues a program; [`finish`](Self::finish) returns the slots it frees.
     #[inline]
     pub(crate) fn program(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// The same for data of the host, with the command that waits for it.
+    /// Like [`program`](Self::program), for the host's data, with the command that waits for it.
     #[inline]
     pub(crate) fn program_for(
         &mut self,
@@ -227,7 +227,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf } }, events);
     }
 
-    /// The same in the cache.
+    /// Like [`program_for`](Self::program_for), in the cache.
     pub(crate) fn program_cache(
         &mut self,
         die: usize,
@@ -238,7 +238,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: true, leaf } }, events);
     }
 
-    /// Nobody waits for programs any more.
+    /// Detaches all commands from their programs.
     pub(crate) fn forget_commands(&mut self) {
         for die in &mut self.dies {
             die.leaf = NOBODY;
@@ -297,8 +297,8 @@ impl Flash {
         events.set_die(leaf, end);
     }
 
-    /// The booked operation of `die` has ended, unless it was put off: starts the next one and gives what the end
-    /// brings.
+    /// Handles the end of the booked operation of `die`: starts the next one and returns the result. If the end
+    /// was postponed, it only sets the event again.
     #[inline]
     pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> Finished {
         let end_ns = self.dies[die].end_ns;

@@ -1,34 +1,34 @@
-//! What the drive tells about itself: counters and a log as drives keep it.
+//! Health data: the drive's counters and its health log.
 
 use crate::ssd::Ssd;
 
-/// Counters since the drive was made; a purge does not reset them.
+/// Counters since the drive was created; a purge does not reset them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
     /// Bytes read by the host.
     pub host_read_bytes: u64,
     /// Bytes written by the host.
     pub host_written_bytes: u64,
-    /// Bytes programmed into flash, for the host, for the collector and for the mapping table.
+    /// Bytes programmed into flash for the host, the collector and the mapping table.
     pub nand_written_bytes: u64,
-    /// Erases of superblocks.
+    /// Number of superblock erases.
     pub erases: u64,
-    /// Times that the drive was switched off and on.
+    /// Number of power cycles.
     pub power_cycles: u64,
-    /// Those of them that came without a notice.
+    /// Number of power cycles without a shutdown notification.
     pub unsafe_shutdowns: u64,
-    /// Commands that failed because of unreadable or unwritable flash.
+    /// Commands that failed because the flash could not be read or written.
     pub media_errors: u64,
 }
 
 impl Health {
-    /// Flash bytes written per host byte written; none before the first write.
+    /// Write amplification; `None` before the first write.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
         (self.host_written_bytes > 0).then(|| self.nand_written_bytes as f64 / self.host_written_bytes as f64)
     }
 
-    /// The counters of the time since `earlier`.
+    /// The difference to the counters at `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -43,12 +43,12 @@ impl Health {
     }
 }
 
-/// The health log, in the units of the NVMe one.
+/// The health log, in the units of the NVMe SMART log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Smart {
     /// Temperature in degrees Celsius.
     pub temperature_c: i64,
-    /// Share of the rated erases that is used up in percent; may pass 100, as the standard has it.
+    /// Rated erases used up, in percent; may exceed 100, as the NVMe specification allows.
     pub percentage_used: u64,
     /// Thousands of 512-byte units read by the host, rounded up.
     pub data_units_read: u64,
@@ -56,24 +56,24 @@ pub struct Smart {
     pub data_units_written: u64,
     /// Thousands of 512-byte units programmed into flash, rounded up.
     pub nand_units_written: u64,
-    /// Erases of each block, on average.
+    /// Mean erase count of the blocks.
     pub mean_erases: u64,
-    /// Erases of the block that was erased the least.
+    /// Lowest erase count of any block.
     pub least_erases: u64,
-    /// Erases of the block that was erased the most.
+    /// Highest erase count of any block.
     pub most_erases: u64,
-    /// Times that the drive was switched off and on.
+    /// Number of power cycles.
     pub power_cycles: u64,
-    /// Those of them that came without a notice.
+    /// Number of power cycles without a shutdown notification.
     pub unsafe_shutdowns: u64,
-    /// Commands that failed because of unreadable or unwritable flash.
+    /// Commands that failed because the flash could not be read or written.
     pub media_errors: u64,
-    /// Whether the drive slows itself down at the moment, by its warmth or an injected throttle.
+    /// Whether the drive is throttled now, by its temperature or by an injected fault.
     pub throttled: bool,
 }
 
 impl Ssd {
-    /// Counters since the drive was made.
+    /// Counters since the drive was created.
     #[must_use]
     pub fn health(&self) -> Health {
         self.health

@@ -1,10 +1,10 @@
-//! The second kind of translation layer: coarse granules behind a log of single map units.
+//! The hybrid translation layer: coarse granules, with a log of single map units in front.
 //!
-//! Data lies in granules of several map units that are written as one. A write that covers a granule goes
-//! there at once. A smaller one goes into the log while erased flash is left that the granules do not
-//! need; on a full drive there is none, and the granule is read, modified and written again. When the log
-//! may not grow any more, its oldest superblock is swept as fast as the newest is filled: each granule met
-//! there is merged, whatever else the log holds of it.
+//! Data is stored in granules of several map units that are written as a whole. A write that covers a granule
+//! bypasses the log. A smaller one goes to the log as long as there is erased flash that the granules do not need;
+//! on a full drive there is none, and the granule is read, modified and rewritten. Once the log may not grow, its
+//! oldest superblock is swept as fast as the newest one fills: each granule found there is merged, including its
+//! units elsewhere in the log.
 
 use std::collections::VecDeque;
 
@@ -20,15 +20,15 @@ use crate::write::{Open, Pending};
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) open: Open,
-    /// Full superblocks, the oldest first.
+    /// Full superblocks, oldest first.
     pub(crate) sealed: VecDeque<u32>,
     pub(crate) merging: Option<Victim>,
-    /// When the controller has done the merges that it began.
+    /// Time at which the controller finishes its merges and read-modify-writes.
     pub(crate) busy_ns: u64,
 }
 
 impl Log {
-    /// Superblocks that it holds.
+    /// Number of superblocks in use.
     pub(crate) fn used(&self) -> u32 {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
@@ -40,21 +40,21 @@ impl Log {
     }
 }
 
-/// Sizes and times of a drive with granules; shift 0 is a drive without.
+/// Sizes and times of a drive with granules; the shift is 0 on a drive without them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Granules {
-    /// Map units per granule as a shift.
+    /// Map units per granule, as a shift.
     pub(crate) shift: u32,
-    /// Most superblocks of the log.
+    /// Maximum superblocks of the log.
     pub(crate) most_log: u32,
-    /// Slots that a mapped unit takes with its share of the spare flash, times 2^16.
+    /// Slots reserved per mapped unit, including its share of the spare flash, in 1/65,536.
     pub(crate) kept_slots: u64,
     pub(crate) modify_ns: u64,
     pub(crate) merge_ns: u64,
 }
 
 impl Plan {
-    /// Superblocks that the log may take when so many map units are mapped.
+    /// Maximum superblocks of the log while `mapped` map units are mapped.
     fn log_limit(&self, mapped: u32) -> u32 {
         let slots = (u64::from(mapped) * self.granules.kept_slots) >> 16;
         let kept = slots.div_ceil(u64::from(self.superblock_slots)) as u32 + RESERVE;
@@ -63,7 +63,7 @@ impl Plan {
 }
 
 impl Ssd {
-    /// Takes the granules of a write one by one while the buffer has room for them; whether that was all.
+    /// Accepts a write granule by granule while the buffer has room. True once all of it was accepted.
     pub(crate) fn admit_granules(&mut self, pending: &mut Pending) -> bool {
         let start_ns = pending.ready_ns;
         let size = 1 << self.plan.granules.shift;
@@ -94,20 +94,20 @@ impl Ssd {
         true
     }
 
-    /// Puts a map unit into the host's open superblock unless the open program unit holds it.
+    /// Places a map unit in the host's open superblock, unless it is in an open program unit already.
     fn place_once(&mut self, unit: u32, ready_ns: u64) {
         if !self.in_buffer(self.map.l2p[unit as usize]) {
             self.place(unit, ready_ns);
         }
     }
 
-    /// Reads what is left of a granule and writes all of it: when the controller is done.
+    /// Reads the rest of a granule and rewrites all of it. Returns when the controller is done.
     fn modify_granule(&mut self, written: std::ops::Range<u32>, start_ns: u64) -> u64 {
         let first = written.start >> self.plan.granules.shift << self.plan.granules.shift;
         let end = (first + (1 << self.plan.granules.shift)).min(self.plan.map_units);
         let on_flash = |slot: u32| slot != NONE && !self.in_buffer(slot);
         if !(first..end).any(|unit| on_flash(self.map.l2p[unit as usize])) {
-            // Nothing to read: all of the granule is new or still in the buffer.
+            // Nothing to read: the granule is new or still in the buffer.
             written.for_each(|unit| self.place_once(unit, start_ns));
             return start_ns;
         }
@@ -128,7 +128,7 @@ impl Ssd {
         self.log.busy_ns.max(read_ns)
     }
 
-    /// Reads one slot; neighbours in one program unit are sensed once.
+    /// Reads one slot; adjacent slots in one program unit are sensed once.
     fn read_slot(&mut self, slot: u32, at_ns: u64, sensed: &mut u32) -> u64 {
         let unit = slot >> self.plan.unit_shift;
         let die = self.plan.die_of(slot);
@@ -138,7 +138,7 @@ impl Ssd {
         self.flash.read(die, at_ns, Part { unit, slots: 1, sense_ns: self.plan.sense_ns(slot) })
     }
 
-    /// Whether the log has room for so many map units; makes it if it may.
+    /// Whether the log has room for `units` map units. Makes room if it can.
     fn log_takes(&mut self, units: u32) -> bool {
         let limit = self.plan.log_limit(self.map.mapped);
         if limit < 2 {
@@ -171,7 +171,8 @@ impl Ssd {
                 all_ns = all_ns.max(ready_ns);
             }
             self.place_in_log(unit, ready_ns);
-            // A log that may not grow pays for each slot with a look at its oldest one.
+            // Once the log may not grow, each slot written is paid for by sweeping one slot of its oldest
+            // superblock.
             let full = self.log.used() >= self.plan.log_limit(self.map.mapped);
             if full && self.sweep_log() {
                 all_ns = all_ns.max(self.log.busy_ns);
@@ -215,7 +216,7 @@ impl Ssd {
         self.health.nand_written_bytes += u64::from(frees) << self.plan.map_unit_shift;
     }
 
-    /// The same when the power goes: the other slots of the unit stay empty.
+    /// Sends a partial program unit of the log, if there is one; its remaining slots stay empty.
     pub(crate) fn flush_log_unit(&mut self) {
         if self.log.open.filled > 0 {
             let unit = (self.log.open.next - 1) >> self.plan.unit_shift;
@@ -224,14 +225,15 @@ impl Ssd {
         }
     }
 
-    /// Looks at the next slot of the oldest superblock and merges its granule; false when there is none.
+    /// Examines the next slot of the log's oldest superblock and merges its granule. False if no superblock is
+    /// full.
     pub(crate) fn sweep_log(&mut self) -> bool {
         if self.log.merging.is_none() {
             let Some(superblock) = self.log.sealed.pop_front() else { return false };
             self.uses[superblock as usize] = Use::Merging;
             self.log.merging = Some(Victim::new(&self.plan, superblock, self.map.valid[superblock as usize]));
         }
-        // The last free superblock belongs to the collector.
+        // The last free superblock is reserved for the collector.
         if self.may_collect() {
             self.make_room();
         }
@@ -249,7 +251,7 @@ impl Ssd {
         true
     }
 
-    /// In idle time: merges until one more granule is whole; false when the log is empty.
+    /// In idle time: sweeps until one more granule is merged. False if the log has nothing left to sweep.
     pub(crate) fn merge_ahead(&mut self) -> bool {
         let merged_ns = self.log.busy_ns;
         while self.log.busy_ns == merged_ns {
@@ -260,7 +262,7 @@ impl Ssd {
         true
     }
 
-    /// Moves all of a granule that is on flash to the collector's open superblock.
+    /// Moves all of a granule's units on flash to the collector's open superblock.
     fn merge(&mut self, granule: u32) {
         let first = granule << self.plan.granules.shift;
         let end = (first + (1 << self.plan.granules.shift)).min(self.plan.map_units);

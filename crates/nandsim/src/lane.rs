@@ -1,32 +1,32 @@
-//! A wire that carries one transfer at a time: the host link or a flash channel.
+//! A link that carries one transfer at a time: the host link or a flash channel.
 //!
-//! Bookings do not come in the order of their times, because a read behind a busy die asks for the
-//! wire far ahead. A single next-free time would block the gap before it; so time is cut into
-//! buckets of about one map unit's transfer, and each bucket remembers how much of it is taken.
+//! Bookings do not arrive in time order, because a read on a busy die books its transfer far ahead. A single
+//! next-free time would block the gap before such a booking. Therefore time is divided into buckets of about one
+//! map unit's transfer, and each bucket records how much of it is booked.
 
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
-/// Stretches without a gap that are remembered. Transfers of a thread that lags behind are booked in the past, in turn
-/// with those of the present.
+/// Number of full stretches to remember. The bookings of a thread that lags are in the past and alternate with
+/// those in the present.
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Lane {
-    /// A ring. Each bucket is filled from its start on; what is kept is the time up to which it is filled. An
-    /// earlier time than the start is left from an earlier turn of the ring: the bucket is empty. A later one
-    /// than the end is of a later turn, which has taken its place: so far ahead, it counts as full.
+    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. A time
+    /// before its start is left over from an earlier lap, so the bucket is empty. A time after its end belongs to
+    /// a later lap that has reused the bucket; for a booking that far back, it counts as full.
     filled_ns: Box<[u64; BUCKETS]>,
     /// Length of a bucket, a power of two, and its logarithm.
     width_ns: u64,
     shift: u32,
-    /// From the start of the first bucket known to be full to the end of the last, so that a long backlog is not walked
-    /// again for every transfer; the one used last comes first.
+    /// Stretches known to be full, each from the start of its first bucket to the end of its last, so that not
+    /// every transfer has to walk a long backlog again; most recently used first.
     full: [Range<u64>; STRETCHES],
 }
 
 impl Lane {
-    /// `typical_ns` is the usual length of a transfer; buckets are the next power of two.
+    /// `typical_ns` is the usual length of a transfer; it is rounded up to a power of two.
     pub(crate) fn new(typical_ns: u64) -> Self {
         let shift = typical_ns.clamp(256, 1 << 30).next_power_of_two().trailing_zeros();
         Self {
@@ -37,7 +37,7 @@ impl Lane {
         }
     }
 
-    /// Takes `need_ns` from `at_ns` on, in the first gaps there are, and returns when it is over.
+    /// Books `need_ns` in the first gaps at or after `at_ns`, and returns the end.
     #[inline]
     pub(crate) fn book(&mut self, at_ns: u64, need_ns: u64) -> u64 {
         // Most transfers fit into their first bucket.
@@ -53,7 +53,7 @@ impl Lane {
         self.book_on(start, need_ns).max(at_ns + need_ns)
     }
 
-    /// Takes `need_ns` in the bucket that starts at `first` and those behind it: the end of the last part.
+    /// Books `need_ns` in the bucket that starts at `first` and the following ones. Returns the end.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
         let known = self.full.iter().position(|full| full.contains(&first) || first == full.end);
         let mut start = known.map_or(first, |known| self.full[known].end);
@@ -74,14 +74,14 @@ impl Lane {
         }
     }
 
-    /// Everything in `full` is, which extends the stretch `known`.
+    /// Records the full stretch `full`, which extends the one at `known`, if any.
     fn remember(&mut self, known: Option<usize>, full: Range<u64>, need_ns: u64) {
         let place = match known {
             Some(known) => {
                 self.full[known].end = full.end;
                 known
             }
-            // It is as quick to walk again.
+            // Walking a stretch this short again is just as fast.
             None if full.end - full.start < 2 * need_ns => return,
             None => {
                 self.full[STRETCHES - 1] = full;
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(lane.book(10_000, 1000), 11_000);
     }
 
-    /// Bookings at the present, some of them long, and others far in the past, as of a thread that lags behind.
+    /// Bookings in the present, some of them long, mixed with bookings far in the past, as of a thread that lags.
     #[test]
     fn what_is_remembered_changes_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);

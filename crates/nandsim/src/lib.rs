@@ -1,12 +1,12 @@
-//! A solid-state drive in virtual time.
+//! A simulated solid-state drive in virtual time.
 //!
-//! An event-driven, page-mapped flash translation layer on dies and channels: a write goes through
-//! the controller and the host link into the write buffer and from there to a die; garbage
-//! collection works on the same dies. Nothing is drawn from a curve: the write cliff, the steady
-//! state and the recovery in idle time follow from the mapping.
+//! An event-driven, page-mapped flash translation layer on dies and channels. A write passes the controller and
+//! the host link to the write buffer, and from there to a die; garbage collection runs on the same dies. No
+//! behaviour follows a predefined curve: the write cliff, the steady state and the recovery in idle time all
+//! emerge from the mapping.
 //!
-//! One thread, no wall clock, and only integers while it runs: the same model, scale, seed and
-//! loads give the same bytes on every machine.
+//! It is single-threaded, reads no wall clock, and uses only integers while it runs: the same model, scale, seed
+//! and loads produce the same bytes on every machine.
 #![forbid(unsafe_code)]
 
 mod admin;

@@ -1,4 +1,4 @@
-//! What a run is asked to do and what it reports.
+//! The parameters and results of a run.
 
 use crate::{Cause, Failure};
 use stdx::Histogram;
@@ -8,63 +8,64 @@ use stdx::histogram::coarse::Columns;
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// After so many nanoseconds of virtual time.
+    /// After this many nanoseconds of virtual time.
     ForNs(u64),
-    /// After so many bytes, in whole blocks (a rest below one block is not done). With several block sizes
-    /// each thread ends with the block that reaches its share.
+    /// After this many bytes, rounded down to whole blocks. With several block sizes, each thread ends with the
+    /// block that reaches its share.
     Bytes(u64),
 }
 
-/// A closed loop of commands: `threads` x `queue_depth` are in flight at any time.
+/// A closed loop of commands: `threads` x `queue_depth` are always in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Order of the addresses.
     pub order: Order,
-    /// Share of reads in percent, 0 to 100.
+    /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
     /// Length of each command in bytes, a multiple of the logical block.
     pub block_bytes: u32,
-    /// Threads, each with its own stream of accesses; at least 1.
+    /// Number of threads, each with its own access stream; at least 1.
     pub threads: u16,
     /// Commands that each thread keeps in flight; at least 1.
     pub queue_depth: u16,
-    /// Bytes of the drive that may be touched, starting on a logical block.
+    /// The part of the drive that may be accessed, starting on a logical block.
     pub span: Span,
     /// When to end.
     pub until: Until,
-    /// Seed of the streams of accesses.
+    /// Seed of the access streams.
     pub seed: u64,
-    /// A timed run goes on after its time until so many commands completed; 0 is the exact time.
+    /// A timed run continues past its end until this many commands have completed; 0 for exactly the requested
+    /// time.
     pub min_completions: u64,
-    /// Length of a tick in ns; 0 is no ticks.
+    /// Length of a tick in ns; 0 for no ticks.
     pub tick_ns: u64,
 }
 
 impl Load {
-    /// What is touched and how.
+    /// The access pattern.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         Pattern::plain(self.order, self.read_percent, self.block_bytes, self.span)
     }
 }
 
-/// What completed in one direction.
+/// Commands completed in one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Direction {
-    /// Commands completed.
+    /// Number of commands.
     pub ios: u64,
-    /// Bytes of these.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Time from submission to completion of each in ns.
+    /// Latencies from submission to completion, in ns.
     pub latency: Histogram,
 }
 
-/// What completed in `start_ns < t <= end_ns`.
+/// Commands completed in `start_ns < t <= end_ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tick {
-    /// Start in ns of the virtual clock.
+    /// Start in virtual ns.
     pub start_ns: u64,
-    /// End in ns of the virtual clock; only the last tick of a run may be shorter than asked.
+    /// End in virtual ns; only the last tick of a run may be shorter than requested.
     pub end_ns: u64,
     /// Reads completed.
     pub read_ios: u64,
@@ -80,39 +81,39 @@ pub struct Tick {
     pub latency_max_ns: u64,
 }
 
-/// What a run did.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// Virtual time at the start in ns.
     pub start_ns: u64,
-    /// Virtual time at the end in ns; `end_ns - start_ns` is the divisor of every rate.
+    /// Virtual time at the end in ns; all rates are over `end_ns - start_ns`.
     pub end_ns: u64,
     /// Reads.
     pub read: Direction,
     /// Writes.
     pub write: Direction,
-    /// The ticks, without a gap, in order; empty when none were asked for.
+    /// The ticks, contiguous and in order; empty if none were requested.
     pub ticks: Vec<Tick>,
-    /// Response times of the ticks, both directions together; a column for several ticks where they are many.
+    /// Latencies over time, both directions combined; in a long run, a column covers several ticks.
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// Set when a command failed: nothing was submitted after it, and what was in flight ended.
+    /// Set if a command failed: nothing was submitted after it, and the commands in flight completed.
     pub failed: Option<Failed>,
 }
 
-/// The commands of a run that failed; they count in no [`Direction`].
+/// The failed commands of a run; no [`Direction`] counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed {
-    /// The first one.
+    /// The first failure.
     pub first: Failure,
-    /// Those that failed because of the flash, the first included.
+    /// Failures because of the flash, including the first one if it was of this kind.
     pub media: u64,
-    /// Those without an answer.
+    /// Commands that timed out.
     pub timeouts: u64,
-    /// Those that were in flight, or tried, when the drive was gone.
+    /// Commands in flight or submitted when the drive was removed.
     pub removed: u64,
-    /// The same, when the drive had lost its power.
+    /// Commands in flight or submitted when the drive had lost its power.
     pub unpowered: u64,
 }
 
@@ -121,7 +122,7 @@ impl Failed {
         Self { first, media: 0, timeouts: 0, removed: 0, unpowered: 0 }
     }
 
-    /// One failed command.
+    /// A single failed command.
     #[must_use]
     pub fn first(failure: Failure) -> Self {
         let mut failed = Self::none(failure);
@@ -129,7 +130,7 @@ impl Failed {
         failed
     }
 
-    /// Counts one more.
+    /// Counts another failure.
     pub fn count(&mut self, cause: Cause) {
         *match cause {
             Cause::Media => &mut self.media,

@@ -1,4 +1,4 @@
-//! Which physical slot holds which map unit: both directions, a validity bit per slot and a count per
+//! The mapping of map units to physical slots: both directions, a validity bit per slot and a count per
 //! superblock.
 
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::ops::Range;
 /// No map unit, or no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Exact division of 32-bit numbers by a number that does not change, by multiplication.
+/// Exact division of 32-bit integers by a constant divisor, using multiplication.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Divisor {
     by: u32,
     reciprocal: u64,
-    /// What is left of a power of two.
+    /// Mask for the remainder if the divisor is a power of two.
     mask: Option<u32>,
 }
 
@@ -36,32 +36,32 @@ impl Divisor {
     }
 }
 
-/// Superblocks whose fewest valid slots are known together.
+/// Superblocks per entry of [`Map::fewest`].
 const GROUP: usize = 128;
 
 pub(crate) struct Map {
     /// Physical slot of each map unit.
     pub(crate) l2p: Vec<u32>,
-    /// Map unit that was last put into each slot; only meaningful where the slot is valid.
+    /// Map unit last written to each slot; only meaningful if the slot is valid.
     pub(crate) p2l: Vec<u32>,
     bits: Vec<u64>,
     /// Valid slots per superblock.
     pub(crate) valid: Vec<u32>,
-    /// No superblock of a group has fewer valid slots than this; what is full or new may have more.
+    /// Lower bound per group: no superblock that counts has fewer valid slots. Sealing a superblock may lower it.
     fewest: Vec<u32>,
-    /// Map units that are mapped.
+    /// Number of mapped units.
     pub(crate) mapped: u32,
     superblock: Divisor,
     fetch: Option<fn(*const u8)>,
 }
 
-/// What the caller does for the large tables of the mapping.
+/// Memory hooks for the large mapping tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Called with the memory of each table before anything is in it, to tell the kernel how it will be used.
+    /// Called with the memory of each table before it is initialized, to advise the kernel of its use.
     pub advise: fn(Range<*const u8>),
-    /// Begins to bring a place in a table into the processor's cache and does not wait for it. Without it the
-    /// places are read ahead, several at once.
+    /// Prefetches the cache line at an address without waiting. Without it, entries are loaded ahead of time,
+    /// several at once.
     pub fetch: Option<fn(*const u8)>,
 }
 
@@ -121,8 +121,8 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// The first of the superblocks that count with the fewest valid slots, and how many it has. Groups that
-    /// cannot have it are not looked into.
+    /// The first superblock with the fewest valid slots among those that count, and its number of valid slots.
+    /// Skips groups that cannot contain it.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {
             let (mut group, mut least) = (0, u32::MAX);
@@ -147,7 +147,7 @@ impl Map {
         }
     }
 
-    /// Whether the bound of its group holds for a superblock that counts.
+    /// Whether the lower bound of its group holds for a superblock that counts.
     pub(crate) fn is_bounded(&self, superblock: usize) -> bool {
         self.fewest[superblock / GROUP] <= self.valid[superblock]
     }
@@ -157,22 +157,21 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// Gets the entries of these map units: what is far away comes from memory side by side, and nobody waits for
-    /// it when it is needed.
+    /// Prefetches the entries of these map units. The cache misses overlap, and later accesses do not stall.
     #[inline]
     pub(crate) fn fetch_units(&self, units: impl Iterator<Item = u32>) {
         let seen = units.fold(0, |seen, unit| seen ^ self.glance(&self.l2p, unit));
         std::hint::black_box(seen);
     }
 
-    /// The same for the bits of the slots that they hold now.
+    /// Prefetches the validity bits of the slots that hold these map units.
     #[inline]
     pub(crate) fn fetch_bits(&self, units: impl Iterator<Item = u32>) {
         let bits = |unit: u32| self.glance(&self.bits, self.l2p[unit as usize] / 64);
         std::hint::black_box(units.fold(0, |seen, unit| seen ^ bits(unit)));
     }
 
-    /// The same for the map units in these slots, a bit for each behind `first`.
+    /// Prefetches the entries of the map units in these slots, which are given as a bitmap starting at `first`.
     #[inline]
     pub(crate) fn fetch_slots(&self, first: u32, mut slots: u64) {
         let mut seen = 0;
@@ -183,7 +182,8 @@ impl Map {
         std::hint::black_box(seen);
     }
 
-    /// Gets what is `at` a place of a table, if that is one: now, or without waiting for it and without seeing it.
+    /// Loads the entry at `at`, if it exists; or, with a prefetch hook, only prefetches it and returns the
+    /// default.
     #[inline]
     fn glance<T: Copy + Default>(&self, table: &[T], at: u32) -> T {
         let at = at as usize;
@@ -196,7 +196,7 @@ impl Map {
         }
     }
 
-    /// Puts `unit` into `slot`, a fresh one; what the unit held before becomes garbage.
+    /// Maps `unit` to the unused `slot`; its old slot becomes garbage.
     #[inline]
     pub(crate) fn bind(&mut self, unit: u32, slot: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
@@ -208,8 +208,8 @@ impl Map {
         self.hold(unit, slot);
     }
 
-    /// Moves what the valid slot `from` holds to `to`, a fresh one. The map unit's old place is known, so
-    /// its entry is only stored to, never waited for.
+    /// Moves the contents of the valid slot `from` to the unused slot `to`. The map unit's old slot is known, so
+    /// its entry is only stored to and its load never stalls.
     #[inline]
     pub(crate) fn relocate(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -219,7 +219,8 @@ impl Map {
         self.hold(unit, to);
     }
 
-    /// The same without the books, which [`settle`](Self::settle) keeps for many at once.
+    /// Like [`relocate`](Self::relocate), but leaves the bits and counts to [`settle`](Self::settle), which
+    /// updates them for many slots at once.
     #[inline]
     pub(crate) fn carry(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -228,8 +229,8 @@ impl Map {
         self.p2l[to as usize] = unit;
     }
 
-    /// Enters into the books what was carried: from the slots `moved`, a bit for each behind `first`, all in the
-    /// superblock `from`, to the slots from `to` to `end`, all in another.
+    /// Updates the bits and counts after [`carry`](Self::carry). The slots in the bitmap `moved`, which starts at
+    /// `first`, lie in the superblock `from`; the slots from `to` to `end` lie in another one.
     #[inline]
     pub(crate) fn settle(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;
@@ -260,8 +261,8 @@ impl Map {
         }
     }
 
-    /// The valid slots from `from` to `end` that share a word of the bitmap with the first of them: the first slot
-    /// of the word, and a bit for each.
+    /// The valid slots between `from` and `end` that share a bitmap word with the first of them: the first slot of
+    /// that word, and the bits.
     #[inline]
     pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<(u32, u64)> {
         let mut word = from as usize / 64;

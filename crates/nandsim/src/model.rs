@@ -1,4 +1,4 @@
-//! What a drive is made of, as a TOML text with units in its keys.
+//! Drive models: TOML files with units in their keys.
 
 mod check;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fit::{Figure, Score};
 
-/// The models that come with this crate: name and TOML text.
+/// The built-in models: name and TOML text.
 pub const MODELS: &[(&str, &str)] = &[
     ("sas-slc-2011", include_str!("../models/sas-slc-2011.toml")),
     ("sas-slc-fast-2011", include_str!("../models/sas-slc-fast-2011.toml")),
@@ -18,70 +18,70 @@ pub const MODELS: &[(&str, &str)] = &[
     ("nvme-qlc-2024", include_str!("../models/nvme-qlc-2024.toml")),
 ];
 
-/// A class of drive, never one real drive.
+/// A class of drives, never a particular drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// Short name, such as `sas-slc-2011`.
     pub name: String,
-    /// One sentence for people.
+    /// A one-sentence description.
     pub description: String,
-    /// Which PTS it is for.
+    /// The PTS that applies to it.
     pub class: Class,
-    /// The interface as a report prints it, such as `6 Gb/s SAS`.
+    /// The interface as printed in reports, such as `6 Gb/s SAS`.
     pub interface: String,
-    /// Kind of NAND as a report prints it, such as `SLC`.
+    /// The kind of NAND as printed in reports, such as `SLC`.
     pub nand: String,
-    /// Version of the parameters; rises when the model behaves differently.
+    /// Version of the parameters; increases whenever the model behaves differently.
     pub version: u32,
-    /// Faults to be laid over the drive, as [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR) has them.
+    /// Faults to inject, in the syntax of [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// Where the model is known to differ from drives of its class, one line each.
+    /// Known differences from drives of its class, one line each.
     #[serde(default)]
     pub misfits: Vec<String>,
-    /// What the parameters were fitted to and how well.
+    /// The calibration of the parameters.
     #[serde(default)]
     pub calibration: Calibration,
     /// Sizes.
     pub geometry: Geometry,
-    /// Speeds.
+    /// Timing.
     pub timing: Timing,
-    /// Policy of the drive's own software.
+    /// Firmware policies.
     pub firmware: Firmware,
-    /// Flash that is written one bit per cell and folded into the rest later; none without the table.
+    /// SLC cache: written one bit per cell and folded into the other flash later; `None` without the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// Coarse granules behind a log, the second kind of translation layer; none without the table.
+    /// Hybrid translation layer: coarse granules with a log in front; `None` without the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
-    /// Warmth.
+    /// Thermal behaviour.
     #[serde(default)]
     pub thermal: Thermal,
 }
 
-/// What a model was fitted to and how well; all empty for a model that was fitted to nothing.
+/// What a model was fitted to, and how well; empty for an uncalibrated model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// What was measured, on what, and what of it was fitted.
+    /// What was measured, on which drives, and which part of it was fitted.
     #[serde(default)]
     pub source: String,
-    /// Median error of all cells that the class shall not pass in percent; 0 is no aim.
+    /// Target for the median error of all cells, in percent; 0 for none.
     #[serde(default)]
     pub aim_percent: f64,
-    /// The cells at some scales; the first one was fitted.
+    /// Scores of the cells at several scales; the first one was fitted.
     #[serde(default)]
     pub scores: Vec<Score>,
-    /// The other measured figures at the scale of the first score.
+    /// The other measured figures, at the scale of the first score.
     #[serde(default)]
     pub figures: Vec<Figure>,
-    /// What else is to be said, one line each.
+    /// Further notes, one line each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
-/// Market that a drive is made for, which decides the PTS that applies.
+/// The market of a drive, which decides the PTS that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -95,26 +95,26 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
-    /// User capacity in bytes; a scaled drive has it rounded down to a MiB.
+    /// User capacity in bytes; that of a scaled drive is rounded down to a MiB.
     pub capacity_bytes: u64,
     /// Smallest addressable block in bytes: 512 or 4096.
     pub logical_block_bytes: u32,
     /// Bytes per entry of the mapping table, a power of two; smaller writes are read-modify-write.
     pub map_unit_bytes: u32,
-    /// Bytes programmed in one go on a die (all planes), a power of two, at least a map unit.
+    /// Bytes programmed at a time on a die (all planes), a power of two, at least a map unit.
     pub program_unit_bytes: u32,
-    /// Flash channels.
+    /// Number of flash channels.
     pub channels: u16,
-    /// Dies on each channel.
+    /// Number of dies on each channel.
     pub dies_per_channel: u16,
-    /// Superblocks (one erase group over all dies) before the reserve, at scale 1; a scaled drive has
-    /// fewer of the same size, but at least 1024.
+    /// Number of superblocks (one erase group across all dies) at scale 1, not counting the reserve; a scaled
+    /// drive has fewer of the same size, but at least 1024.
     pub superblocks: u32,
-    /// Flash beyond the user capacity and beyond the collector's reserve in percent of the capacity.
+    /// Flash beyond the user capacity and the collector's reserve, in percent of the capacity.
     pub effective_op_percent: f64,
-    /// Program units that one erase of a die frees; sets the number of erases per superblock.
+    /// Program units freed by one erase on a die; determines the number of erases per superblock.
     pub program_units_per_erase: u32,
-    /// Erases of each block that the drive is rated for.
+    /// Rated erases (P/E cycles) of each block.
     #[serde(default = "rated_erases")]
     pub rated_erases: u32,
 }
@@ -123,52 +123,51 @@ fn rated_erases() -> u32 {
     3000
 }
 
-/// Speeds of a drive.
+/// Timing of a drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// Sensing a page in us.
+    /// Time to sense a page in us.
     pub read_us: f64,
-    /// Programming a program unit in us.
+    /// Time to program a program unit in us.
     pub program_us: f64,
-    /// Half width of the uniform spread of the programming time in percent.
+    /// Half-width of the uniform spread of the program time in percent.
     pub program_spread_percent: f64,
-    /// Erasing a block in us.
+    /// Time to erase a block in us.
     pub erase_us: f64,
-    /// Each flash channel in MB/s.
+    /// Throughput of each flash channel in MB/s.
     pub channel_mb_per_s: f64,
-    /// Whether a die is held until its data has been transferred (no cache register).
+    /// Whether a die is busy until its data is transferred (no cache register).
     pub die_held_through_transfer: bool,
-    /// The host link in MB/s.
+    /// Throughput of the host link in MB/s.
     pub link_mb_per_s: f64,
-    /// Whether the link carries both directions at once.
+    /// Whether the link is full-duplex.
     pub link_full_duplex: bool,
-    /// Serial work of the controller per read command in us.
+    /// Serial controller time per read command in us.
     pub read_command_us: f64,
-    /// Serial work of the controller per write command in us.
+    /// Serial controller time per write command in us.
     pub write_command_us: f64,
-    /// Serial work of the controller per map unit of a command in us.
+    /// Serial controller time per map unit of a command in us.
     pub map_unit_us: f64,
-    /// Fixed latency of a read beside all queues in us.
+    /// Fixed latency of a read in us, in addition to all queueing.
     pub read_latency_us: f64,
-    /// Fixed latency of a write beside all queues in us.
+    /// Fixed latency of a write in us, in addition to all queueing.
     pub write_latency_us: f64,
-    /// How much longer than a read a read-modify-write holds its die in us.
+    /// Additional die time in us of a read-modify-write over a plain read.
     pub modify_us: f64,
-    /// Whether a write below the map unit ends before the rest of its unit was read, which then happens behind
-    /// it.
+    /// Whether a write smaller than a map unit completes before the rest of its unit is read; the
+    /// read-modify-write then happens in the background.
     #[serde(default)]
     pub modify_behind: bool,
-    /// A purge in ms.
+    /// Duration of a purge in ms.
     pub purge_ms: f64,
-    /// What a read costs that suspends a program instead of waiting for it in us; 0 is no suspension.
+    /// Overhead in us of a read that suspends a program instead of waiting for it; 0 disables suspension.
     #[serde(default)]
     pub program_suspend_us: f64,
-    /// How often one program is suspended at most.
+    /// Maximum number of suspensions per program.
     #[serde(default = "program_suspends")]
     pub program_suspends: u32,
-    /// Whether a die senses the next page while it transfers one, so that reads in order only wait for
-    /// the transfers.
+    /// Whether a die senses the next page during a transfer, so that sequential reads wait only for the transfers.
     #[serde(default)]
     pub read_ahead: bool,
 }
@@ -177,33 +176,33 @@ fn program_suspends() -> u32 {
     4
 }
 
-/// Policy of the drive's own software.
+/// Firmware policies of a drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
-    /// Write buffer in bytes; never less than two program units per die.
+    /// Size of the write buffer in bytes, raised to two program units per die if it is smaller.
     pub write_buffer_bytes: u64,
-    /// Whether a loss of power would lose what is in the buffer: then it is a write cache that can be switched
-    /// off. A buffer that outlives it always answers.
+    /// Whether the buffer loses its contents on a power loss; it is then a write cache that can be disabled.
+    /// Writes to a non-volatile buffer always complete from the buffer.
     #[serde(default)]
     pub volatile_buffer: bool,
-    /// Bytes of its mapping table that the drive writes to its flash for each write command, however long
-    /// that is: a random write changes a page of the table. They take the time of dies, but no space. 0 is none.
+    /// Bytes of the mapping table that the drive writes to flash per write command of any size, because a random
+    /// write changes a page of the table. These writes take die time, but no space; 0 for none.
     #[serde(default)]
     pub map_bytes_per_write: f64,
-    /// Map units that the collector copies in one go; 1 is evenly paced.
+    /// Map units that the collector copies at a time; with 1 it is evenly paced.
     pub collect_burst_map_units: u32,
-    /// Idle time in ms before the collector works ahead.
+    /// Idle time in ms before the collector begins to work ahead.
     pub idle_delay_ms: f64,
-    /// Share of the spare superblocks that the collector frees in idle time in percent; 0 is none.
+    /// Share of the spare superblocks that the collector frees in idle time, in percent; 0 for none.
     pub idle_free_percent: f64,
-    /// Which superblock the collector empties next.
+    /// How the collector chooses the next superblock.
     #[serde(default)]
     pub victim_policy: VictimPolicy,
-    /// Share of the superblocks without garbage that a `ring` passes over in percent.
+    /// Share of the superblocks without garbage that `ring` skips, in percent.
     #[serde(default)]
     pub ring_skips_percent: f64,
-    /// Oldest superblocks that `windowed` chooses from.
+    /// Number of oldest superblocks that `windowed` chooses from.
     #[serde(default = "victim_window")]
     pub victim_window: u32,
 }
@@ -212,67 +211,67 @@ fn victim_window() -> u32 {
     256
 }
 
-/// Which superblock the collector empties next; only a ring takes one without garbage.
+/// How the collector chooses the next superblock; only `Ring` may choose one without garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VictimPolicy {
     /// The one with the fewest valid map units.
     #[default]
     Greedy,
-    /// The one that was filled first.
+    /// The oldest one.
     Fifo,
-    /// The one with the fewest valid map units of the oldest.
+    /// The one with the fewest valid map units among the oldest ones.
     Windowed,
-    /// The one that was filled first, garbage or not: every block takes its turn, so that all wear alike and
-    /// data that never changes is copied again and again.
+    /// The oldest one, with or without garbage: every block gets its turn, so that all of them wear evenly, and
+    /// static data is copied again and again.
     Ring,
 }
 
-/// Flash that is written one bit per cell: the host's writes go there while there is room, and are folded
-/// into the rest when few programs wait, or in idle time. It is on top of the other flash.
+/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few programs are
+/// outstanding, or in idle time. It comes in addition to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// Size in bytes; at least two superblocks.
     pub bytes: u64,
-    /// Programming a program unit in us.
+    /// Time to program a program unit in us.
     pub program_us: f64,
-    /// Sensing a page in us.
+    /// Time to sense a page in us.
     pub read_us: f64,
-    /// Share of the cache in use in percent from which on it is folded under load.
+    /// Share of the cache in use, in percent, above which it is folded under load.
     pub fold_from_percent: f64,
-    /// Programs waiting or running, below which it is folded under load; 0 folds in idle time only.
+    /// Number of outstanding programs below which the cache is folded under load; 0 folds in idle time only.
     pub fold_below_programs: u32,
 }
 
-/// A translation layer of coarse granules behind a log of single map units. The log takes writes that are
-/// smaller than a granule while erased flash is left beside the granules and their spare share.
+/// A translation layer of coarse granules, with a log of single map units in front. The log takes writes smaller
+/// than a granule while there is erased flash that the granules and their spare share do not need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hybrid {
-    /// What is written as one, in bytes: a power of two, at least two map units.
+    /// Bytes written as a unit: a power of two, at least two map units.
     pub granule_bytes: u32,
-    /// Most bytes of flash that the log takes; 0 is no log.
+    /// Maximum size of the log in bytes of flash; 0 for no log.
     pub log_bytes: u64,
-    /// Serial work of the controller in us for a granule that is read, modified and written.
+    /// Serial controller time in us to read, modify and write a granule.
     pub modify_us: f64,
-    /// Serial work of the controller in us for a granule that is merged out of the log.
+    /// Serial controller time in us to merge a granule from the log.
     pub merge_us: f64,
 }
 
-/// How a drive warms up with its work, and what it does then.
+/// How a drive heats up under load, and when it throttles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {
-    /// Temperature of the drive without work in degrees Celsius.
+    /// Temperature of an idle drive in degrees Celsius.
     pub rest_c: f64,
-    /// Rise for each GB/s moved over the link and programmed into flash together in degrees.
+    /// Temperature rise in degrees Celsius per GB/s of host transfers and flash programs combined.
     pub rise_c_per_gb_per_s: f64,
-    /// Seconds in which a new load has taken 63 percent of its effect.
+    /// Time constant in seconds: after this time, a change of the load has had 63 percent of its effect.
     pub time_constant_s: f64,
-    /// Temperature from which on the drive holds itself to the rate below; 0 is never.
+    /// Temperature at which the drive begins to throttle; 0 for never.
     pub throttle_c: f64,
-    /// Rate of the host's transfers while it is too warm in MB/s; the throttle ends 3 degrees lower.
+    /// Rate of host transfers while throttled, in MB/s; throttling ends 3 degrees below `throttle_c`.
     pub throttle_mb_per_s: f64,
 }
 
@@ -288,33 +287,33 @@ impl Default for Thermal {
     }
 }
 
-/// Why there is no model.
+/// Why a model could not be loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// No model of that name comes with the program.
+    /// There is no built-in model of that name.
     #[error("no model '{name}'; available models: {known}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The available names.
         known: String,
     },
     /// Not TOML, or a key is missing, unknown or of the wrong type; the message names it.
     #[error("not a drive model: {0}")]
     Text(String),
-    /// A value is outside what the key allows.
+    /// A value is outside the allowed range.
     #[error("{key} = {value} is not allowed: {allowed}")]
     Value {
-        /// The key with its table.
+        /// The key, with its table.
         key: &'static str,
-        /// The value given.
+        /// The rejected value.
         value: String,
-        /// What the key allows.
+        /// The allowed values.
         allowed: String,
     },
 }
 
-/// What is wrong, in a line, and where: a missing key is nowhere, but its table is.
+/// The error on one line, with its location: a missing key has no line of its own, but its table has.
 fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return error.message().to_owned();
@@ -329,10 +328,10 @@ fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
 }
 
 impl Model {
-    /// The model of [`MODELS`] with this name.
+    /// Returns the model of [`MODELS`] with this name.
     ///
     /// # Errors
-    /// An unknown name lists the known ones.
+    /// For an unknown name, the error lists the known ones.
     pub fn named(name: &str) -> Result<Self, ModelError> {
         let known = || MODELS.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
         let (_, text) = MODELS
@@ -342,17 +341,17 @@ impl Model {
         Self::from_toml(text)
     }
 
-    /// The model that `text` describes.
+    /// Parses a model.
     ///
     /// # Errors
-    /// Names the key and what it allows.
+    /// Names the key and the values it allows.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
         let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(place_and_problem(text, &e)))?;
         model.check()?;
         Ok(model)
     }
 
-    /// The model as a TOML text that [`from_toml`](Self::from_toml) takes.
+    /// Serializes the model as TOML that [`from_toml`](Self::from_toml) accepts.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a model has only what TOML can say")

@@ -1,21 +1,21 @@
-//! A model at a scale, in the whole numbers that the running simulator needs.
+//! A model at a scale, converted to the integers that the simulator uses.
 
 use crate::hybrid::Granules;
 use crate::map::Divisor;
 use crate::{Firmware, Model, Scale, VictimPolicy};
 
-/// Superblocks that never hold data for long: the two open ones and the pool that keeps the collector
-/// going. They are on top of the effective over-provisioning.
+/// Superblocks that never hold data for long: the two open ones, and a pool that keeps the collector running. They
+/// come on top of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
-/// Below so many superblocks write amplification depends on their number: a scaled drive keeps the size of
-/// its superblocks down to this number, and then the number.
+/// With fewer superblocks than this, write amplification depends on their number. Scaling down reduces the number
+/// of superblocks to this limit first, and their size after that.
 const LEAST_SUPERBLOCKS: u32 = 1024;
 
-/// A drive is never scaled below so many program units per die: the collector needs room to work.
+/// Minimum program units per die at any scale: the collector needs room to work.
 const LEAST_ROWS: u64 = 64;
 
-/// All times in ns, all sizes in map units unless named otherwise.
+/// Times are in ns and sizes in map units, unless the name says otherwise.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     /// The n of the scale 1/n.
@@ -30,32 +30,32 @@ pub(crate) struct Plan {
     pub(crate) dies_per_channel: u32,
     pub(crate) by_die: Divisor,
     pub(crate) superblock_slots: u32,
-    /// Superblocks without those of the cache.
+    /// Number of superblocks, not counting the cache.
     pub(crate) superblocks: u32,
-    /// Superblocks of the cache; they come behind the others.
+    /// Number of superblocks of the cache; they follow the others.
     pub(crate) cache_superblocks: u32,
     /// First slot of the cache.
     pub(crate) cache_start: u32,
-    /// Superblocks of the cache in use from which on it is folded under load.
+    /// Number of superblocks of the cache in use above which it is folded under load.
     pub(crate) fold_from: u32,
     /// Programs outstanding below which the cache is folded under load.
     pub(crate) fold_below: u32,
     pub(crate) cache_sense_ns: u64,
     pub(crate) granules: Granules,
     pub(crate) rated_erases: u32,
-    /// Oldest superblocks that the collector chooses from; none is all.
+    /// Number of oldest superblocks that the collector chooses from; `None` for all.
     pub(crate) victim_window: Option<u32>,
-    /// Whether superblocks are emptied in turn, garbage or not.
+    /// Whether superblocks are emptied in turn, with or without garbage.
     pub(crate) ring: bool,
-    /// Of 65,536 superblocks without garbage so many are passed over.
+    /// How many of 65,536 superblocks without garbage are skipped.
     pub(crate) ring_skips: u32,
-    /// Free superblocks below which the collector pays for the host's writes.
+    /// Number of free superblocks below which the host's writes have to pay for collection.
     pub(crate) collect_below: u32,
     pub(crate) buffer_slots: u32,
-    /// Whether a loss of power would lose what is in the buffer, so that it can be switched off.
+    /// Whether the buffer loses its contents on a power loss, and can therefore be disabled.
     pub(crate) volatile_buffer: bool,
     pub(crate) burst: u32,
-    /// Bytes of the mapping table to be written for each write command, and in one program.
+    /// Bytes of the mapping table written per write command, and bytes per program.
     pub(crate) map_bytes_per_write: u32,
     pub(crate) program_unit_bytes: u32,
     pub(crate) idle_delay_ns: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Plan {
     pub(crate) flash: FlashPlan,
 }
 
-/// Times of dies and channels in ns.
+/// Timing of dies and channels in ns.
 #[derive(Debug, Clone)]
 pub(crate) struct FlashPlan {
     pub(crate) sense_ns: u64,
@@ -81,15 +81,15 @@ pub(crate) struct FlashPlan {
     pub(crate) unit_transfer_ns: u64,
     pub(crate) program_least_ns: u64,
     pub(crate) program_spread_ns: u64,
-    /// The same in the cache, without spread.
+    /// Program time in the cache, which has no spread.
     pub(crate) cache_program_ns: u64,
-    /// What a read pays that suspends a program; 0 is no suspension.
+    /// Overhead of a read that suspends a program; 0 disables suspension.
     pub(crate) suspend_ns: u64,
     pub(crate) suspends: u32,
     pub(crate) read_ahead: bool,
     pub(crate) dies: u32,
     pub(crate) erase_ns: u64,
-    /// Erases of one superblock on each die.
+    /// Erases per superblock on each die.
     pub(crate) erases: u32,
     pub(crate) held: bool,
 }
@@ -106,7 +106,7 @@ fn window(firmware: &Firmware) -> Option<u32> {
     }
 }
 
-/// `superblock_bytes` is what a superblock stands for on the drive that is not scaled.
+/// `superblock_bytes` is the size on the unscaled drive that corresponds to one superblock.
 fn granules(model: &Model, superblock_bytes: u64) -> Granules {
     let Some(hybrid) = &model.hybrid else { return Granules::default() };
     let geometry = &model.geometry;
@@ -119,10 +119,10 @@ fn granules(model: &Model, superblock_bytes: u64) -> Granules {
     }
 }
 
-/// Slots of the write buffer: two rows at least.
+/// Slots of the write buffer: at least two rows.
 fn buffer_slots(model: &Model, divisor: u64, row: u32, unit_slots: u32) -> u32 {
     let map_unit = model.geometry.map_unit_bytes;
-    // A granule is taken as a whole, while both open program units wait for their next slots.
+    // A granule is accepted as a whole, while both open program units may be waiting for more slots.
     let granule = model.hybrid.as_ref().map_or(0, |hybrid| hybrid.granule_bytes / map_unit + 2 * unit_slots);
     let buffer = model.firmware.write_buffer_bytes / divisor / u64::from(map_unit);
     (buffer as u32).max(2 * row + granule)
@@ -199,13 +199,13 @@ impl Plan {
         }
     }
 
-    /// Time that `bytes` take on the host link in ns.
+    /// Transfer time of `bytes` on the host link in ns.
     #[inline]
     pub(crate) fn link_ns(&self, bytes: u32) -> u64 {
         (u64::from(bytes) * self.link_ns_per_64k) >> 16
     }
 
-    /// Time that sensing the page of `slot` takes in ns.
+    /// Time to sense the page of `slot` in ns.
     #[inline]
     pub(crate) fn sense_ns(&self, slot: u32) -> u64 {
         if slot < self.cache_start { self.flash.sense_ns } else { self.cache_sense_ns }

@@ -1,7 +1,7 @@
-//! Loss of power: what only a volatile write buffer holds is gone, all else is there when the drive is back.
+//! Power loss: data that exists only in a volatile write buffer is lost; everything else survives.
 //!
-//! The simulator keeps no older version of what was lost: such map units read as never written. What the collector
-//! moves is never lost, because its source is erased only behind it.
+//! The simulator keeps no older versions of lost data: the affected map units read as never written. The collector
+//! never loses data, because it erases a source only after copying it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::ssd::Ssd;
 use crate::write::Open;
 
-/// Slots of the host's data whose programs have not ended, by die in the order of their ends. Kept only while a loss of
-/// power lies ahead of a drive with a volatile buffer.
+/// Slots of host data whose programs have not ended, per die in the order of their ends. Maintained only on a
+/// drive with a volatile buffer and a power loss ahead.
 pub(crate) struct Unwritten(Vec<VecDeque<Range<u32>>>);
 
 impl Unwritten {
@@ -18,25 +18,25 @@ impl Unwritten {
         Self(vec![VecDeque::new(); dies as usize])
     }
 
-    /// A program of these slots was sent to `die`.
+    /// Records that a program of these slots was sent to `die`.
     pub(crate) fn sent(&mut self, die: usize, slots: Range<u32>) {
         self.0[die].push_back(slots);
     }
 
-    /// The first of them on `die` has ended.
+    /// Records that the oldest program on `die` has ended.
     pub(crate) fn ended(&mut self, die: usize) {
         self.0[die].pop_front();
     }
 }
 
 impl Ssd {
-    /// Forgets what only the buffer holds.
+    /// Discards data that exists only in the buffer.
     pub(crate) fn lose_buffer(&mut self) {
         let Some(Unwritten(dies)) = self.unwritten.as_deref() else { return };
         let being_filled = [self.host, self.log.open].map(|open| open.next - open.filled..open.next);
         let lost: Vec<u32> = dies.iter().flatten().cloned().chain(being_filled).flatten().collect();
         for slot in lost {
-            // Of what was written again since, or moved, this slot holds nothing.
+            // If the data was overwritten or moved since, the slot no longer holds it.
             if self.map.is_valid(slot) {
                 self.map.unmap(self.map.p2l[slot as usize]);
             }
@@ -48,7 +48,7 @@ impl Ssd {
     }
 }
 
-/// Leaves the program unit that is being filled as it is, unwritten: how many slots of the buffer it had.
+/// Abandons the program unit being filled without writing it. Returns the number of buffer slots it held.
 fn abandon(open: &mut Open, unit_shift: u32) -> u32 {
     let filled = std::mem::take(&mut open.filled);
     if filled > 0 {

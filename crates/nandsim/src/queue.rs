@@ -1,16 +1,16 @@
-//! Commands one by one: submitted and completed under a tag, for loads that are no closed loop.
+//! Individual commands, submitted and completed by tag, for loads that are not a closed loop.
 
 use crate::events::NEVER;
 use crate::ssd::Ssd;
 use crate::{Cause, Failure};
 
-/// Most tags of a queue.
+/// Maximum number of tags of a queue.
 const MOST_TAGS: usize = 1 << 16;
 
 /// One read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// Read, or else write.
+    /// True for a read, false for a write.
     pub read: bool,
     /// First byte, a multiple of the logical block.
     pub offset_bytes: u64,
@@ -18,24 +18,24 @@ pub struct Command {
     pub length_bytes: u32,
 }
 
-/// A command that has ended.
+/// A completed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// The tag it was submitted with, which is free again.
     pub tag: usize,
     /// The command.
     pub command: Command,
-    /// When it was submitted in ns.
+    /// Submission time in ns.
     pub submitted_ns: u64,
-    /// When it ended in ns.
+    /// Completion time in ns.
     pub completed_ns: u64,
     /// Why it failed, if it did.
     pub failed: Option<Failure>,
 }
 
-/// The commands in flight of a drive. Dropping it lets them end, as a timed run does.
+/// A drive's commands in flight. Dropping the queue lets them complete, as at the end of a timed run.
 ///
-/// It goes the same way as [`Ssd::run`]: a closed loop of the same accesses gives the same times and
+/// Commands take the same path as in [`Ssd::run`]: a closed loop of the same accesses yields the same times and
 /// leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`].
 pub struct Queue<'a> {
     ssd: &'a mut Ssd,
@@ -43,10 +43,10 @@ pub struct Queue<'a> {
 }
 
 impl Ssd {
-    /// A queue with `tags` tags, from 0.
+    /// Creates a queue with `tags` tags, numbered from 0.
     ///
     /// # Panics
-    /// Panics when there are no tags or more than 65,536.
+    /// Panics if `tags` is 0 or more than 65,536.
     pub fn queue(&mut self, tags: usize) -> Queue<'_> {
         assert!((1..=MOST_TAGS).contains(&tags), "a queue has 1 to {MOST_TAGS} tags");
         self.begin(tags);
@@ -58,8 +58,8 @@ impl Queue<'_> {
     /// Submits `command` now under a free tag.
     ///
     /// # Panics
-    /// Panics when the tag is taken or not there, and when the command is empty, not aligned to the
-    /// logical block or ends behind the drive; callers validate first.
+    /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block
+    /// or extends beyond the end of the drive; callers validate first.
     pub fn submit(&mut self, tag: usize, command: Command) {
         let plan = &self.ssd.plan;
         let sector = u64::from(plan.logical_block_bytes);
@@ -72,8 +72,8 @@ impl Queue<'_> {
         self.ssd.take(leaf, command.read, offset, command.length_bytes);
     }
 
-    /// Lets time pass until the next command ends, but not beyond `until_ns`: then none has, and the clock
-    /// stands there. With nothing in flight and no end the clock stays.
+    /// Advances time to the next completion, but not beyond `until_ns`: then returns `None`, with the clock at
+    /// `until_ns`. With nothing in flight and no limit, the clock does not move.
     pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
         let dies = self.ssd.plan.dies as usize;
         loop {
@@ -115,7 +115,7 @@ impl Queue<'_> {
         Completion { tag, command, submitted_ns, completed_ns, failed }
     }
 
-    /// Commands in flight.
+    /// Number of commands in flight.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.ssd.in_flight
@@ -136,7 +136,7 @@ impl Queue<'_> {
 
 impl Drop for Queue<'_> {
     fn drop(&mut self) {
-        // Whoever drops it in a panic has a broken drive, which must not panic again.
+        // During a panic, the state of the drive is undefined, and a second panic would abort the process.
         if !std::thread::panicking() {
             self.ssd.let_end();
         }

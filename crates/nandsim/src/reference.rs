@@ -3,14 +3,14 @@
 use crate::fit::{ActiveRange, Measured, Saturation};
 
 const MINUTE_NS: u64 = 60_000_000_000;
-/// The active range of PTS-C 1.0: 16 GiB in 2048 pieces.
+/// The active range of PTS-C 1.0: 16 GiB in 2048 segments.
 const CLIENT_RANGE: ActiveRange = ActiveRange { bytes: 16 << 30, segments: 2048 };
 
-/// What one model was fitted to.
+/// The measurements that a model was fitted to.
 struct Reference {
     model: &'static str,
     table: &'static str,
-    /// Threads, depth and seconds of the cells.
+    /// Threads, queue depth and seconds of the cells.
     cells: (u16, u16, u64),
     active_range: Option<ActiveRange>,
     saturation: Option<Saturation>,
@@ -100,7 +100,7 @@ const REFERENCES: &[Reference] = &[
 ];
 
 impl Measured {
-    /// What the built-in model of this name was fitted to; none for a model that was fitted to nothing.
+    /// The measurements that the built-in model of this name was fitted to; `None` for an uncalibrated model.
     #[must_use]
     pub fn of_model(name: &str) -> Option<Self> {
         let known = REFERENCES.iter().find(|reference| reference.model == name)?;

@@ -19,27 +19,27 @@ struct Slot {
     busy: bool,
 }
 
-/// Most commands in flight that a drive takes.
+/// Maximum number of commands in flight.
 pub const MOST_IN_FLIGHT: u32 = 1 << 16;
-/// Map units whose entries are in one line of the processor's cache.
+/// Mapping entries per CPU cache line.
 const LINE_UNITS: u32 = 16;
-/// What is behind these, the processor fetches by itself.
+/// The hardware prefetcher covers the rest.
 const MOST_LINES: usize = 4;
-/// Accesses drawn ahead of their submission.
+/// Number of accesses generated ahead of their submission.
 const AHEAD: usize = 32;
 
 struct Thread {
     stream: Stream,
     /// Bytes still to submit.
     left_bytes: u64,
-    /// A ring of the next accesses. Half of it is drawn at once, so that their mapping entries come from memory
-    /// side by side; what these point to comes when the half is due.
+    /// A ring buffer of the next accesses. Half of it is generated at a time, so that the cache misses on their
+    /// mapping entries overlap; the data those entries point to is fetched when the half is due.
     ahead: [Access; 2 * AHEAD],
     next: usize,
 }
 
 impl Thread {
-    /// Draws the half behind the one that is due.
+    /// Generates the half after the one that is due.
     fn draw(&mut self) {
         let from = (self.next + AHEAD) % (2 * AHEAD);
         let mut places = self.ahead[from..from + AHEAD].iter_mut();
@@ -47,14 +47,14 @@ impl Thread {
         self.stream.draw(AHEAD, take);
     }
 
-    /// The half that is due and the one behind it.
+    /// The half that is due, and the one after it.
     fn halves(&self) -> [&[Access]; 2] {
         let (first, second) = self.ahead.split_at(AHEAD);
         if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }
     }
 }
 
-/// What a run keeps beside the drive.
+/// The state of a run, apart from the drive.
 struct Run {
     slots: Vec<Slot>,
     threads: Vec<Thread>,
@@ -66,27 +66,27 @@ struct Run {
 }
 
 impl Ssd {
-    /// Runs `load` and reports what completed. `on_tick` is called at the end of every tick and of the
-    /// run; when it returns false the run ends there.
+    /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and of the run; the run ends
+    /// early if it returns false.
     ///
-    /// A timed run ends at its exact time. Commands still in flight then are not counted; the host waits for
-    /// them, so the clock may stand behind the end of the tally. But of a write that waits for the buffer the
-    /// rest is never written: on a scaled drive that would be many times the share of a cell that it is at
-    /// scale 1. A run of bytes ends with its last completion.
+    /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host waits
+    /// for them, so the clock may be later than the end of the tally. The rest of a write that still waits for
+    /// buffer space is dropped: on a scaled drive, writing it would take a much larger share of a cell than at
+    /// scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics
-    /// Panics when the span lies outside the drive, holds no block per thread, or is not aligned to the
-    /// logical block, when threads, queue depth or block size are zero, and when more than 65,536 commands
-    /// would be in flight; callers validate first.
+    /// Panics if the span is outside the drive, holds no block per thread, or is not aligned to the logical block;
+    /// if the thread count, queue depth or block size is zero; or if more than 65,536 commands would be in flight.
+    /// Callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.run_pattern(load, &load.pattern(), on_tick)
     }
 
-    /// As [`run`](Self::run), but of this pattern, which may mix block sizes, orders and zones. Order, read
-    /// share, block size and span of `load` are not looked at.
+    /// Like [`run`](Self::run), with an access pattern that may mix block sizes, orders and zones. Ignores the
+    /// order, read percentage, block size and span of `load`.
     ///
     /// # Panics
-    /// As [`run`](Self::run).
+    /// Panics in the same cases as [`run`](Self::run).
     pub fn run_pattern(
         &mut self,
         load: &Load,
@@ -109,7 +109,7 @@ impl Ssd {
         while self.in_flight > 0 {
             let (time, leaf) = self.events.next();
             let past = time > deadline && run.completions >= load.min_completions;
-            // The host waits for the answer of a command that will fail, with nothing new in between.
+            // The host waits for the commands that will fail, and submits nothing new in the meantime.
             let waits = past && self.has_failing();
             if waits {
                 run.threads.iter_mut().for_each(|thread| thread.left_bytes = 0);
@@ -143,7 +143,7 @@ impl Ssd {
         self.end(run, on_tick)
     }
 
-    /// Makes room for the events of commands in flight.
+    /// Prepares the events for `commands` commands in flight.
     pub(crate) fn begin(&mut self, commands: usize) {
         self.events = Events::new(self.plan.dies as usize, commands);
         self.flash.announce(&mut self.events);
@@ -152,11 +152,11 @@ impl Ssd {
         }
     }
 
-    /// Lets end what is in flight, but for writes that wait for the buffer; nobody counts it. A drive that
-    /// vanishes takes it along.
+    /// Lets commands in flight complete, except writes that wait for the buffer, without counting them. If the
+    /// drive disappears, they are dropped.
     pub(crate) fn let_end(&mut self) {
         let dies = self.plan.dies as usize;
-        // Of a drive that is gone, what waits may have been given up already.
+        // On a drive that is gone, the blocked commands may have failed already.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
         self.blocked.clear();
         let gone_ns = self.gone_ns().unwrap_or(NEVER);
@@ -198,7 +198,7 @@ impl Ssd {
         assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends beyond the end of the drive");
     }
 
-    /// Closes the books.
+    /// Finalizes the tally.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         run.tally.end_ns = self.now_ns;
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
@@ -209,7 +209,7 @@ impl Ssd {
         Tally { times: run.times.finish(), ..run.tally }
     }
 
-    /// A command has ended: counts it and submits the next.
+    /// Handles a completion: counts the command and submits the next one.
     #[inline]
     fn complete(&mut self, run: &mut Run, leaf: usize, time_ns: u64) {
         let index = leaf - self.plan.dies as usize;
@@ -221,7 +221,7 @@ impl Ssd {
         self.submit_next(run, index);
     }
 
-    /// The drive is gone: everything in flight fails.
+    /// The drive is gone: fails everything in flight.
     #[cold]
     fn lose_all(&mut self, run: &mut Run) {
         let cause = self.gone_cause();
@@ -232,7 +232,7 @@ impl Ssd {
         }
     }
 
-    /// Has what the next accesses of a thread need brought from memory.
+    /// Prefetches the memory that the next accesses of a thread need.
     #[inline(never)]
     fn fetch_ahead(&self, thread: &Thread) {
         let shift = self.plan.map_unit_shift;
@@ -240,7 +240,7 @@ impl Ssd {
         let [soon, later] = thread.halves();
         self.map.fetch_units(later.iter().map(unit));
         self.map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
-        // A longer one has entries in several lines of the cache.
+        // Larger accesses have their entries in several cache lines.
         for access in later.iter().filter(|access| access.block_bytes >> shift >= LINE_UNITS / 2) {
             let last = ((access.offset_bytes + u64::from(access.block_bytes) - 1) >> shift) as u32;
             let lines = (unit(access)..last).step_by(LINE_UNITS as usize).take(MOST_LINES).skip(1);
@@ -248,7 +248,7 @@ impl Ssd {
         }
     }
 
-    /// Submits the next command of a slot, or leaves it empty when its thread is done.
+    /// Submits the next command of a slot, or leaves it empty if its thread is done.
     #[inline]
     fn submit_next(&mut self, run: &mut Run, index: usize) {
         let leaf = self.plan.dies as usize + index;
@@ -330,7 +330,7 @@ impl Run {
         }
     }
 
-    /// Counts a failed command; nothing is submitted any more.
+    /// Counts a failed command and stops further submissions.
     #[cold]
     fn fail(&mut self, index: usize, cause: Cause, at_ns: u64) {
         let slot = self.slots[index];

@@ -1,30 +1,30 @@
-//! How much smaller than the modelled drive the simulated one is.
+//! Scale of the simulated drive relative to the model.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// One n-th of the modelled drive: capacity, number of superblocks, write buffer and idle delay shrink
-/// together (below 1024 superblocks their size instead of their number); times per operation, dies,
-/// channels and over-provisioning stay.
+/// A scale of 1/n of the modelled drive. Capacity, number of superblocks, write buffer and idle delay shrink alike
+/// (below 1024 superblocks their size shrinks instead of their number); operation times, dies, channels and
+/// over-provisioning do not change.
 ///
-/// A test on a scaled drive shows the same curve when its times and amounts are divided by n too.
-/// Latency maxima do not keep: a smaller superblock makes a smaller burst.
+/// A test on a scaled drive yields the same curve if its times and amounts are also divided by n. Maximum
+/// latencies do not carry over: a smaller superblock causes a smaller burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scale(NonZeroU32);
 
-/// A text that is not a scale.
+/// A string that is not a valid scale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a scale; write 1/n, or n alone, with n from 1 to {max}, such as 1/16", max = Scale::MAX)]
 pub struct ScaleError(String);
 
 impl Scale {
-    /// The drive as it is modelled.
+    /// The full-size drive.
     pub const FULL: Self = Self(NonZeroU32::MIN);
-    /// Largest n; beyond it a superblock would be smaller than one page on every die.
+    /// Largest n; beyond it, a superblock would be smaller than one page per die.
     pub const MAX: u32 = 1024;
 
-    /// One n-th; none when `n` is 0 or above [`MAX`](Self::MAX).
+    /// A scale of 1/n; `None` if `n` is 0 or above [`MAX`](Self::MAX).
     #[must_use]
     pub fn one_over(n: u32) -> Option<Self> {
         NonZeroU32::new(n).filter(|n| n.get() <= Self::MAX).map(Self)

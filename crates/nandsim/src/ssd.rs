@@ -1,4 +1,4 @@
-//! The drive: its state and everything but the command path.
+//! The drive: its state, and everything except the command path.
 
 use std::collections::VecDeque;
 
@@ -19,23 +19,23 @@ use crate::witness::Witness;
 use crate::write::{Open, Pending};
 use crate::{Model, Scale};
 
-/// What a superblock is for at the moment.
+/// Current use of a superblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Free,
     Open,
     Sealed,
     Victim,
-    /// Full and in the cache.
+    /// Full, in the cache.
     Cache,
     Folding,
-    /// Full and in the log.
+    /// Full, in the log.
     Log,
     Merging,
     CacheFree,
 }
 
-/// A simulated drive with a clock of its own.
+/// A simulated drive with its own virtual clock.
 pub struct Ssd {
     pub(crate) plan: Plan,
     pub(crate) seed: u64,
@@ -46,17 +46,17 @@ pub struct Ssd {
     pub(crate) host: Open,
     pub(crate) copies: Open,
     pub(crate) victim: Option<Victim>,
-    /// Full superblocks, the oldest first; empty when the collector does not ask for their age.
+    /// Full superblocks, oldest first; empty if the victim policy does not depend on age.
     pub(crate) sealed: VecDeque<u32>,
     pub(crate) cache: Cache,
     pub(crate) log: Log,
-    /// Erases of each superblock since the drive was made.
+    /// Erases of each superblock since the drive was created.
     pub(crate) wear: Vec<u32>,
-    /// What a ring has saved up to pass over the next superblock without garbage, in 65,536ths.
+    /// Credit of a ring towards skipping a superblock without garbage, in 1/65,536.
     pub(crate) ring_saved: u32,
-    /// Copies that the collector owes to the host's writes.
+    /// Copies still owed by the collector for the host's writes.
     pub(crate) owed: u32,
-    /// Bytes of the mapping table that are to be written, and the die that they go to.
+    /// Pending bytes of the mapping table, and the die they will be written to.
     pub(crate) table: (u32, usize),
     pub(crate) flash: Flash,
     pub(crate) events: Events,
@@ -65,34 +65,34 @@ pub struct Ssd {
     pub(crate) link_down: Lane,
     pub(crate) buffer_used: u32,
     pub(crate) blocked: VecDeque<Pending>,
-    /// Writes that wait for the flash; none while the write cache is on.
+    /// State of the writes that wait for flash; `None` while the write cache is on.
     pub(crate) through: Option<Through>,
-    /// Commands taken and not yet completed.
+    /// Commands accepted and not yet completed.
     pub(crate) in_flight: u32,
     pub(crate) health: Health,
-    /// Bytes of the reads taken, completed or not.
+    /// Bytes of accepted reads, completed or not.
     pub(crate) taken_read_bytes: u64,
     pub(crate) thermal: Thermal,
     pub(crate) faults: Option<Box<Laid>>,
-    /// Whether the faults are switched on.
+    /// Whether fault injection is enabled.
     pub(crate) faulty: bool,
     pub(crate) unwritten: Option<Box<Unwritten>>,
     pub(crate) witness: Option<Box<Witness>>,
-    /// Whether faults, temperature or witness have to look at each command.
+    /// Whether every command must be inspected, because of faults, throttling or the witness.
     pub(crate) attended: bool,
-    /// A mistake planted on purpose.
+    /// A planted bug.
     #[cfg(test)]
     pub(crate) bug: Option<crate::check::canary::Bug>,
 }
 
 impl Ssd {
-    /// A drive fresh out of the box; `seed` sets the spread of its programming times.
+    /// Creates a drive that is fresh out of the box (FOB); `seed` determines the spread of its program times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
         Self::new_in(model, scale, seed, Memory::default())
     }
 
-    /// As [`new`](Self::new); the caller looks after the memory of the mapping.
+    /// Like [`new`](Self::new), with memory hooks for the mapping tables.
     #[must_use]
     pub fn new_in(model: &Model, scale: Scale, seed: u64, memory: Memory) -> Self {
         let plan = Plan::new(model, scale);
@@ -157,14 +157,14 @@ impl Ssd {
         self.plan.logical_block_bytes
     }
 
-    /// The virtual clock in ns; it never goes back.
+    /// The virtual clock in ns; it never goes backwards.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// Flash beyond the capacity and the collector's reserve, as a share of the capacity, after rounding
-    /// to whole superblocks.
+    /// Over-provisioning as a fraction of the capacity, without the collector's reserve, after rounding to whole
+    /// superblocks.
     #[must_use]
     pub fn effective_op(&self) -> f64 {
         let slots = u64::from(self.plan.superblocks - RESERVE) * u64::from(self.plan.superblock_slots);
@@ -177,14 +177,14 @@ impl Ssd {
         u64::from(self.plan.buffer_slots) << self.plan.map_unit_shift
     }
 
-    /// Size of the cache of one bit per cell in bytes, after rounding to whole superblocks; 0 is none.
+    /// Size of the SLC cache in bytes, after rounding to whole superblocks; 0 for none.
     #[must_use]
     pub fn cache_bytes(&self) -> u64 {
         let slots = u64::from(self.plan.cache_superblocks) * u64::from(self.plan.superblock_slots);
         slots << self.plan.map_unit_shift
     }
 
-    /// Lets `ns` of virtual time pass; after the model's idle delay the collector works ahead.
+    /// Lets `ns` of virtual time pass; after the model's idle delay, the collector works ahead.
     pub fn idle(&mut self, ns: u64) {
         let end = self.now_ns + ns;
         let ahead_from = (self.now_ns + self.plan.idle_delay_ns).min(end);
@@ -205,7 +205,7 @@ impl Ssd {
         self.warm_up();
     }
 
-    /// Lets everything happen that happens up to `end_ns`, without new work.
+    /// Processes all events up to `end_ns`, without starting new work.
     pub(crate) fn drain_until(&mut self, end_ns: u64) {
         self.events = Events::new(self.plan.dies as usize, 0);
         self.flash.announce(&mut self.events);
@@ -219,7 +219,7 @@ impl Ssd {
         }
     }
 
-    /// A program or erase has ended.
+    /// Handles the end of a program or erase.
     #[inline]
     pub(crate) fn die_event(&mut self, die: usize) {
         let Finished { freed, leaf } = self.flash.finish(die, self.now_ns, &mut self.events);
@@ -239,7 +239,7 @@ impl Ssd {
         }
     }
 
-    /// A fingerprint of mapping, flash and clock: two drives with the same one did the same.
+    /// A fingerprint of the mapping, the flash and the clock: drives with equal hashes have behaved identically.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

@@ -1,10 +1,10 @@
-//! Warmth: one lag of first order behind the work that is done, and the throttle it may cause.
+//! Temperature: a first-order lag driven by the load, and the throttling it may cause.
 
 use crate::{Model, Scale};
 
-/// Steps in one time constant.
+/// Steps per time constant.
 const STEPS: u64 = 64;
-/// How far the temperature has to fall for a throttle to end in micro-degrees.
+/// Hysteresis: how far the temperature must fall for throttling to end, in micro-degrees.
 const RELEASE: i64 = 3_000_000;
 
 pub(crate) struct Thermal {
@@ -15,7 +15,7 @@ pub(crate) struct Thermal {
     slow_ns_per_64k: u64,
     /// Temperature in micro-degrees.
     now: i64,
-    /// Time and bytes moved up to which it is right.
+    /// Time of the last update, and the bytes moved until then.
     up_to_ns: u64,
     moved_bytes: u64,
     throttled: bool,
@@ -39,7 +39,7 @@ impl Thermal {
         }
     }
 
-    /// Whether the drive ever slows down by itself.
+    /// Whether the drive can throttle on its own.
     pub(crate) fn may_throttle(&self) -> bool {
         self.throttle_at.is_some()
     }
@@ -48,7 +48,7 @@ impl Thermal {
         self.throttled
     }
 
-    /// What 64 KiB cost the controller while throttled in ns.
+    /// Controller time in ns per 64 KiB while throttled.
     pub(crate) fn slow_ns_per_64k(&self) -> u64 {
         self.slow_ns_per_64k
     }
@@ -57,7 +57,7 @@ impl Thermal {
         (self.now + 500_000).div_euclid(1_000_000)
     }
 
-    /// Goes on to `now_ns` in whole steps; `moved_bytes` is all work since the drive was made.
+    /// Advances to `now_ns` in whole steps; `moved_bytes` is the total since the drive was created.
     pub(crate) fn advance(&mut self, now_ns: u64, moved_bytes: u64) {
         let steps = (now_ns - self.up_to_ns) / self.step_ns;
         if steps == 0 {
@@ -65,10 +65,10 @@ impl Thermal {
         }
         let passed_ns = steps * self.step_ns;
         let bytes = i128::from(moved_bytes - self.moved_bytes);
-        // Bytes per ns are GB/s.
+        // 1 byte/ns is 1 GB/s.
         let rise = i128::from(self.rise_per_gb_per_s) * bytes / i128::from(passed_ns);
         let target = self.rest + rise as i64;
-        // Behind so many steps nothing is left of what was before.
+        // After this many steps, the initial difference has decayed to nothing.
         for _ in 0..steps.min(32 * STEPS) {
             self.now += (target - self.now) / STEPS as i64;
         }

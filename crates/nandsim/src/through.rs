@@ -1,7 +1,7 @@
-//! Writes past a write cache that is off: a command is answered when the flash has its data.
+//! Writes with the write cache off: a command completes when its data is on the flash.
 //!
-//! Its last program unit is sent as it is, its other slots stay empty: nothing waits for a command that may never
-//! come. That costs small writes their programs and their space, as it does in drives.
+//! Its last program unit is sent even if it is partial, and the remaining slots stay empty, rather than wait for a
+//! command that may never arrive. This costs small writes extra programs and space, as on real drives.
 
 use crate::flash::NOBODY;
 use crate::ssd::Ssd;
@@ -11,15 +11,15 @@ use crate::ssd::Ssd;
 struct Waiting {
     /// Programs of its data that have not ended.
     programs: u32,
-    /// When it is answered at the earliest; none while the buffer has not all of it.
+    /// Earliest completion time; `None` until the buffer has all of its data.
     ready_ns: Option<u64>,
 }
 
-/// The writes in flight, by their place among the commands.
+/// The writes in flight, indexed by command slot.
 pub(crate) struct Through {
     waiting: Vec<Waiting>,
     first_leaf: u32,
-    /// Event leaf of the command whose data is being taken.
+    /// Event leaf of the command whose data is being accepted.
     taken: u32,
 }
 
@@ -28,19 +28,19 @@ impl Through {
         Self { waiting: Vec::new(), first_leaf: dies, taken: NOBODY }
     }
 
-    /// Makes room for so many commands in flight.
+    /// Prepares for `commands` commands in flight.
     pub(crate) fn begin(&mut self, commands: usize) {
         self.waiting.clear();
         self.waiting.resize(commands, Waiting::default());
         self.taken = NOBODY;
     }
 
-    /// From here on programs hold data of this command.
+    /// From now on, programs hold data of this command.
     pub(crate) fn take(&mut self, leaf: u32) {
         self.taken = leaf;
     }
 
-    /// A program begins: the command that waits for it.
+    /// Called when a program begins; returns the command that waits for it.
     pub(crate) fn begin_program(&mut self) -> u32 {
         if self.taken != NOBODY {
             self.of(self.taken).programs += 1;
@@ -54,14 +54,14 @@ impl Through {
 }
 
 impl Ssd {
-    /// Whether the volatile write cache is on; none for a drive whose buffer outlives a loss of power, and so
-    /// always answers from it.
+    /// Whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, whose writes always
+    /// complete from the buffer.
     #[must_use]
     pub fn write_cache(&self) -> Option<bool> {
         self.plan.volatile_buffer.then_some(self.through.is_none())
     }
 
-    /// Turns the volatile write cache on or off, after all in it has reached the flash; whether there is one.
+    /// Enables or disables the volatile write cache, after flushing it. False if the drive has none.
     pub fn set_write_cache(&mut self, on: bool) -> bool {
         let Some(is_on) = self.write_cache() else { return false };
         if is_on != on {
@@ -71,15 +71,15 @@ impl Ssd {
         true
     }
 
-    /// All of a command is in the buffer, and answered at `ready_ns` when its last program ends before: the answer,
-    /// if there is nothing to wait for.
+    /// Called once all data of a command is in the buffer. The command completes after its last program, but not
+    /// before `ready_ns`. Returns the completion time if no program is left to wait for.
     #[cold]
     pub(crate) fn write_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
         let before = [self.host.next, self.log.open.next];
         self.flush_host_unit();
         self.flush_log_unit();
         let empty = self.host.next - before[0] + self.log.open.next - before[1];
-        // What stays empty is space that somebody has to win back.
+        // The empty slots are space that the collector must reclaim.
         if self.host.next <= self.plan.cache_start {
             (0..empty).for_each(|_| self.pay_collector());
         }
@@ -93,7 +93,7 @@ impl Ssd {
         None
     }
 
-    /// A program has ended that the command on `leaf` waited for.
+    /// Handles the end of a program that the command on `leaf` waits for.
     #[cold]
     pub(crate) fn programmed(&mut self, leaf: u32) {
         let Some(through) = &mut self.through else { return };

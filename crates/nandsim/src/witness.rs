@@ -1,44 +1,45 @@
-//! What a drive saw of the load, so that a load engine's claims can be held against it.
+//! Records the load that a drive receives, to verify the claims of a load engine.
 
 use std::collections::BTreeMap;
 
 use crate::ssd::Ssd;
 
-/// Equal parts of the capacity in which accesses are counted.
+/// Number of equal parts of the capacity in which accesses are counted.
 pub const PARTS: usize = 64;
-/// Changes of the block size that are remembered.
+/// Maximum number of recorded block size changes.
 const MOST_CHANGES: usize = 4096;
 
-/// The load that a drive received since it began to watch.
+/// The load that a drive has received since recording began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
-    /// Reads received.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes received.
+    /// Number of writes.
     pub writes: u64,
     /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub write_bytes: u64,
-    /// Commands of each length in bytes.
+    /// Number of commands by length in bytes.
     pub sizes: BTreeMap<u32, u64>,
-    /// The lengths in the order they came, neighbours of the same length once; the first 4096.
+    /// The lengths in order of arrival, without consecutive duplicates; the first 4096.
     pub sizes_in_order: Vec<u32>,
-    /// Commands that start in each 64th of the capacity.
+    /// Number of commands that start in each 64th of the capacity.
     pub parts: [u64; PARTS],
-    /// Commands by the largest power of two that divides their offset, as its logarithm; 0 counts as 2^63.
+    /// Number of commands by the log2 of the largest power of two that divides their offset; offset 0 counts as
+    /// 2^63.
     pub alignments: [u64; 64],
-    /// Smallest offset and end of the last byte that were touched.
+    /// Lowest offset accessed.
     pub first_byte: u64,
-    /// See [`first_byte`](Self::first_byte).
+    /// End of the highest byte accessed, exclusive.
     pub end_byte: u64,
-    /// Commands that start where the one before ended.
+    /// Number of commands that start where the previous one ended.
     pub consecutive: u64,
-    /// Most commands in flight at a time.
+    /// Maximum number of commands in flight.
     pub most_outstanding: u32,
-    /// Time of the first and of the last command in ns.
+    /// Time of the first command in ns.
     pub first_ns: u64,
-    /// See [`first_ns`](Self::first_ns).
+    /// Time of the last command in ns.
     pub last_ns: u64,
     last_end: u64,
 }
@@ -64,19 +65,19 @@ impl Witness {
         }
     }
 
-    /// Commands received.
+    /// Number of commands.
     #[must_use]
     pub fn commands(&self) -> u64 {
         self.reads + self.writes
     }
 
-    /// Share of reads in percent; none before the first command.
+    /// Percentage of reads; `None` before the first command.
     #[must_use]
     pub fn read_percent(&self) -> Option<f64> {
         (self.commands() > 0).then(|| 100.0 * self.reads as f64 / self.commands() as f64)
     }
 
-    /// Largest power of two that divides every offset; none before the first command.
+    /// Largest power of two that divides every offset; `None` before the first command.
     #[must_use]
     pub fn alignment_bytes(&self) -> Option<u64> {
         self.alignments.iter().position(|&n| n > 0).map(|shift| 1 << shift)
@@ -84,13 +85,13 @@ impl Witness {
 }
 
 impl Ssd {
-    /// Begins to watch the load anew, or ends it.
+    /// Starts a new recording, or stops recording.
     pub fn watch(&mut self, on: bool) {
         self.witness = on.then(|| Box::new(Witness::new()));
         self.attend();
     }
 
-    /// What was seen since [`watch`](Self::watch).
+    /// The load recorded since [`watch`](Self::watch).
     #[must_use]
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_deref()

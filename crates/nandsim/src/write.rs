@@ -1,50 +1,50 @@
-//! The write path: buffer, read-modify-write and where a map unit goes.
+//! The write path: buffering, read-modify-write and the placement of map units.
 
 use crate::flash::{NOBODY, Part};
 use crate::map::NONE;
 use crate::ssd::{Ssd, Use};
 use crate::through::Through;
 
-/// A superblock that is being filled: slots up to `next` are taken.
+/// A superblock that is being filled: slots before `next` are in use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Open {
     pub(crate) next: u32,
-    /// First slot behind the superblock; equal to `next` when a new one is due.
+    /// End of the superblock; equal to `next` if a new one is needed.
     pub(crate) end: u32,
-    /// Taken slots of the program unit that is not yet on its way to a die.
+    /// Used slots of the program unit that has not been sent to a die yet.
     pub(crate) filled: u32,
-    /// When the data of that unit has all arrived.
+    /// When all data of that unit has arrived.
     pub(crate) ready_ns: u64,
 }
 
-/// A write command, or what the buffer had no room for.
+/// A write command, or the part of it that did not fit into the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pending {
     /// Event leaf of the command.
     pub(crate) leaf: u32,
     pub(crate) next_unit: u32,
     pub(crate) end_unit: u32,
-    /// Whether the next unit is only partly written.
+    /// Whether the next unit is written only partially.
     pub(crate) partial_head: bool,
-    /// Whether the last unit is only partly written.
+    /// Whether the last unit is written only partially.
     pub(crate) partial_tail: bool,
-    /// When the data that is in so far has arrived and been merged.
+    /// When the data accepted so far has arrived and been merged.
     pub(crate) ready_ns: u64,
     pub(crate) bytes: u32,
 }
 
-/// So many map units before a slot becomes garbage, its bit is asked for.
+/// Prefetch distance for validity bits, in map units.
 const UNITS_AHEAD: u32 = 8;
 
 impl Ssd {
-    /// Takes a write: the completion time, or none when it has to wait for the buffer.
+    /// Accepts a write. Returns the completion time, or `None` if it has to wait for the buffer.
     #[inline]
     pub(crate) fn write(&mut self, command: Pending) -> Option<u64> {
         if !self.blocked.is_empty() {
             self.blocked.push_back(command);
             return None;
         }
-        // A copy, so that the one above goes to its place in line without a stop in memory.
+        // Copied so that `command` itself can move into the queue without a round trip through memory.
         let mut pending = command;
         if !self.admit_by_kind(&mut pending) {
             self.blocked.push_back(pending);
@@ -60,7 +60,7 @@ impl Ssd {
         lane.book(pending.ready_ns, need) + self.plan.write_latency_ns
     }
 
-    /// Gives the waiting writes, in order, the room there is now.
+    /// Admits blocked writes in order, as far as the buffer has room.
     pub(crate) fn admit_blocked(&mut self) {
         while let Some(mut pending) = self.blocked.pop_front() {
             pending.ready_ns = pending.ready_ns.max(self.now_ns);
@@ -89,7 +89,7 @@ impl Ssd {
         if self.plan.granules.shift == 0 { self.admit(pending) } else { self.admit_granules(pending) }
     }
 
-    /// Takes as many map units as the buffer has room for; whether that was all.
+    /// Accepts as many map units as the buffer has room for. True once all of the write was accepted.
     #[inline]
     fn admit(&mut self, pending: &mut Pending) -> bool {
         let start_ns = pending.ready_ns;
@@ -122,17 +122,16 @@ impl Ssd {
         true
     }
 
-    /// Whether `slot` belongs to a program unit that is still being filled by the host: a write to it
-    /// merges, a read of it is a hit.
+    /// Whether `slot` belongs to an open program unit: a write to it merges, and a read of it is a buffer hit.
     #[inline]
     pub(crate) fn in_buffer(&self, slot: u32) -> bool {
         slot.wrapping_sub(self.host.next - self.host.filled) < self.host.filled || self.log.in_buffer(slot)
     }
 
-    /// Puts one map unit into the host's open superblock.
+    /// Places one map unit in the host's open superblock.
     #[inline]
     pub(crate) fn place(&mut self, unit: u32, ready_ns: u64) {
-        // A full unit stays until the next slot is needed: small sequential writes merge into it.
+        // A full unit is kept until the next slot is needed, so that small sequential writes can merge into it.
         if self.host.filled >> self.plan.unit_shift != 0 {
             self.seal_host_unit();
         }
@@ -151,7 +150,7 @@ impl Ssd {
 
     fn seal_host_unit(&mut self) {
         let die = self.plan.die_of(self.host.next - 1);
-        // A unit that waited for its next slot is not sent in the past.
+        // A unit that waited for the next slot must not be sent in the past.
         let (ready_ns, frees) = (self.host.ready_ns.max(self.now_ns), self.host.filled);
         let leaf = self.through.as_mut().map_or(NOBODY, Through::begin_program);
         if let Some(unwritten) = &mut self.unwritten {
@@ -166,7 +165,7 @@ impl Ssd {
         self.host.filled = 0;
     }
 
-    /// A write command changes the mapping table: what that comes to is programmed in whole units, on each die
+    /// Accounts for the mapping table changes of a write command. They are programmed in whole units, on each die
     /// in turn.
     pub(crate) fn write_table(&mut self, ready_ns: u64) {
         let (bytes, die) = &mut self.table;
@@ -179,7 +178,7 @@ impl Ssd {
         }
     }
 
-    /// Sends the program unit that is being filled to its die as it is; its other slots stay empty.
+    /// Sends a partial program unit of the host to its die; its remaining slots stay empty.
     pub(crate) fn flush_host_unit(&mut self) {
         if self.host.filled == 0 {
             return;
@@ -195,13 +194,13 @@ impl Ssd {
             self.host = self.open(superblock);
             return;
         }
-        // The last free superblock belongs to the collector, or it could never free another.
+        // The last free superblock is reserved for the collector, which could otherwise never free another one.
         self.make_room();
         self.seal(self.host);
         self.host = self.open_next();
     }
 
-    /// Marks a full superblock as such.
+    /// Marks a full superblock as sealed.
     pub(crate) fn seal(&mut self, full: Open) {
         if full.end == 0 {
             return;

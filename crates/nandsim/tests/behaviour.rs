@@ -1,4 +1,4 @@
-//! What a tester would see: cliff and steady state, recovery, purge, mixes, scales.
+//! Behaviour visible in a test: write cliff and steady state, recovery, purge, read/write mixes, scales.
 
 mod common;
 
@@ -24,11 +24,11 @@ fn fresh_then_a_cliff_then_steady() {
     let (fresh, last) = (mean(&full[1..4]), &full[full.len() * 3 / 4..]);
     let steady = mean(last);
     assert!(fresh > 2.5 * steady, "fresh {fresh}, steady {steady} per tick");
-    // By halves: the mean does not move any more, and no tick is far from it.
+    // The mean no longer changes between the halves, and no tick deviates far from it.
     let (before, after) = last.split_at(last.len() / 2);
     assert!(near(mean(before), mean(after), 3.0), "{} then {}", mean(before), mean(after));
     assert!(last.iter().all(|&tick| near(tick, steady, 15.0)), "{last:?}");
-    // The first fill is free of collection; the cliff comes behind it.
+    // The first drive fill needs no collection; the cliff follows.
     let written: f64 = full.iter().take_while(|&&tick| tick > 0.8 * fresh).sum::<f64>() * 4096.0;
     let fills = written / ssd.capacity_bytes() as f64;
     assert!((1.0..1.6).contains(&fills), "the cliff comes after {fills} fills");
@@ -115,7 +115,7 @@ fn idle_time_and_purge_bring_speed_back() {
     let steady = burst(&mut ssd);
     assert!(fresh > 2.5 * steady, "fresh {fresh}, steady {steady}");
 
-    ssd.idle(SECOND / 20); // below the idle delay
+    ssd.idle(SECOND / 20); // less than the idle delay
     assert!(near(burst(&mut ssd), steady, 10.0));
     ssd.idle(30 * SECOND);
     let rested = burst(&mut ssd);
@@ -213,7 +213,7 @@ fn small_writes_cost_a_read() {
     };
     let (whole, part) = (cell(4096), cell(512));
     assert!(part < 0.95 * whole && part > 0.3 * whole, "4096 B {whole}, 512 B {part}");
-    // In order they merge in the buffer instead.
+    // Sequential writes merge in the buffer instead.
     let ordered = Load { threads: 1, ..load(&ssd, Order::Sequential, 0, 512, Until::Bytes(4 << 20)) };
     let before = ssd.health();
     run(&mut ssd, &ordered);
@@ -229,7 +229,7 @@ fn one_command_at_a_time_takes_its_parts() {
     let single =
         Load { threads: 1, queue_depth: 1, ..load(&ssd, Order::Random, 100, 4096, Until::ForNs(SECOND)) };
     let latency = run(&mut ssd, &single).read.latency;
-    // Controller 2.2, sensing 50, channel 40.96, link 7.447, fixed 20 us.
+    // Controller 2.2, sensing 50, channel 40.96, link 7.447 and fixed latency 20 us.
     assert_eq!((latency.min(), latency.max()), (Some(120_607), Some(120_607)));
 }
 

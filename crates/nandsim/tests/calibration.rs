@@ -1,4 +1,4 @@
-//! The models against the tables they were fitted to: what `plateau sim show` prints is what they do.
+//! Checks the models against the tables they were fitted to: they must reproduce what `plateau sim show` prints.
 //! `examples/calibrate.rs` prints every cell.
 
 mod common;
@@ -8,10 +8,10 @@ use nandsim::fit::{Measured, Score, simulate};
 use nandsim::{Load, MODELS, Model, Scale, Ssd, Until};
 use stdx::access::Order;
 
-/// Rounds that the printed scores were made with.
+/// Number of rounds used for the printed scores.
 const ROUNDS: u32 = 6;
 
-/// Scores and figures that a model prints, made again; a change of the simulator that moves them shows here.
+/// Recomputes the scores and figures that a model prints, to catch changes of the simulator that affect them.
 fn check(name: &str) {
     let model = Model::named(name).unwrap();
     let measured = Measured::of_model(name).unwrap();
@@ -67,7 +67,7 @@ fn a_model_with_a_reference_prints_its_calibration() {
     }
 }
 
-/// After steady random writes a rest gives some speed back, whatever the translation layer.
+/// After steady random writes, idle time restores some speed with any translation layer.
 #[test]
 fn a_rest_gives_speed_back() {
     for name in ["sas-slc-2011", "sata-mlc-2011", "sata-mlc-hybrid-2011"] {
@@ -85,7 +85,7 @@ fn a_rest_gives_speed_back() {
     }
 }
 
-/// The fall of the fresh rate and its end, in capacities written, against what was read off the measured curve.
+/// The point at which the fresh rate drops, in drive fills, compared with the value read off the measured curve.
 #[test]
 fn the_client_drive_falls_where_the_measured_one_fell() {
     let mut ssd = Ssd::new(&Model::named("sata-mlc-2011").unwrap(), Scale::one_over(64).unwrap(), 1);

@@ -1,4 +1,4 @@
-//! The drive as a device: health log, admin verbs, faults, warmth, the witness, cache and suspension.
+//! The drive as a device: health log, admin commands, faults, temperature, the witness, cache and suspension.
 
 mod common;
 
@@ -69,10 +69,10 @@ fn admin_verbs_bring_the_drive_back() {
     assert!(steady < 0.5 * fresh);
     ssd.power_cycle();
     ssd.check().unwrap();
-    // Only the buffer is empty then: 256 of the about 1000 writes of a burst.
+    // A power cycle only empties the buffer, which absorbs 256 of the roughly 1000 writes of a burst.
     let cycled = burst(&mut ssd);
     assert!(cycled < 1.4 * steady, "{cycled} behind a power cycle, {steady} before");
-    // A format forgets, but leaves the erases to the collector; sanitize does them.
+    // A format unmaps everything but leaves the erases to the collector; a sanitize performs them.
     let erases = ssd.health().erases;
     ssd.format();
     ssd.check().unwrap();
@@ -87,7 +87,7 @@ fn admin_verbs_bring_the_drive_back() {
     assert_eq!((ssd.smart().power_cycles, ssd.smart().unsafe_shutdowns), (1, 0));
 }
 
-/// Runs reads with faults; the same drive without them must then do what a drive does that never had any.
+/// Runs a load with faults. With the faults disabled, the drive must behave like one that never had any.
 fn with_faults(faults: impl Fn(u64) -> Faults, load_of: impl Fn(&Ssd) -> Load) -> (Ssd, Tally) {
     let [mut pristine, mut faulty] = [1, 1].map(|_| small(64, 20.0, 256));
     for ssd in [&mut pristine, &mut faulty] {
@@ -155,7 +155,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
         with_faults(|now| Faults { removed_at_ns: Some(now + 3 * SECOND / 4), ..Faults::default() }, reads);
     let failed = tally.failed.unwrap();
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
-    // It began a little later: what the first run left in flight had to end.
+    // The run began a little late: the commands left in flight by the first run had to complete.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
     assert!(tally.read.ios > 100 && ssd.is_gone());
     let again = read_some(&mut ssd);
@@ -209,7 +209,7 @@ fn the_witness_tells_what_came() {
     assert_eq!((seen.most_outstanding, seen.alignment_bytes()), (32, Some(8192)));
     assert_eq!(seen.sizes.keys().copied().collect::<Vec<_>>(), [8192]);
     assert!(seen.first_byte >= 16 << 20 && seen.end_byte <= 32 << 20);
-    // A quarter of the drive is 16 parts, all about equally full.
+    // A quarter of the drive is 16 parts, all accessed about equally often.
     let mean = seen.commands() / 16;
     assert!(seen.parts[16..32].iter().all(|&n| n > mean / 2 && n < 2 * mean), "{:?}", seen.parts);
     assert_eq!(seen.parts.iter().sum::<u64>(), seen.parts[16..32].iter().sum());
@@ -328,8 +328,8 @@ fn read_ahead_hides_sensing_only_of_reads_in_order() {
     assert!((random_ahead / random - 1.0).abs() < 0.02, "{random_ahead} with, {random} B/s without");
 }
 
-/// Without its write cache a drive answers a write when the flash has it: not before a program has ended, and no
-/// longer at once when many are in flight. One whose buffer outlives a loss of power knows no such switch.
+/// With its write cache off, a drive completes a write only after its program has ended, also with many writes in
+/// flight. A drive with a non-volatile buffer has no such setting.
 #[test]
 fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
     let mut model = common::small_model(64, 20.0, 256);
@@ -345,14 +345,14 @@ fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
     fill(&mut ssd);
     let one = Load { threads: 1, queue_depth: 1, ..load(&ssd, Order::Random, 0, 4096, Until::ForNs(SECOND)) };
     let off = run(&mut ssd, &one);
-    // A program takes 190 us at least, 200 with its spread.
+    // A program takes at least 190 us: 200 us minus the spread.
     assert!(off.write.latency.min().unwrap() > 190_000, "{:?}", off.write.latency.min());
     let before = ssd.health();
     let many = run(&mut ssd, &Load { threads: 2, queue_depth: 16, ..one });
     assert!(many.write.latency.min().unwrap() > 190_000, "{:?}", many.write.latency.min());
-    // Four dies, but the collector works on them as well by now.
+    // There are four dies, but by now the collector uses them too.
     assert!(many.iops() > 1.2 * off.iops(), "{} IOPS of 32 in flight, {} of one", many.iops(), off.iops());
-    // Every write of 4 KiB has a program unit of two map units for itself.
+    // Every 4 KiB write has a program unit of two map units to itself.
     let units = (ssd.health().nand_written_bytes - before.nand_written_bytes) / 4096;
     assert!(units >= many.write.ios, "{units} map units for {} writes", many.write.ios);
     assert!(ssd.set_write_cache(true));

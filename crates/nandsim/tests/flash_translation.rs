@@ -7,7 +7,7 @@ use nandsim::{Load, Ssd, Until, VictimPolicy};
 use proptest::prelude::*;
 use stdx::access::{Order, Span};
 
-/// a / (a + W0(-a e^-a)): the write amplification of uniform random writes with a = 1 + spare share.
+/// a / (a + W0(-a e^-a)): the write amplification of uniform random writes, with a = 1 + spare share.
 fn closed_form(spare: f64) -> f64 {
     let a = 1.0 + spare;
     let z = -a * (-a).exp();
@@ -36,7 +36,7 @@ fn write_amplification_is_the_closed_form() {
     }
 }
 
-/// The closed form is the limit of collection in the order of writing.
+/// The closed form is the limit for FIFO collection.
 #[test]
 fn write_amplification_of_fifo_is_the_closed_form_within_2_5_percent() {
     for percent in [7.0, 10.0, 15.0, 20.0, 28.0, 40.0, 60.0, 100.0] {
@@ -181,7 +181,7 @@ fn take(ssd: &mut Ssd, step: &Step) {
     }
 }
 
-/// It takes the time of dies by the command, whatever the command's length.
+/// It costs die time per command, regardless of the length of the command.
 #[test]
 fn the_mapping_table_costs_every_write_command_the_same() {
     let written = |map_bytes_per_write: f64, block_bytes: u32| {

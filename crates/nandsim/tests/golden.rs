@@ -1,5 +1,5 @@
-//! Same model, scale and seed: the same bytes on every machine and in every build. The fingerprints of
-//! `tests/data/golden.txt` hold on x86-64 and aarch64 alike; `PLATEAU_BLESS=1` takes over a wanted change.
+//! The same model, scale and seed produce the same bytes on every machine and in every build. The fingerprints in
+//! `tests/data/golden.txt` apply to both x86-64 and aarch64; `PLATEAU_BLESS=1` accepts an intended change.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{SECOND, fill, load, run};
 use nandsim::{Load, MODELS, Model, Scale, Ssd, Tally, Until};
 use stdx::access::Order;
 
-/// Everything a run reports, folded.
+/// Folds all results of a run into the fingerprint.
 fn fold(print: &mut u64, tally: &Tally) {
     let mut add = |word: u64| {
         *print = (*print ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
@@ -31,7 +31,7 @@ fn fold(print: &mut u64, tally: &Tally) {
     }
 }
 
-/// A whole life in short: purge, fill, random writes, mixes of every block size, a rest, a power cycle.
+/// A short life of a drive: purge, fill, random writes, mixes of several block sizes, idle time, a power cycle.
 fn fingerprint(name: &str) -> u64 {
     let n = 1024;
     let mut ssd = Ssd::new(&Model::named(name).unwrap(), Scale::one_over(n).unwrap(), 7);
@@ -66,8 +66,8 @@ fn every_model_does_the_same_everywhere() {
     assert_eq!(lines, golden, "a wanted change is taken over with PLATEAU_BLESS=1");
 }
 
-/// Sums, products, quotients and roundings of floats are the same on every machine; functions whose last bit
-/// depends on a library are not, and neither is the order of a hash map.
+/// Floating-point sums, products, quotients and roundings are the same on every machine. Functions whose last bit
+/// depends on a math library are not, nor is the iteration order of a hash map.
 #[test]
 fn nothing_that_differs_between_machines_is_used() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];

@@ -1,4 +1,4 @@
-//! Loss of power: what an answer of the drive is worth behind it.
+//! Power loss: which acknowledged writes survive it.
 
 mod common;
 
@@ -13,7 +13,8 @@ fn drive(volatile: bool, change: impl Fn(&mut Model)) -> Ssd {
     Ssd::new(&model, Scale::FULL, 1)
 }
 
-/// Writes in order until the power goes after 50 ms, which comes back; the run, and the map units that are there then.
+/// Writes sequentially until the power fails after 50 ms, then restores it. Returns the drive, the tally and the
+/// number of mapped units afterwards.
 fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
     let at = ssd.now_ns() + SECOND / 20;
     ssd.lay_faults(Faults { power_lost_at_ns: vec![at], ..Faults::default() });
@@ -84,7 +85,7 @@ fn a_loss_that_waits_changes_nothing_and_each_happens_once() {
     }
     assert_eq!(with.state_hash(), without.state_hash());
     for losses in 1..=2 {
-        // It falls into the rest: the next command finds the drive without power.
+        // The power fails during idle time, so the next command finds the drive without power.
         with.idle(10_000 * SECOND);
         assert_eq!(churn(&mut with, 1).failed.map(|failed| failed.first.cause), Some(Cause::Power));
         with.power_cycle();

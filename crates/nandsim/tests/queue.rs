@@ -1,4 +1,4 @@
-//! Commands one by one: the same as the closed loop to the bit, and open loops.
+//! Individual commands: a closed loop over the queue equals [`Ssd::run`] bit for bit, and open loops.
 
 mod common;
 
@@ -12,7 +12,7 @@ use stdx::Rng;
 use stdx::access::{Order, Stream, share};
 use stdx::histogram::coarse::Columns;
 
-/// What [`Ssd::run`] does, over the queue.
+/// Reimplements [`Ssd::run`] on top of the queue.
 struct Loop {
     streams: Vec<(Stream, u64)>,
     depth: usize,
@@ -93,7 +93,7 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
     }
 }
 
-/// A drive with any of what models have.
+/// A model with a random set of features.
 fn varied(rng: &mut Rng) -> Model {
     let mut model = model(rng.percent(40), rng.percent(50));
     let (firmware, timing) = (&mut model.firmware, &mut model.timing);
@@ -185,7 +185,8 @@ proptest! {
             };
             let min_completions = if matches!(until, Until::Bytes(_)) { 0 } else { ios / 2 };
             let load = Load { threads, queue_depth, seed: ios, min_completions, ..load(&fast, order, read_percent, block, until) };
-            // Only a host that asks for bytes waits for every command: who fails behind a deadline is its secret.
+            // Faults only in runs that are limited by bytes, which wait for every command. A timed run does not
+            // report failures after its deadline.
             if matches!(load.until, Until::Bytes(_)) && rng.percent(60) {
                 let faults = some_faults(&mut rng, &fast);
                 for ssd in [&mut fast, &mut slow] {
@@ -224,7 +225,7 @@ fn time_passes_between_commands() {
     assert_eq!((queue.in_flight(), queue.next_completion(u64::MAX)), (0, None));
 }
 
-/// At a rate below the drive's an open loop waits for nothing; above it latency grows without end.
+/// Below the drive's maximum rate, an open loop does not queue; above it, latency grows without bound.
 #[test]
 fn an_open_loop_shows_when_the_drive_is_overloaded() {
     let mut ssd = small(64, 20.0, 256);

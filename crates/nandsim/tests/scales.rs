@@ -1,4 +1,4 @@
-//! What a smaller scale keeps, how blocks wear, and drives beside each other.
+//! What scaling preserves, how blocks wear, and drives that run concurrently.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn one_over(n: u32) -> Scale {
     Scale::one_over(n).unwrap()
 }
 
-/// The curve of 1/32 departs from that of 1/8 by at most 2 percent.
+/// The curve at 1/32 deviates from that at 1/8 by at most 2 percent.
 #[test]
 fn a_smaller_scale_keeps_the_write_saturation() {
     let model = Model::named(MODEL).unwrap();
@@ -23,7 +23,7 @@ fn a_smaller_scale_keeps_the_write_saturation() {
     assert!(off.most_percent <= 2.0, "{off:?}");
 }
 
-/// Half of the 56 cells depart by at most 2 percent, nine of ten by at most 5.
+/// Half of the 56 cells deviate by at most 2 percent, nine out of ten by at most 5.
 #[test]
 fn a_smaller_scale_keeps_the_cells() {
     let model = Model::named(MODEL).unwrap();
@@ -44,7 +44,7 @@ fn wear_is_counted_for_each_superblock() {
         model.geometry.rated_erases = 100;
         let mut ssd = Ssd::new(&model, Scale::FULL, 1);
         fill(&mut ssd);
-        // Nine of ten writes never touch the second half.
+        // After the fill, all writes go to the first half.
         for seed in 0..40 {
             let half = stdx::access::Span::contiguous(0, ssd.capacity_bytes() / 2);
             let until = Until::Bytes(ssd.capacity_bytes() / 2);
@@ -70,7 +70,7 @@ fn wear_is_counted_for_each_superblock() {
     assert!(ring.mean_erases > greedy.mean_erases, "and pays for it");
 }
 
-/// Each drive runs in a thread of its own; what one does is what it does alone.
+/// Each drive runs in its own thread and behaves as it does alone.
 #[test]
 fn drives_run_beside_each_other_and_do_what_they_do_alone() {
     let history = |name: &str, seed: u64| {

@@ -1,4 +1,4 @@
-//! Makes what a plan asks for, out of own files in an own tmpfs, and takes it apart again, whatever happens.
+//! Builds a plan from files in a private tmpfs, and dismantles it in any case.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,21 +17,22 @@ use super::mapper;
 use super::plan::{LEAST, MIB, Name, Node, Plan, Reach, Using, What};
 
 const PAGE: u64 = 4096;
-/// Above all that `losetup --find` gives out.
+/// Above all numbers that `losetup --find` returns.
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
-/// File systems to copy, because making one takes longer than everything else. None where there is no `mkfs.ext4`.
+/// File systems to copy, because creating one takes longer than everything else; `None` if the tool is not
+/// available.
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,
-    /// With room for a target.
+    /// Large enough for a target.
     pub large: Option<PathBuf>,
-    /// Erofs, for a mount without a loop device.
+    /// EROFS, for a mount without a loop device.
     pub erofs: Option<PathBuf>,
 }
 
-/// Undone when dropped; the last one first.
+/// Clean-up on drop; the stack drops the last one first.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),
@@ -57,18 +58,18 @@ impl Drop for Undo {
     }
 }
 
-/// What was made of a plan.
+/// A plan as built.
 pub struct Stack<'a> {
     plan: &'a Plan,
     folder: PathBuf,
-    /// None where the kernel would not make it.
+    /// `None` if the kernel refused to create it.
     paths: Vec<Option<PathBuf>>,
     pub used: Vec<bool>,
-    /// What the kernel would not make, and why.
+    /// Nodes that the kernel refused to create, and why.
     pub failures: Vec<(What, String)>,
-    /// Nodes with a file system or swap space on them.
+    /// Nodes that carry a file system or swap space.
     pub formatted: Vec<usize>,
-    /// Mounted to be written to, so that their bytes may change by themselves.
+    /// Nodes in use by a writable mount or swap, whose bytes may change on their own.
     changing: Vec<usize>,
     undo: Vec<Undo>,
     names: u32,
@@ -99,7 +100,7 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            // What is built on something that was not built says nothing new.
+            // If a lower node is missing, a failure here would say nothing new.
             let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
                 let made = stack.make(index, node, templates, &mut rng);
                 made.map_err(|error| stack.failures.push((node.what, error.to_string())))
@@ -201,7 +202,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Puts a file system on a node, unless there is one on any of its bytes already.
+    /// Copies a file system to a node, unless any of its bytes belong to one already.
     fn format(&mut self, node: usize, template: Option<&Path>) -> io::Result<()> {
         let template = template.ok_or(io::ErrorKind::Unsupported)?;
         self.unformatted(node)?;
@@ -263,7 +264,7 @@ impl<'a> Stack<'a> {
         Ok(())
     }
 
-    /// The node under a name of that kind.
+    /// A path to the node, of the requested kind.
     pub fn named(&mut self, node: usize, name: Name) -> io::Result<PathBuf> {
         let path = self.path(node)?;
         self.names += 1;
@@ -293,14 +294,14 @@ impl<'a> Stack<'a> {
         Ok(place)
     }
 
-    /// What was written through a device is in its file.
+    /// Ensures that data written through devices has reached their backing files.
     fn flush(&self) {
         for path in self.paths.iter().flatten().rev() {
             drop(File::open(path).and_then(|node| node.sync_all()));
         }
     }
 
-    /// Every page of every file that is not blank.
+    /// All non-zero pages of all files.
     pub fn snapshot(&self) -> io::Result<Snapshot> {
         self.flush();
         let mut pages = BTreeMap::new();
@@ -312,18 +313,18 @@ impl<'a> Stack<'a> {
         Ok(Snapshot(pages))
     }
 
-    /// Bytes that may change by themselves, because a mounted file system is on them.
+    /// Bytes that may change on their own, because a mounted file system or swap space uses them.
     pub fn changing(&self) -> Vec<Reach> {
         self.changing.iter().flat_map(|&node| self.plan.reach(node)).collect()
     }
 }
 
-/// Pages by file and place, as their hashes.
+/// Hashes of pages, by file and offset.
 #[derive(PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<(usize, u64), u64>);
 
 impl Snapshot {
-    /// The first page that differs outside of `except`.
+    /// The first page that differs outside `except`.
     pub fn difference(&self, other: &Self, except: &[Reach]) -> Option<(usize, u64)> {
         let counts = |&(file, start): &(usize, u64)| {
             let page = Reach { file, start, end: start + PAGE };
@@ -359,7 +360,7 @@ fn add_pages(index: usize, path: &Path, pages: &mut BTreeMap<(usize, u64), u64>)
     Ok(())
 }
 
-/// Parts of a file that are not holes.
+/// The parts of a file that are not holes.
 fn extents(file: &File) -> Vec<(u64, u64)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Ok(start) = rustix::fs::seek(file, SeekFrom::Data(at)) {
@@ -380,7 +381,7 @@ fn copy_data(from: &Path, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Swap space of version 1 in pages of 4 KiB (mkswap(8)).
+/// Version 1 swap space with 4 KiB pages (mkswap(8)).
 fn swap_header(device: &File, bytes: u64) -> io::Result<()> {
     let mut page = [0; PAGE as usize];
     page[1024..1028].copy_from_slice(&1u32.to_le_bytes());

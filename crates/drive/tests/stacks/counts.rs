@@ -1,4 +1,4 @@
-//! What was built and what came of it, counted: a generator that makes nothing of a kind tests nothing of it.
+//! Counts layers and outcomes: a kind that the generator never builds is never tested.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,21 +10,21 @@ use serde::Serialize;
 use super::build::Stack;
 use super::plan::{Plan, Reason};
 
-/// What came of a stack.
+/// The outcome of a stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Came {
     Refused(Reason),
     RefusedForSignature,
     Accepted,
-    /// The kernel would not make the target.
+    /// The kernel refused to create the target.
     NotBuilt,
 }
 
-/// By kind. `xtask` adds up those of several processes.
+/// Counts by kind. `xtask` adds up those of several processes.
 #[derive(Default, Serialize)]
 pub struct Counts {
     layers: BTreeMap<String, u64>,
-    /// The same, of those that are targets or below them.
+    /// Layers that are targets or below them.
     targets: BTreeMap<String, u64>,
     uses: BTreeMap<String, u64>,
     failures: BTreeMap<String, u64>,
@@ -63,7 +63,7 @@ impl Counts {
         add(&mut self.outcomes, kind);
     }
 
-    /// As JSON in a file, or for people.
+    /// Writes JSON to a file, or prints a summary.
     pub fn report(&self, file: Option<&Path>) -> io::Result<()> {
         if let Some(file) = file {
             return fs::write(file, serde_json::to_vec(self)?);

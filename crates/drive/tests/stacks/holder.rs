@@ -1,4 +1,5 @@
-//! A process that uses something until it is ended: `stacks hold HOW PATH [FOLDER]`. It says `ready` once it does.
+//! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready` once
+//! it does.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,9 +19,9 @@ pub enum Hold {
     Writing,
     Mapped,
     Claimed,
-    /// Disturbs nobody.
+    /// Conflicts with nothing.
     Reading,
-    /// Mounted in a mount namespace of its own.
+    /// Mounted in a private mount namespace.
     Mounted,
 }
 
@@ -35,7 +36,7 @@ pub const HOLDS: &[(Hold, &str)] = &[
     (Hold::Mounted, "mounted"),
 ];
 
-/// The process; ended when dropped.
+/// The process; ended on drop.
 pub struct Holder(Child);
 
 impl Holder {
@@ -58,13 +59,13 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // It ends by itself as well, once its input does.
+        // The process exits at the end of its input.
         drop(self.0.stdin.take());
         drop(self.0.wait());
     }
 }
 
-/// What the process does.
+/// The main function of the process.
 pub fn run(arguments: &[String]) -> ExitCode {
     let held = match arguments {
         [name, path, rest @ ..] => hold(name, Path::new(path), rest.first().map(Path::new)),
@@ -105,20 +106,21 @@ fn hold(name: &str, path: &Path, folder: Option<&Path>) -> io::Result<Option<Fil
         Hold::OpenFileDescription => locked(open()?, libc::F_OFD_SETLK),
         Hold::Mapped => {
             let file = open()?;
-            // SAFETY: a new mapping of one page, of which nobody makes a reference; it lasts until the process ends.
+            // SAFETY: a new mapping of one page, to which no reference is created; it lives until the process
+            // exits.
             let mapped = unsafe {
                 let rights = libc::PROT_READ | libc::PROT_WRITE;
                 libc::mmap(std::ptr::null_mut(), 4096, rights, libc::MAP_SHARED, file.as_raw_fd(), 0)
             };
-            // The descriptor goes; the mapping stays.
+            // The descriptor is closed; the mapping remains.
             if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(None) }
         }
     }
 }
 
-/// One byte, locked.
+/// Locks one byte.
 fn locked(file: File, how: libc::c_int) -> io::Result<Option<File>> {
-    // SAFETY: a plain structure of integers, for which zeroes are a value.
+    // SAFETY: a plain struct of integers, for which all zeros are a valid value.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     (lock.l_type, lock.l_start, lock.l_len) = (libc::F_WRLCK as libc::c_short, 4096, 1);
     // SAFETY: both commands read one `struct flock`, which is valid during the call.

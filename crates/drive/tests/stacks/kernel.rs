@@ -1,5 +1,5 @@
-//! The few things that only the kernel does: loop devices, partitions, mounts, nodes, swap. Numbers are of Linux's
-//! stable interfaces (linux/loop.h, linux/blkpg.h).
+//! Direct kernel interfaces: loop devices, partitions, mounts, nodes, swap. The numbers are part of Linux's stable
+//! ABI (linux/loop.h, linux/blkpg.h).
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ const LO_FLAGS_PARTSCAN: u32 = 8;
 const BLKPG: libc::c_ulong = 0x1269;
 const BLKPG_ADD_PARTITION: libc::c_int = 1;
 
-/// For what the kernel finishes a moment after a call has returned.
+/// For operations that the kernel completes shortly after the call returns.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -32,7 +32,7 @@ fn text(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }
 
-/// Tries again what is busy for a moment.
+/// Retries an action while it fails with EBUSY.
 pub fn patiently<T>(mut action: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 1..ATTEMPTS {
         match action() {
@@ -68,7 +68,7 @@ struct LoopConfig {
     reserved: [u64; 8],
 }
 
-/// A loop device with a number of its own; `None` where that number is taken.
+/// Attaches the loop device of this number; `None` if the number is taken.
 pub fn attach_loop(
     number: u32,
     backing: &Path,
@@ -86,7 +86,7 @@ pub fn attach_loop(
     let configured = configure_loop(&path, backing, offset, length, is_read_only);
     if let Err(error) = configured {
         remove_loop(number);
-        // Somebody who asked for any free device was given this one.
+        // Another process that requested any free device was given this one.
         return if error.raw_os_error() == Some(libc::EBUSY) { Ok(None) } else { Err(error) };
     }
     Ok(Some(path))
@@ -102,7 +102,7 @@ fn configure_loop(
     let device = File::options().read(true).write(true).open(path)?;
     let file = File::options().read(true).write(!is_read_only).open(backing)?;
     let flags = LO_FLAGS_PARTSCAN | if is_read_only { LO_FLAGS_READ_ONLY } else { 0 };
-    // SAFETY: both are plain structures of integers, for which zeroes are a value.
+    // SAFETY: both are plain structs of integers, for which all zeros are a valid value.
     let mut config: LoopConfig = unsafe { std::mem::zeroed() };
     (config.fd, config.block_size) = (file.as_raw_fd() as u32, 512);
     (config.info.offset, config.info.sizelimit, config.info.flags) = (offset, length, flags);
@@ -110,7 +110,7 @@ fn configure_loop(
     check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE as _, &raw const config) })
 }
 
-/// Detaches a loop device that is still attached to the file of this inode and volume, and removes it.
+/// Detaches a loop device if its backing file still has this device number and inode, and removes it.
 pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
     let path = PathBuf::from(format!("/dev/loop{number}"));
     patiently(|| {
@@ -125,7 +125,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
         // SAFETY: LOOP_CLR_FD takes no argument.
         drop(check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD as _) }));
         drop(device);
-        // While others have it open it is detached only once they close it.
+        // While others have it open, it is detached only once they close it.
         let device = File::open(&path)?;
         match status(&device) {
             Some(status) if status == backing => Err(io::Error::from_raw_os_error(libc::EBUSY)),
@@ -136,16 +136,16 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
     Ok(())
 }
 
-/// Volume and inode of what is below.
+/// Device number and inode of the backing file.
 fn status(device: &File) -> Option<(u64, u64)> {
-    // SAFETY: a plain structure of integers, for which zeroes are a value.
+    // SAFETY: a plain struct of integers, for which all zeros are a valid value.
     let mut info: LoopInfo = unsafe { std::mem::zeroed() };
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, which is valid during the call.
     check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64 as _, &raw mut info) }).ok()?;
     Some((info.device, info.inode))
 }
 
-/// What the loop driver will say of a file or node as the lower one.
+/// The device number and inode that the loop driver will report for a backing file or node.
 pub fn as_backing(path: &Path) -> io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.dev(), metadata.ino()))
@@ -157,7 +157,7 @@ fn remove_loop(number: u32) {
         // SAFETY: LOOP_CTL_REMOVE takes an int and touches no memory of this process.
         check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE as _, number) })
     };
-    // Somebody who asked for any free device may have been given it.
+    // Another process that requested any free device may have been given this one.
     drop(patiently(remove));
 }
 
@@ -177,7 +177,7 @@ struct PartitionCommand {
     data: *mut Partition,
 }
 
-/// Adds a partition that goes with its disk.
+/// Adds a partition, which disappears with its disk.
 pub fn add_partition(disk: &Path, number: u32, start: u64, length: u64) -> io::Result<()> {
     let device = File::open(disk)?;
     let mut partition = Partition {
@@ -199,39 +199,39 @@ pub fn add_partition(disk: &Path, number: u32, start: u64, length: u64) -> io::R
 pub fn mount(source: &Path, at: &Path, kind: &str, flags: libc::c_ulong, data: &str) -> io::Result<()> {
     let (source, at) = (text(source)?, text(at)?);
     let (kind, data) = (CString::new(kind)?, CString::new(data)?);
-    // SAFETY: five pointers to strings that end with zero and are valid during the call.
+    // SAFETY: five pointers to NUL-terminated strings that are valid during the call.
     check(unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast()) })
 }
 
 pub fn unmount(at: &Path) -> io::Result<()> {
     let at = text(at)?;
-    // SAFETY: a string that ends with zero and is valid during the call.
+    // SAFETY: a NUL-terminated string that is valid during the call.
     patiently(|| check(unsafe { libc::umount2(at.as_ptr(), 0) }))
 }
 
-/// A mount namespace of our own, from which nothing gets into others.
+/// Enters a private mount namespace, whose mounts do not propagate to others.
 pub fn own_namespace() -> io::Result<()> {
-    // SAFETY: takes flags and touches no memory of this process, which has one thread now.
+    // SAFETY: takes flags and touches no memory of this process, which has a single thread at this point.
     check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     mount(Path::new("none"), Path::new("/"), "", libc::MS_REC | libc::MS_PRIVATE, "")
 }
 
-/// Another node of the same block device.
+/// Creates another node for the same block device.
 pub fn block_node(like: &Path, at: &Path) -> io::Result<()> {
     let device = fs::metadata(like)?.rdev();
     let at = text(at)?;
-    // SAFETY: a string that ends with zero and is valid during the call.
+    // SAFETY: a NUL-terminated string that is valid during the call.
     check(unsafe { libc::mknod(at.as_ptr(), libc::S_IFBLK | 0o600, device) })
 }
 
 pub fn swap_on(path: &Path) -> io::Result<()> {
     let path = text(path)?;
-    // SAFETY: a string that ends with zero and is valid during the call.
+    // SAFETY: a NUL-terminated string that is valid during the call.
     check(unsafe { libc::swapon(path.as_ptr(), 0) })
 }
 
 pub fn swap_off(path: &Path) -> io::Result<()> {
     let path = text(path)?;
-    // SAFETY: a string that ends with zero and is valid during the call.
+    // SAFETY: a NUL-terminated string that is valid during the call.
     patiently(|| check(unsafe { libc::swapoff(path.as_ptr()) }))
 }

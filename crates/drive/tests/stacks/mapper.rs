@@ -1,4 +1,4 @@
-//! Device mapper (linux/dm-ioctl.h) and md (Documentation/admin-guide/md.rst), where the kernel has them.
+//! Device mapper (linux/dm-ioctl.h) and md (Documentation/admin-guide/md.rst), if the kernel supports them.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 4096;
 const NAME_AT: usize = 48;
 const DEVICE_AT: usize = 40;
 
-/// One call: the header, then what belongs to the command.
+/// A single ioctl: the header, followed by the payload of the command.
 fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0u8; BUFFER_BYTES];
     let mut put = |at: usize, value: u32| buffer[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -31,12 +31,13 @@ fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io:
     buffer[NAME_AT..NAME_AT + name.len()].copy_from_slice(name.as_bytes());
     buffer[HEADER_BYTES..HEADER_BYTES + payload.len()].copy_from_slice(payload);
     let control = File::options().read(true).write(true).open(CONTROL)?;
-    // SAFETY: these commands read and write as many bytes as the header says, which is the length of the buffer.
+    // SAFETY: these commands read and write as many bytes as the header specifies, which is the length of the
+    // buffer.
     let result = unsafe { libc::ioctl(control.as_raw_fd(), command as _, buffer.as_mut_ptr()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(buffer) }
 }
 
-/// A device that is built on others, with a node in `folder`.
+/// Creates a device-mapper device on top of `lower`, with its node in `folder`.
 pub fn map(name: &str, folder: &Path, mapping: Mapping, lower: &[PathBuf]) -> io::Result<PathBuf> {
     let rows = rows(mapping, lower)?;
     let created = call(DEV_CREATE, name, 0, &[])?;
@@ -51,17 +52,17 @@ fn node(created: &[u8], path: &Path) -> io::Result<PathBuf> {
     number.copy_from_slice(&created[DEVICE_AT..DEVICE_AT + 8]);
     let number = u64::from_ne_bytes(number);
     let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())?;
-    // SAFETY: a string that ends with zero and is valid during the call.
+    // SAFETY: a NUL-terminated string that is valid during the call.
     if unsafe { libc::mknod(text.as_ptr(), libc::S_IFBLK | 0o600, number) } < 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(path.into())
 }
 
-/// A line of a table: sectors, name of the target, its parameters (Documentation/admin-guide/device-mapper).
+/// A line of a table: sectors, target type and its parameters (Documentation/admin-guide/device-mapper).
 struct Row(u64, &'static str, String);
 
-/// AES in XTS mode with a key of 256 bits.
+/// AES in XTS mode with a 256-bit key.
 const CIPHER: &str = "aes-xts-plain64 000102030405060708090a0b0c0d0e0ff0e1d2c3b4a5968778695a4b3c2d1e0f 0";
 
 fn rows(mapping: Mapping, lower: &[PathBuf]) -> io::Result<Vec<Row>> {
@@ -83,7 +84,7 @@ fn rows(mapping: Mapping, lower: &[PathBuf]) -> io::Result<Vec<Row>> {
 fn table(rows: &[Row]) -> Vec<u8> {
     let (mut payload, mut start) = (Vec::new(), 0u64);
     for Row(sectors, kind, parameters) in rows {
-        // The parameters end with zero, and the next line begins at a multiple of 8.
+        // The parameters are NUL-terminated, and the next line is aligned to 8 bytes.
         let padded = (parameters.len() + 1).next_multiple_of(8);
         let mut target = [0u8; 40];
         target[..8].copy_from_slice(&start.to_ne_bytes());
@@ -98,7 +99,7 @@ fn table(rows: &[Row]) -> Vec<u8> {
     payload
 }
 
-/// `8:16`.
+/// Device number as text, such as `8:16`.
 fn number(path: &Path) -> io::Result<String> {
     let device = fs::metadata(path)?.rdev();
     Ok(format!("{}:{}", libc::major(device), libc::minor(device)))
@@ -118,7 +119,7 @@ pub fn remove(name: &str) -> io::Result<()> {
     patiently(|| call(DEV_REMOVE, name, 0, &[]).map(drop))
 }
 
-/// An array without metadata: what is on its members is data and parity alone.
+/// Creates an array without metadata: its members contain only data and parity.
 pub fn array(name: &str, level: Level, lower: &[PathBuf], each_bytes: u64) -> io::Result<PathBuf> {
     fs::write("/sys/module/md_mod/parameters/new_array", name)?;
     let folder = PathBuf::from(format!("/sys/block/{name}/md"));
@@ -135,7 +136,7 @@ fn start_array(folder: &Path, level: Level, lower: &[PathBuf], each_bytes: u64) 
         fs::write(folder.join(attribute), value)
             .map_err(|error| io::Error::new(error.kind(), format!("{attribute}: {error}")))
     };
-    // Layout: left-symmetric, and two copies near each other (md(4)).
+    // Layouts: left-symmetric for RAID 5, two near copies for RAID 10 (md(4)).
     let (level, layout) = match level {
         Level::Raid0 => ("raid0", None),
         Level::Raid1 => ("raid1", None),
@@ -160,7 +161,7 @@ fn start_array(folder: &Path, level: Level, lower: &[PathBuf], each_bytes: u64) 
     }
     set("component_size", &each_kib)?;
     if level != "raid0" {
-        // In sync from the beginning: no resync writes to the members.
+        // In sync from the start, so that no resync writes to the members.
         set("resync_start", "none")?;
     }
     set("array_state", "active")
@@ -170,7 +171,7 @@ pub fn stop_array(name: &str) -> io::Result<()> {
     patiently(|| fs::write(format!("/sys/block/{name}/md/array_state"), "clear"))
 }
 
-/// What this kernel has.
+/// The features of the running kernel.
 pub fn kernel() -> Kernel {
     Kernel {
         has_mapper: File::options().read(true).write(true).open(CONTROL).is_ok(),

@@ -1,20 +1,20 @@
-//! What a seed asks for, and what has to come of it. Nothing here touches anything: this is the oracle, and it knows
-//! bytes and names, not how Plateau looks for users.
+//! Derives a plan from a seed, and its expected outcome. This is the oracle: it touches nothing, and it knows
+//! bytes and names, but not how Plateau looks for users.
 
 use stdx::Rng;
 
 use super::holder::Hold;
 
 pub const MIB: u64 = 1 << 20;
-/// The smallest target, and a bit more.
+/// Slightly more than the minimum size of a target.
 pub const LEAST: u64 = 20 * MIB;
-/// Layers and files of one stack.
+/// Fewer than this many nodes are added to the initial files of a stack.
 const MOST_NODES: u64 = 9;
 
-/// What a node is.
+/// The type of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// A file on the file system that all this is done on.
+    /// A file on the file system that holds all of the test's files.
     File,
     /// A file on an ext4 file system that is mounted from a node.
     Inner,
@@ -22,24 +22,24 @@ pub enum What {
         is_read_only: bool,
     },
     Partition,
-    /// By device mapper; it needs a kernel that has that.
+    /// Created with device mapper, if the kernel has it.
     Mapped(Mapping),
-    /// By md, without metadata.
+    /// Created with md, without metadata.
     Array(Level),
 }
 
-/// A target of device mapper.
+/// A device-mapper target type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Two devices one after another.
+    /// Two devices, concatenated.
     Linear,
-    /// One device, encrypted.
+    /// One encrypted device.
     Crypt,
-    /// One device, with what is written to it on another.
+    /// One device, with writes redirected to another.
     Snapshot,
 }
 
-/// A level of md.
+/// An md level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     Raid0,
@@ -49,7 +49,7 @@ pub enum Level {
 }
 
 impl What {
-    /// As it is counted.
+    /// Its label in the counts.
     pub fn kind(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -68,19 +68,19 @@ impl What {
     }
 }
 
-/// What this kernel can build; a plan asks for nothing else.
+/// The features of the kernel; a plan uses no others.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     pub has_mapper: bool,
     pub has_md: bool,
 }
 
-/// A file or a block device. What it is built on was made before.
+/// A file or a block device. Its lower nodes precede it in the plan.
 #[derive(Debug, Clone)]
 pub struct Node {
     pub what: What,
     pub lower: Vec<usize>,
-    /// Where it begins on its lower node.
+    /// Offset on its lower node.
     pub start: u64,
     pub length: u64,
 }
@@ -91,15 +91,15 @@ pub enum Using {
     Mounted {
         is_read_only: bool,
     },
-    /// Erofs, mounted from a file without a loop device.
+    /// EROFS, mounted from a file without a loop device.
     MountedFile,
     Swap,
-    /// A file system or swap space that nobody uses.
+    /// A file system that is not mounted.
     Formatted,
 }
 
 impl Using {
-    /// As it is counted.
+    /// Its label in the counts.
     pub fn kind(self) -> String {
         match self {
             Self::Held(hold) => format!("{hold:?}"),
@@ -119,12 +119,12 @@ pub struct Use {
     pub name: Name,
 }
 
-/// How a node is called.
+/// The kind of path by which a node is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     Plain,
     Symlink,
-    /// A hard link to a file, a node of its own for a device.
+    /// A hard link to a file, or a second device node.
     Second,
     Bind,
     Dotted,
@@ -137,7 +137,7 @@ pub struct Plan {
     pub name: Name,
 }
 
-/// What forbids writing to the target; with the node.
+/// Why the target must not be written, with the node responsible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     ReadOnly(usize),
@@ -151,7 +151,7 @@ impl Reason {
         matches!(self, Self::Used(_, Using::Held(Hold::Claimed)))
     }
 
-    /// Without the node, to be counted.
+    /// Its label in the counts, without the node.
     pub fn kind(self) -> String {
         match self {
             Self::ReadOnly(_) => "read-only".into(),
@@ -162,7 +162,7 @@ impl Reason {
     }
 }
 
-/// Bytes `start..end` of a file.
+/// The bytes `start..end` of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
     pub file: usize,
@@ -176,7 +176,7 @@ impl Reach {
     }
 }
 
-/// Bytes of a node at or below another one, and the node above through which they are reached.
+/// A range of bytes on a node at or below another one, and the upper node through which it is reached.
 struct Way {
     node: usize,
     via: Option<usize>,
@@ -185,7 +185,8 @@ struct Way {
 }
 
 impl Way {
-    /// What both reach through the same node above was compared there, where parts of it can be told apart.
+    /// Two ranges reached through the same upper node do not count: they were compared at that node, where its
+    /// parts can be distinguished.
     fn meets(&self, other: &Self) -> bool {
         let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
         apart && self.node == other.node && self.start < other.end && other.start < self.end
@@ -215,7 +216,7 @@ impl Plan {
             plan.add_use(&mut rng);
         }
         let last = plan.nodes.len() - 1;
-        // Every second time the top of a stack: most other nodes are used by those above them.
+        // Half of the time, the top of the stack: most other nodes are in use by those above them.
         plan.target = if rng.below(2) == 0 { last } else { rng.below(last as u64 + 1) as usize };
         plan.name = drawn_name(&mut rng);
         plan
@@ -251,7 +252,7 @@ impl Plan {
                 Node { what: What::Loop { is_read_only }, lower: vec![lower], start, length }
             }
         };
-        // The kernel takes no partition that overlaps another one.
+        // The kernel rejects partitions that overlap.
         let overlaps = |other: &Node| {
             other.what == What::Partition
                 && other.lower == node.lower
@@ -263,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// Some devices, each once.
+    /// `count` distinct devices.
     fn devices(&self, count: usize, rng: &mut Rng) -> Option<Vec<usize>> {
         let mut all: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.is_device(node)).collect();
         let mut drawn = Vec::new();
@@ -319,7 +320,7 @@ impl Plan {
         !matches!(self.nodes[node].what, What::File | What::Inner)
     }
 
-    /// The bytes that a node is made of. Device mapper and md count as all of what they are built on.
+    /// The bytes that back a node. A device-mapper or md node counts as all of its lower nodes.
     pub fn reach(&self, node: usize) -> Vec<Reach> {
         let Node { what, lower, start, length } = &self.nodes[node];
         match what {
@@ -327,7 +328,7 @@ impl Plan {
             What::Mapped(_) | What::Array(_) => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
             What::Loop { .. } | What::Partition => {
                 let lower = self.reach(lower[0]);
-                // What lies on several is not cut to size; it counts as all.
+                // If the lower node has several ranges, they are not narrowed; all of them count.
                 let [Reach { file, start: from, end }] = lower[..] else { return lower };
                 let from = from + start;
                 vec![Reach { file, start: from, end: (from + length).min(end) }]
@@ -335,7 +336,8 @@ impl Plan {
         }
     }
 
-    /// Itself and everything it is built on. A file on a mounted file system is built on nothing: it belongs to it.
+    /// The node itself and everything below it. A file on a mounted file system has nothing below it here, because
+    /// the lower nodes belong to the file system.
     pub fn below(&self, node: usize) -> Vec<usize> {
         let mut found = vec![node];
         if self.nodes[node].what != What::Inner {
@@ -344,7 +346,7 @@ impl Plan {
         found
     }
 
-    /// Every way down from a node. Device mapper and md take all of what they are built on.
+    /// All ranges at or below a node. Device mapper and md use all of their lower nodes.
     fn ways(&self, node: usize) -> Vec<Way> {
         let mut found = vec![Way { node, via: None, start: 0, end: self.nodes[node].length }];
         let mut next = 0;
@@ -366,7 +368,8 @@ impl Plan {
         self.ways(a).iter().any(|one| other.iter().any(|other| one.meets(other)))
     }
 
-    /// Why the target must not be written; none where it must be accepted. `made` and `used` say what there is.
+    /// Why the target must be refused; `None` if it must be accepted. `made` and `used` report which nodes and
+    /// uses exist.
     pub fn verdict(&self, made: &[bool], used: &[bool]) -> Option<Reason> {
         let target = self.target;
         let below = self.below(target);
@@ -390,7 +393,7 @@ impl Plan {
         uses.find(|one| self.touch(one.node, target)).map(|one| Reason::Used(one.node, one.using))
     }
 
-    /// Whether a signature may stand somewhere on the target, so that a refusal because of one is right.
+    /// Whether there may be a signature on the target, which would justify a refusal.
     pub fn may_carry_signature(&self, formatted: &[usize]) -> bool {
         formatted.iter().any(|&node| self.touch(node, self.target))
     }

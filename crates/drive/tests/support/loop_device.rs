@@ -1,6 +1,6 @@
-//! Loop devices, each with a number that is its test's alone while the test has it. `losetup --find` gives a number to
-//! the next who asks as soon as it is detached, so whoever detaches late or attaches anew meets somebody else's device.
-//! Uses nothing but std, so that other crates' tests can include this file.
+//! Loop devices, each with a number that is reserved for its test while in use. `losetup --find` hands out a
+//! number again as soon as it is detached, so a late detach or a second attach may hit another process's device.
+//! Depends only on std, so that tests of other crates can include this file.
 
 use std::any::Any;
 use std::fs;
@@ -10,37 +10,39 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Far above the lowest free number, which is what `losetup --find` and `mount -o loop` take.
+/// Far above the lowest free number, which `losetup --find` and `mount -o loop` use.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
-/// How long a detached device may stay in use, for example by the ring of a killed process. Only a bug takes this long.
+/// How long a detached device may stay in use, for example by the ring of a killed process. Only a bug takes
+/// longer.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
-/// A loop device over an image; detached when dropped, if it still has that image.
+/// A loop device over an image; detached on drop if it still has that image.
 pub struct Loop {
-    /// `/dev/loop1000`.
+    /// For example, `/dev/loop1000`.
     pub path: String,
     pub image: PathBuf,
-    /// Kept until the device is detached, such as the folder of its image.
+    /// Kept until the device is detached, such as the directory of its image.
     pub kept: Option<Box<dyn Any>>,
-    /// The image by the name that the kernel gives it.
+    /// The name of the image as reported by the kernel.
     attached: Option<String>,
     has_own_node: bool,
     number: Number,
 }
 
 impl Loop {
-    /// A device over a file or device that exists; none, with a printed reason, where that is impossible.
+    /// Attaches a device to an existing file or device. Prints the reason for a skip and returns `None` if that is
+    /// impossible.
     pub fn over(image: &Path, options: &[&str]) -> Option<Self> {
         Self::attached(image, options).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
 
-    /// The same, with the reason to skip as the error.
+    /// Like [`over`](Self::over), with the reason to skip as the error.
     pub fn attached(image: &Path, options: &[&str]) -> Result<Self, String> {
         for number in FIRST_NUMBER..FIRST_NUMBER + NUMBERS {
             let Some(number) = Number::claim(number) else { continue };
             if number.backing_file().is_some() {
-                // Left by a test that was killed, or attached by somebody who chose this number.
+                // Left by a killed test, or attached by another user of this number.
                 continue;
             }
             let mut device = Self {
@@ -60,18 +62,18 @@ impl Loop {
         Err(format!("all loop devices from loop{FIRST_NUMBER} on are in use"))
     }
 
-    /// `loop1000` of `/dev/loop1000`.
+    /// `loop1000` for `/dev/loop1000`.
     pub fn kname(&self) -> &str {
         self.path.trim_start_matches("/dev/")
     }
 
-    /// Puts another image into the same device. The error is a reason to skip: another program, which does not know of
-    /// the rights to numbers, has taken it in between.
+    /// Replaces the image of the device. An error is a reason to skip: another program, which does not take part
+    /// in the reservation of numbers, attached it in the meantime.
     pub fn exchange(&mut self, image: &Path) -> Result<(), String> {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
         let before = self.attached.take();
         let detached = Instant::now();
-        // Whoever has it open, such as a process that looks at new devices, keeps the old image in it.
+        // Any process that has it open, such as one that probes new devices, keeps the old image attached.
         while before.is_some() && self.number.backing_file() == before {
             assert!(detached.elapsed() < LONGEST_USE, "{} stays in use", self.path);
             std::thread::sleep(Duration::from_millis(5));
@@ -87,7 +89,7 @@ impl Loop {
         let arguments = [&["--direct-io=on"], options, &[&self.path, image]].concat();
         let mut answer = run("losetup", &arguments);
         if answer.is_err() && self.number.exists() && !Path::new(&self.path).exists() {
-            // In a container nobody but the test makes nodes.
+            // In a container, nothing else creates device nodes.
             run("mknod", &["-m", "600", &self.path, "b", "7", &self.number.value.to_string()])?;
             self.has_own_node = true;
             answer = run("losetup", &arguments);
@@ -95,7 +97,7 @@ impl Loop {
         answer?;
         self.attached = self.number.backing_file();
         if !options.contains(&"--read-only") && self.number.is_read_only() {
-            // A device keeps that setting when it is detached, so a killed test may have left it.
+            // A device keeps this setting when it is detached, so a killed test may have left it behind.
             run("blockdev", &["--setrw", &self.path])?;
         }
         Ok(())
@@ -109,14 +111,14 @@ impl Drop for Loop {
             eprintln!("{problem}");
         }
         if self.has_own_node {
-            // It is missing only where somebody else has tidied up.
+            // It is missing only if another process has cleaned up.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The right to the loop device of a number. Tests agree on it by the name of a socket, which the kernel gives to one
-/// process at a time and takes back from a dead one.
+/// A reservation of a loop device number. Tests coordinate through an abstract socket name, which the kernel
+/// grants to one process at a time and releases when that process dies.
 struct Number {
     value: u32,
     _name: UnixListener,
@@ -137,7 +139,7 @@ impl Number {
         self.attribute("dev").is_some()
     }
 
-    /// What is attached. The kernel marks the name of a file that was removed.
+    /// The attached image. The kernel marks the name of a deleted file.
     fn backing_file(&self) -> Option<String> {
         self.attribute("loop/backing_file").map(|name| name.trim_end_matches(" (deleted)").to_owned())
     }

@@ -1,4 +1,4 @@
-//! Loop devices, checks of their content, and reasons to skip. Every device here is made by the test.
+//! Loop devices, fingerprints of contents, and reasons to skip. Tests create every device they use.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
 
 pub mod loop_device;
@@ -14,12 +14,12 @@ use drive::{Flow, OpenOptions, Outcome};
 pub use loop_device::Loop;
 use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
 
-/// Prints why a test was not done.
+/// Prints why a test was skipped.
 pub fn skip(reason: &str) {
     skips::skip!("{reason}");
 }
 
-/// Runs a program; its output, or what it said when it failed.
+/// Runs a program. Returns its output, or its error message.
 pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)
@@ -31,19 +31,19 @@ pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Where test files are: in memory where that is possible, so that a slow disk slows no test down.
+/// Directory for test files: in memory if possible, so that a slow disk does not slow down the tests.
 fn place() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let usable = tempfile::tempfile_in(&memory).is_ok();
     if usable { memory } else { std::env::temp_dir() }
 }
 
-/// A directory that goes with its value.
+/// A directory that is removed on drop.
 pub fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(place()).expect("a temporary directory")
 }
 
-/// An empty file that goes with its value. Nothing keeps it open: a target that is open elsewhere is refused.
+/// An empty file that is removed on drop. It is not kept open, because a target that is open elsewhere is refused.
 pub struct TempFile(tempfile::TempPath);
 
 impl TempFile {
@@ -62,7 +62,8 @@ pub fn file() -> TempFile {
 }
 
 impl Loop {
-    /// A device of `bytes`, all zero; none, with a printed reason, where that is impossible.
+    /// Creates a device of `bytes` zero bytes. Prints the reason for a skip and returns `None` if that is
+    /// impossible.
     pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
         let dir = directory();
         let image = dir.path().join("image");
@@ -73,8 +74,8 @@ impl Loop {
     }
 }
 
-/// A fingerprint of everything in a file or device. By the processor's own instruction: a hash of the standard library
-/// takes a hundred times as long in a debug build.
+/// A fingerprint of the entire content of a file or device. It is a CRC computed by a CPU instruction: a hash from
+/// the standard library takes a hundred times as long in a debug build.
 pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     let mut file = std::fs::File::open(path).expect("a readable file");
     let (mut sum, mut buffer) = (0, vec![0; 1 << 20]);
@@ -86,7 +87,7 @@ pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     }
 }
 
-/// Random writes of 4 KiB all over the first `bytes`, one thread, depth 4, for 100 ms.
+/// Random 4 KiB writes across the first `bytes`: one thread, depth 4, 100 ms.
 pub fn workload(bytes: u64) -> Workload {
     Workload {
         access: Access::Random,
@@ -104,14 +105,14 @@ pub fn workload(bytes: u64) -> Workload {
     }
 }
 
-/// The target, armed with its own identity.
+/// Opens a target and arms it with its own identity.
 pub fn armed(path: &str, options: &OpenOptions) -> drive::Armed {
     let drive = drive::open(path, options).expect("a target");
     let identity = drive.facts().identity.clone();
     drive.arm(Some(&identity)).expect("a target that may be written")
 }
 
-/// Runs a workload to its end.
+/// Runs a workload to completion.
 pub fn finish(armed: &mut drive::Armed, workload: &Workload) -> Segment {
     match armed.run(workload, &mut |_| Flow::Continue).expect("a run") {
         Outcome::Finished(segment) => segment,

@@ -1,10 +1,10 @@
-//! System calls of a thread and of all that it starts, counted or forbidden by the kernel's own filter.
+//! Counts or forbids the system calls of a thread and all threads it starts, using seccomp filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Number of calls by name of the thread and number of the call.
+/// Number of calls by thread name and system call number.
 pub type Calls = BTreeMap<(String, i64), u64>;
 
 const LOAD: u16 = 0x20;
@@ -15,10 +15,10 @@ fn step(code: u16, jump_false: u8, value: u32) -> libc::sock_filter {
     libc::sock_filter { code, jt: 0, jf: jump_false, k: value }
 }
 
-/// Puts a filter on the calling thread. It cannot be taken off again.
+/// Installs a filter on the calling thread. It cannot be removed.
 fn filter(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result<i32> {
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the first call takes numbers only; the second reads the program, which lives until it returns.
+    // SAFETY: the first call takes only numbers; the second reads the program, which outlives the call.
     let answer = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
@@ -26,7 +26,7 @@ fn filter(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
 }
 
-/// The calling thread and all that it starts get `errno` for these calls.
+/// Makes these calls fail with `errno` in the calling thread and all threads it starts.
 pub fn forbid(calls: &[i64], errno: i32) -> io::Result<()> {
     let mut program = vec![step(LOAD, 0, 0)];
     for &call in calls {
@@ -37,8 +37,8 @@ pub fn forbid(calls: &[i64], errno: i32) -> io::Result<()> {
     filter(&mut program, 0).map(drop)
 }
 
-/// Does `work` in a thread of its own and counts the system calls of all threads that it starts. The error says
-/// why the kernel does not tell.
+/// Runs `work` in a new thread and counts the system calls of that thread and all threads it starts. The error
+/// says why the kernel does not support this.
 pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls)> {
     const NOT_YET: i32 = -1;
     const NEVER: i32 = -2;
@@ -47,7 +47,8 @@ pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls
         let subject = scope.spawn(|| {
             let mut program = [step(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF)];
             let made = filter(&mut program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
-            // Every further call of this thread waits for the one that counts, so it is told by memory alone.
+            // Every further call of this thread waits for the counting thread, so the result is passed through
+            // memory only.
             listener.store(*made.as_ref().unwrap_or(&NEVER), Ordering::Release);
             made.map(|_| work())
         });
@@ -63,14 +64,14 @@ pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls
     })
 }
 
-/// Counts and allows every call until the last filtered thread has ended.
+/// Counts and permits every call until the last filtered thread has exited.
 fn answer_all(fd: i32) -> Calls {
     let mut calls = Calls::new();
     let mut names: BTreeMap<u32, (String, bool)> = BTreeMap::new();
     let mut renamed = BTreeSet::new();
     loop {
         let mut waiting = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor is polled, and all zeros are a valid request, which is integers only.
+        // SAFETY: one descriptor is polled; and all zeros are a valid request, which contains only integers.
         let (ready, mut request) =
             unsafe { (libc::poll(&raw mut waiting, 1, -1), std::mem::zeroed::<libc::seccomp_notif>()) };
         if ready < 0 {
@@ -79,11 +80,11 @@ fn answer_all(fd: i32) -> Calls {
         if waiting.revents & libc::POLLIN == 0 {
             break;
         }
-        // SAFETY: the kernel writes one request; its memory is zero before, as it demands.
+        // SAFETY: the kernel writes one request, into memory that is zeroed, as it requires.
         if unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) } < 0 {
             continue;
         }
-        // A new thread has the name of the one that made it until it gives itself its own by this call.
+        // A new thread has the name of its creator until it sets its own with this call.
         let (name, is_final) = names.entry(request.pid).or_default();
         if !*is_final {
             let path = format!("/proc/self/task/{}/comm", request.pid);
@@ -100,10 +101,10 @@ fn answer_all(fd: i32) -> Calls {
             error: 0,
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
         };
-        // SAFETY: the kernel reads one response. A thread that is gone by now needs none.
+        // SAFETY: the kernel reads one response. A thread that has exited in the meantime needs none.
         unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
     }
-    // SAFETY: the descriptor is ours and used no more.
+    // SAFETY: this function owns the descriptor and does not use it again.
     unsafe { libc::close(fd) };
     calls
 }

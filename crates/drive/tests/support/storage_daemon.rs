@@ -1,6 +1,6 @@
-//! A block device that can be slow, break and die: `qemu-storage-daemon` exports a file by FUSE, and a
-//! loop device makes a block device of it. Uses nothing but std and the file beside it, so that other crates' tests can
-//! include both.
+//! A block device that can be slow, fail or disappear: `qemu-storage-daemon` exports a file through FUSE, and a
+//! loop device turns it into a block device. Depends only on std and `loop_device.rs`, so that tests of other
+//! crates can include both.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 use super::loop_device::Loop;
 
-/// How the device behaves.
+/// The behaviour of the device.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Behaviour {
-    /// Reads and writes per second; no limit when 0.
+    /// Limit on reads and writes per second; 0 for none.
     pub total_iops: u32,
-    /// A 512 B sector on which every read fails with EIO.
+    /// A 512 B sector where every read fails with EIO.
     pub bad_sector: Option<u64>,
 }
 
-/// The device. Loop device, export and daemon end when it is dropped.
+/// The device. Dropping it ends the loop device, the export and the daemon.
 pub struct StorageDaemon {
-    /// The block device: `/dev/loop3`.
+    /// The block device, such as `/dev/loop1000`.
     pub device: String,
     attached: Option<Loop>,
     daemon: Child,
@@ -31,7 +31,7 @@ pub struct StorageDaemon {
 }
 
 impl StorageDaemon {
-    /// Starts a device of `bytes`, all zero, with its files in `dir`. The error is a reason to skip.
+    /// Creates a device of `bytes` zero bytes, with its files in `dir`. The error is a reason to skip.
     pub fn start(dir: &Path, bytes: u64, behaviour: Behaviour) -> Result<Self, String> {
         if !Path::new("/dev/fuse").exists() {
             return Err("there is no /dev/fuse".into());
@@ -60,7 +60,7 @@ impl StorageDaemon {
         Ok(started)
     }
 
-    /// Changes the limit while the device is in use; 0 lifts it.
+    /// Changes the limit while the device is in use; 0 removes it.
     pub fn set_total_iops(&self, total_iops: u32) -> Result<(), String> {
         let stream = UnixStream::connect(&self.socket).map_err(|e| format!("monitor: {e}"))?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(|e| format!("monitor: {e}"))?;
@@ -85,19 +85,19 @@ impl StorageDaemon {
         Ok(())
     }
 
-    /// The device dies at once, as if it was pulled out: SIGKILL.
+    /// The device fails immediately, as if it were pulled out: SIGKILL.
     pub fn kill(&mut self) {
-        // Both fail only when it is dead already.
+        // Both fail only if the daemon has already exited.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
 
-    /// The device hangs: nothing is answered until [`go_on`](Self::go_on).
+    /// The device hangs: no I/O completes until [`go_on`](Self::go_on).
     pub fn pause(&mut self) {
         self.signal("-STOP");
     }
 
-    /// Answers again.
+    /// Resumes I/O.
     pub fn go_on(&mut self) {
         self.signal("-CONT");
     }
@@ -149,7 +149,7 @@ fn arguments(image: &Path, export: &Path, socket: &Path, config: &Path, total_io
 
 impl Drop for StorageDaemon {
     fn drop(&mut self) {
-        // Best effort in the only order that never blocks: the loop device first, then its file.
+        // Best effort, in the only order that never blocks: first the loop device, then its file.
         self.go_on();
         self.attached = None;
         self.kill();

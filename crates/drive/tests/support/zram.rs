@@ -1,5 +1,5 @@
-//! zram devices, each made for its test. `zramctl --find` would give the same free device to two tests that ask at
-//! once; the kernel's `hot_add` gives each a new one.
+//! zram devices, each created for its test. `zramctl --find` may return the same free device to two concurrent
+//! tests; the kernel's `hot_add` returns a new one to each.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,17 +7,17 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// How long a device may stay in use. Only a bug takes this long.
+/// How long a device may stay in use. Only a bug takes longer.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
-/// A compressed RAM disk with sectors of 4096 B; gone when dropped.
+/// A compressed RAM disk with 4096 B sectors; removed on drop.
 pub struct Zram {
     pub path: String,
     number: u32,
 }
 
 impl Zram {
-    /// A device of `bytes`; none, with a printed reason, where that is impossible.
+    /// Creates a device of `bytes`. Prints the reason for a skip and returns `None` if that is impossible.
     pub fn new(bytes: u64) -> Option<Self> {
         made(bytes).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
@@ -25,7 +25,7 @@ impl Zram {
 
 fn made(bytes: u64) -> Result<Zram, String> {
     if !fs::exists(CONTROL).unwrap_or(false) {
-        // Whether it worked is seen right below.
+        // The following lines show whether it worked.
         drop(Command::new("modprobe").arg("zram").output());
     }
     let add = format!("{CONTROL}/hot_add");
@@ -34,10 +34,11 @@ fn made(bytes: u64) -> Result<Zram, String> {
     let size = format!("/sys/block/zram{number}/disksize");
     let sized = fs::write(&size, bytes.to_string());
     if sized.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy) {
-        // Whoever looked for a free device in between has given it a size: it is theirs, and stays.
+        // Another process that looked for a free device has set its size in the meantime. It owns the device,
+        // which must stay.
         return Err(format!("zram{number} was taken by somebody else"));
     }
-    // From here on it is removed whatever happens.
+    // From here on, the device is always removed.
     let device = Zram { path: format!("/dev/zram{number}"), number };
     sized.map_err(|e| format!("{size}: {e}"))?;
     if !fs::exists(&device.path).unwrap_or(false) {
@@ -51,7 +52,7 @@ impl Drop for Zram {
         let remove = || fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string());
         let begun = Instant::now();
         let mut removed = remove();
-        // The ring of a killed process, and whoever looks at new devices, holds it for a moment.
+        // The ring of a killed process, or a process that probes new devices, may hold it briefly.
         while removed.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy)
             && begun.elapsed() < LONGEST_USE
         {

@@ -1,17 +1,17 @@
-//! Bugs planted on purpose, in test builds only: the rules are worth something if they catch each of them.
+//! Bugs planted on purpose, in test builds only. The invariants are useful only if they catch each of them.
 
 use crate::ssd::Ssd;
 
-/// A mistake that a drive makes.
+/// A planted bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bug {
-    /// Now and then the write buffer does not get back the slots that a program has freed.
+    /// Occasionally, the write buffer does not get back the slots that a program freed.
     LeaksBuffer,
-    /// Now and then a freed superblock still holds a map unit.
+    /// Occasionally, a freed superblock still holds a valid map unit.
     FreesTooEarly,
-    /// Now and then a TRIM forgets a map unit without counting it as garbage.
+    /// Occasionally, a TRIM unmaps a map unit without marking its slot as garbage.
     ForgetsGarbage,
-    /// Now and then a command that waits for the buffer is dropped.
+    /// Occasionally, a command that waits for the buffer is dropped.
     LosesCommands,
 }
 
@@ -19,7 +19,7 @@ pub(crate) const BUGS: [Bug; 4] =
     [Bug::LeaksBuffer, Bug::FreesTooEarly, Bug::ForgetsGarbage, Bug::LosesCommands];
 
 impl Ssd {
-    /// Whether the drive makes this mistake now; `chance` is any number that changes.
+    /// Whether the drive exhibits this bug now; `chance` is any number that varies between calls.
     pub(crate) fn errs(&self, bug: Bug, chance: u64) -> bool {
         self.bug == Some(bug) && chance.is_multiple_of(16)
     }

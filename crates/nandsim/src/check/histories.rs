@@ -1,4 +1,4 @@
-//! A thousand random histories of small drives, with faults, and the planted bugs that they must find.
+//! A thousand random histories of small drives, with faults, and the planted bugs that the checks must catch.
 
 use stdx::Rng;
 use stdx::access::{Order, Span};
@@ -103,7 +103,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
 fn check_run(ssd: &mut Ssd, load: &Load) -> Result<(), String> {
     let before = (ssd.now_ns(), ssd.health());
     let tally: Tally = ssd.run(load, &mut |_| true);
-    // Behind the end of a timed run the host waits for what is in flight.
+    // After a timed run the host still waits for the commands in flight.
     let waits = matches!(load.until, Until::ForNs(_));
     if tally.start_ns != before.0
         || tally.end_ns > ssd.now_ns()
@@ -124,7 +124,8 @@ fn check_run(ssd: &mut Ssd, load: &Load) -> Result<(), String> {
     Ok(())
 }
 
-/// An open loop: commands come at random times, whatever is in flight; each must end exactly once.
+/// An open loop: commands arrive at random times regardless of the number in flight, and each must complete
+/// exactly once.
 fn check_queue(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
     let (capacity, tags) = (ssd.capacity_bytes(), 1 + rng.below(30) as usize);
     let mut free: Vec<usize> = (0..tags).rev().collect();
@@ -193,12 +194,13 @@ fn step(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
     ssd.check()
 }
 
-/// What is broken after one history, if anything is.
+/// Runs one history and returns the final state hash, or the first violation.
 fn history(seed: u64, bug: Option<Bug>) -> Result<u64, String> {
     let mut rng = Rng::from_seed(seed);
     let mut ssd = drive(&mut rng);
     ssd.bug = bug;
-    // A ring looks for the garbage that a bug hides in one turn after the other: right, and too slow here.
+    // With some bugs, a ring would keep looking for garbage that is hidden from it. That is correct, but too slow
+    // here.
     ssd.plan.ring &= bug.is_none();
     let capacity = ssd.capacity_bytes();
     let fill = Load {
@@ -238,12 +240,12 @@ fn a_history_repeats_to_the_bit() {
     assert_ne!(history(1, None), history(2, None));
 }
 
-/// One seed is enough for each planted bug; which one it is may change with the simulator.
+/// One seed per planted bug is enough; which one catches it may change with the simulator.
 #[test]
 fn every_planted_bug_is_caught() {
     for bug in BUGS {
         let caught = |seed: u64| {
-            // A broken drive may also stop at an assertion of its own.
+            // A broken drive may also fail one of its own assertions.
             let ended = std::panic::catch_unwind(|| history(seed, Some(bug)));
             !matches!(ended, Ok(Ok(_)))
         };

@@ -1,4 +1,4 @@
-//! Faults as people write them: `media:at=25%,length=1MiB`, `power:after=2min`.
+//! The text form of faults: `media:at=25%,length=1MiB`, `power:after=2min`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -9,7 +9,7 @@ use stdx::units::{SECOND_NS, parse_size};
 use super::{Faults, LostCommands, MediaFault, SlowTime};
 use crate::Scale;
 
-/// What can be written, for help texts.
+/// The fault syntax, for help texts.
 pub const FAULT_GRAMMAR: &str = "\
 media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a region that cannot be read or written
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
@@ -18,13 +18,13 @@ removal:after=TIME                                                the drive disa
 power:after=TIME                                                  the drive loses its power, and returns afterwards
 PLACE and SIZE are bytes or percent of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
-/// A fault that cannot be understood.
+/// A fault that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("fault '{fault}': {problem}")]
 pub struct FaultError {
     /// The text.
     pub fault: String,
-    /// The key and what it allows.
+    /// The key, and the values it allows.
     pub problem: String,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Nanoseconds from `500ms`, `30s`, `2min`, `1h`.
+/// Parses `500ms`, `30s`, `2min` or `1h` into nanoseconds.
 fn time_ns(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -76,7 +76,7 @@ fn time_ns(text: &str) -> Result<u64, String> {
     number.checked_mul(unit_ns).ok_or_else(|| "too long".into())
 }
 
-/// Bytes from a size or a percentage of the capacity.
+/// Parses a size or a percentage of the capacity into bytes.
 fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
     let bytes = match text.strip_suffix('%') {
         Some(percent) => match percent.trim().parse::<u64>() {
@@ -90,11 +90,11 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
 }
 
 impl Faults {
-    /// The faults that `texts` describe, for a drive of so many bytes. Times at which something happens are
-    /// those of the drive that is not scaled; how long one command is tried or waited for is as written.
+    /// Parses `texts` for a drive with `capacity_bytes`. The times at which faults begin, and the lengths of
+    /// throttles, apply to the unscaled drive and are scaled down. Retry times and timeouts are not scaled.
     ///
     /// # Errors
-    /// Names the fault, the key and what it allows.
+    /// Names the fault, the key and the values it allows.
     pub fn from_texts<T: AsRef<str>>(
         texts: &[T],
         capacity_bytes: u64,
@@ -108,8 +108,8 @@ impl Faults {
         Ok(faults)
     }
 
-    /// The same without what happens once: a drive that was removed has been plugged in again, and commands
-    /// that were lost are lost. Losses of power stay: they change the drive, so whoever lives its life again needs them.
+    /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
+    /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
     #[must_use]
     pub fn lasting(self) -> Self {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }

@@ -1,38 +1,37 @@
-//! A random climb: the keys of a model are moved a little, and what fits better stays.
+//! A random hill climb: perturbs the keys of a model and keeps the changes that improve the fit.
 
 use stdx::Rng;
 
 use super::{FITTED_MIXES, Figure, Measured, Score, Simulated, error, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error this large counts half of what it would by its size alone, a smaller one still less: a cell that
-/// fits need not fit better.
+/// An error of this size counts half, and a smaller one even less: a cell that fits well need not fit better.
 const CLOSE: f64 = 0.15;
-/// A trial this much worse at the first scale alone is not tried at the others.
+/// A trial this many times worse at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
 
-/// How a model is fitted.
+/// Parameters of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit<'a> {
-    /// Scales of the simulated drive, at least one; the mean over them counts, so that no chance of one
-    /// of them is fitted.
+    /// Scales of the simulated drive, at least one. The mean over all of them is fitted, to avoid fitting the
+    /// noise of a single scale.
     pub scales: &'a [Scale],
     /// Rounds of cells in each trial.
     pub rounds: u32,
-    /// Trials.
+    /// Number of trials.
     pub steps: u32,
     /// Seed of the trials.
     pub seed: u64,
-    /// Keys that are known and stay as they are: see [`movable_keys`].
+    /// Keys with known values, which stay fixed; see [`movable_keys`].
     pub keep: &'a [String],
 }
 
-/// Moves the timing and the spare flash of `start` towards `measured`, fitting only
-/// [`FITTED_MIXES`](super::FITTED_MIXES) and the figures beside the cells. Reports the score at the first
-/// scale after each trial that fits better; when the receiver returns false the climb ends there.
+/// Fits the timing and the spare flash of `start` to `measured`, using only [`FITTED_MIXES`](super::FITTED_MIXES)
+/// and the other figures. Calls `on_better` with the score at the first scale after each trial that improves the
+/// fit; the climb stops if it returns false.
 ///
 /// # Panics
-/// Panics when there is no scale.
+/// Panics if there is no scale.
 pub fn fit(
     start: Model,
     measured: &Measured,
@@ -58,8 +57,8 @@ pub fn fit(
     best
 }
 
-/// The mean loss of a model over the scales and its score at the first one; none when its loss there is
-/// beyond `most` already.
+/// The mean loss of a model over the scales, and its score at the first one. `None` if the loss at the first scale
+/// already exceeds `most`.
 fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option<(f64, Score)> {
     let (first, others) = how.scales.split_first().expect("a scale to fit at");
     let simulated = simulate(model, *first, measured, how.rounds);
@@ -74,9 +73,10 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean of the fitted cells and, for a third, of the other figures. No median: the score prints medians,
-/// and a fit that chases what is printed is worth less than it says. The IOPS of the write saturation shall
-/// be within 10 percent: what goes beyond 8 counts again.
+/// The mean of the fitted cells, plus about a third of the mean of the other figures. It avoids medians on
+/// purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
+/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second
+/// time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let error_of = |figure: &Figure| error(figure.measured, figure.simulated);
@@ -86,34 +86,34 @@ fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     mean(&cells) + 0.35 * mean(&figures) + beyond
 }
 
-/// The mean of what errors count; 0 when there are none.
+/// The mean of the weighted errors; 0 if there are none.
 fn mean(errors: &[f64]) -> f64 {
     errors.iter().map(|&error| counted(error)).sum::<f64>() / errors.len().max(1) as f64
 }
 
-/// What an error counts: about its square while it is small, and never more than 1, so that a cell that is
-/// hopelessly off does not decide; but always the less, the smaller it is.
+/// The weight of an error: roughly its square while it is small, and never more than 1, so that a hopeless cell
+/// does not dominate. It increases strictly with the error.
 fn counted(error: f64) -> f64 {
     let error = error.min(1e6);
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// How far keys are moved, in turn: far to find another place, little to find the best of this one.
+/// How far keys move, in rotation: far to find another optimum, and little to refine the current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
-/// A key that a fit may move.
+/// A key that a fit may change.
 enum Key<'a> {
     Real(&'a mut f64),
     Whole(&'a mut u64),
 }
 
-/// The keys of a model that a fit moves, as they are called in its file, such as `timing.program_us`.
+/// The keys of a model that a fit may change, named as in the model's file, such as `timing.program_us`.
 #[must_use]
 pub fn movable_keys(model: &Model) -> Vec<&'static str> {
     movable(&mut model.clone()).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The same with their values.
+/// The keys that a fit may change, with their values.
 fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
     let (geometry, timing, firmware) = (&mut model.geometry, &mut model.timing, &mut model.firmware);
     let mut keys: Vec<(&'static str, Key<'_>)> = vec![
@@ -148,7 +148,7 @@ fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
     keys
 }
 
-/// The model with about a third of its keys moved, but for those to keep.
+/// A copy of the model with about a third of its keys changed, except for those in `keep`.
 fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     let mut next = model.clone();
     let reach = REACH[step as usize % REACH.len()];
@@ -165,7 +165,7 @@ fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     next
 }
 
-/// Between 1 / (1 + `reach`) and 1 + `reach`, either way alike.
+/// A factor between 1 / (1 + `reach`) and 1 + `reach`; increases and decreases are equally likely.
 fn factor(rng: &mut Rng, reach: f64) -> f64 {
     let by = 1.0 + reach * (rng.below(1001) as f64 / 1000.0);
     if rng.percent(50) { by } else { 1.0 / by }
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(mean(&[]), 0.0);
     }
 
-    /// Held-out cells do not enter: a model that does anything else there loses nothing.
+    /// Held-out cells do not affect the loss, whatever a model does there.
     #[test]
     fn only_the_fitted_mixes_count() {
         let measured =
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(next.geometry.channels, model.geometry.channels);
     }
 
-    /// What is kept stays, and every key is a key of the model's file.
+    /// Fixed keys keep their values, and every key exists in the model's file.
     #[test]
     fn what_is_kept_stays_as_it_is() {
         for (name, text) in crate::MODELS {

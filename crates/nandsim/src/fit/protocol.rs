@@ -1,23 +1,23 @@
-//! What was measured, done again on a simulated drive.
+//! Repeats the measurements on a simulated drive.
 
 use stdx::access::{Order, Span};
 
 use super::{Figure, Measured, Saturation};
 use crate::{Load, Model, Scale, Ssd, Until};
 
-/// Completions per command in flight that a cell has at least, however short its scaled time is.
+/// Minimum completions per command in flight in a cell, however short its scaled time.
 const COMPLETIONS: u64 = 20;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
 
-/// What a model does where something was measured.
+/// The simulated counterparts of a set of measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulated {
-    /// IOPS of the measured cells, in their order.
+    /// IOPS of the measured cells, in the same order.
     pub iops: Vec<f64>,
     /// The other figures that were measured.
     pub figures: Vec<Figure>,
-    /// Flash bytes written per byte of steady 4 KiB random writes; none where no saturation was measured.
+    /// Write amplification of steady 4 KiB random writes; `None` if saturation was not measured.
     pub write_amplification: Option<f64>,
 }
 
@@ -27,11 +27,11 @@ struct Bench<'a> {
     divisor: u64,
 }
 
-/// Runs `rounds` rounds of the measured cells and whatever else was measured; the cells are means of the
-/// last two rounds. Times and amounts are divided by the scale.
+/// Runs `rounds` rounds of the measured cells and every other measurement; each cell is the mean of the last two
+/// rounds. Times and amounts are divided by the scale.
 ///
 /// # Panics
-/// Panics when the measured drive cannot be this one: no cells, or blocks below its logical block.
+/// Panics if the measurements do not apply to this drive: no cells, or blocks smaller than its logical block.
 #[must_use]
 pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -> Simulated {
     let divisor = u64::from(scale.divisor());
@@ -51,7 +51,7 @@ pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -
     Simulated { iops, figures, write_amplification }
 }
 
-/// IOPS of 4 KiB random writes to a purged drive, over each of 40 equal parts of three capacities.
+/// IOPS of 4 KiB random writes to a purged drive, for each of 40 equal parts of three drive fills.
 #[must_use]
 pub fn saturation_curve(model: &Model, scale: Scale) -> Vec<f64> {
     let mut ssd = Ssd::new(model, scale, 1);
@@ -106,7 +106,7 @@ impl Bench<'_> {
         Until::ForNs(minutes * MINUTE_NS / self.divisor)
     }
 
-    /// One sequential fill in blocks of so many bytes.
+    /// One sequential pass over the drive in blocks of `block_bytes`; returns MB/s.
     fn fill(&mut self, block_bytes: u32, read_percent: u8) -> f64 {
         let capacity = self.ssd.capacity_bytes();
         let load = Load {
@@ -145,7 +145,7 @@ impl Bench<'_> {
         figures.push(figure("sequential 1 MiB write", "MB/s", measured[1], written));
     }
 
-    /// The part of the drive that the cells touch.
+    /// The part of the drive that the cells access.
     fn touched(&self) -> Span {
         let whole = self.whole();
         let Some(range) = self.measured.active_range else { return whole };
@@ -164,7 +164,7 @@ impl Bench<'_> {
         self.fill(128 << 10, 0);
         let cells = &self.measured.cells;
         let mut order: Vec<usize> = (0..cells.len()).collect();
-        // Reads before writes and large before small blocks, as the PTS has it.
+        // Reads before writes and large blocks before small ones, as in the PTS.
         order.sort_by_key(|&at| std::cmp::Reverse((cells[at].read_percent, cells[at].block_bytes)));
         let span = self.touched();
         let outstanding = u64::from(self.measured.threads) * u64::from(self.measured.queue_depth);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::fit::Cell;
 
-    /// At 1/64 the transfers that a cell of 1 MiB leaves behind last a quarter of the next one.
+    /// At 1/64 the transfers left over from a cell of 1 MiB take a quarter of the next cell.
     #[test]
     fn a_cell_does_not_wait_for_what_the_one_before_left() {
         let model = Model::named("sata-eslc-2012").unwrap();

@@ -1,4 +1,4 @@
-//! What the keys of a model allow.
+//! Validates the values of a model.
 
 use crate::{Faults, Scale};
 
@@ -67,8 +67,8 @@ impl Geometry {
     }
 }
 
-/// What an interface can carry at most in one direction, for the names of it that say so: "6 Gb/s SATA" has ten
-/// bits on the wire for each byte, a lane of "PCIe 3.0 x4" 8 GT/s and 130 for each 16 bytes. No limit for others.
+/// Maximum throughput in one direction of an interface whose name specifies it: "6 Gb/s SATA" puts ten bits on the
+/// wire per byte; a lane of "PCIe 3.0 x4" runs at 8 GT/s, with 130 bits per 16 bytes. Other names have no limit.
 fn carried_mb_per_s(interface: &str) -> f64 {
     let words: Vec<&str> = interface.split_whitespace().collect();
     let number = |text: &str| text.parse::<f64>().ok();
@@ -91,7 +91,7 @@ fn carried_mb_per_s(interface: &str) -> f64 {
 }
 
 impl Timing {
-    /// `carried_mb_per_s` is what the interface carries at most.
+    /// `carried_mb_per_s` is the maximum throughput of the interface.
     fn check(&self, carried_mb_per_s: f64) -> Result<(), ModelError> {
         number("timing.read_us", self.read_us, 0.1, 1e6)?;
         number("timing.program_us", self.program_us, 0.1, 1e6)?;

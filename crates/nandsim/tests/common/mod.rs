@@ -1,4 +1,4 @@
-//! A small drive and loads for the tests.
+//! A small drive, and loads for it.
 #![allow(dead_code, clippy::allow_attributes, reason = "every test binary uses a part of it")]
 
 use nandsim::{Load, Model, Scale, Ssd, Tally, Until};
@@ -66,7 +66,7 @@ pub fn load(ssd: &Ssd, order: Order, read_percent: u8, block_bytes: u32, until: 
         queue_depth: 16,
         span: Span::contiguous(0, ssd.capacity_bytes()),
         until,
-        // The same addresses in the same order again would be a sequential load to the collector.
+        // Writing the same addresses in the same order again would look sequential to the collector.
         seed: ssd.now_ns(),
         min_completions: 0,
         tick_ns: 0,
@@ -77,14 +77,14 @@ pub fn run(ssd: &mut Ssd, load: &Load) -> Tally {
     ssd.run(load, &mut |_| true)
 }
 
-/// Writes `times` capacities at random in blocks of 4 KiB.
+/// Random 4 KiB writes of `times` drive fills.
 pub fn churn(ssd: &mut Ssd, times: u64) -> Tally {
     let until = Until::Bytes(times * ssd.capacity_bytes());
     let load = load(ssd, Order::Random, 0, 4096, until);
     run(ssd, &load)
 }
 
-/// Fills the drive in order.
+/// Fills the drive sequentially.
 pub fn fill(ssd: &mut Ssd) -> Tally {
     let until = Until::Bytes(ssd.capacity_bytes());
     let load = load(ssd, Order::Sequential, 0, 128 << 10, until);
