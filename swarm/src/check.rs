@@ -1,4 +1,4 @@
-//! What must be true after a crash, whatever the crash was.
+//! Invariants that must hold after any crash.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use crate::witness::{Line, Shown};
 pub enum Promise {
     /// Nothing that was shown is lost.
     ShownIsKept,
-    /// No test is purged twice, unless it begins again for a reason.
+    /// No test is purged twice, unless it was restarted for a reason.
     PurgedOnce,
-    /// Resumed figures are equal, or carry their gap.
+    /// Results of resumed runs equal those of undisturbed ones, or state their gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,
-    /// A run is there as a whole or not at all, and nothing else is in the library.
+    /// A run exists completely or not at all, and the library holds nothing else.
     NoTornRun,
-    /// A run on a sound disk comes to its end.
+    /// A run on a sound disk completes.
     Completes,
-    /// Every setting is as it was before the first run, and no record of it is left behind.
+    /// Every setting has its value from before the first run, and no restore record remains.
     SettingsRestored,
     /// The program does not panic.
     NoPanic,
@@ -31,9 +31,9 @@ pub enum Promise {
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Which.
+    /// Which promise.
     pub promise: Promise,
-    /// How.
+    /// How it was broken.
     pub text: String,
 }
 
@@ -43,11 +43,11 @@ impl fmt::Display for Broken {
     }
 }
 
-/// What was shown until now.
+/// What was shown so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     id: bool,
-    /// The last record; its hash vouches for those before it.
+    /// The last record shown; its hash covers all records before it.
     last: Option<Line>,
 }
 
@@ -59,7 +59,7 @@ impl Seen {
         }
     }
 
-    /// Whether `journal` still holds it.
+    /// Checks that `journal` still holds everything shown.
     pub fn is_in(&self, journal: Option<&[u8]>) -> Result<(), Broken> {
         let lost = |text: &str| Err(Broken { promise: Promise::ShownIsKept, text: text.into() });
         match (journal, &self.last) {
@@ -83,16 +83,16 @@ fn is_answer(event: &Event) -> bool {
     matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. })
 }
 
-/// The answers of a run that nobody disturbed.
+/// Returns the answers of an undisturbed run.
 pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }
 
-/// Everything that must be true of the journal of a run that came to its end.
+/// Checks everything that must hold for the journal of a completed run.
 pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -> Result<(), Broken> {
     let is = |event: &Event| loaded.entries.last().is_some_and(|last| last.event == *event);
     let closed = loaded.entries.iter().any(|entry| entry.event == Event::Closed);
-    // The write cache is put back after the last test.
+    // The write cache is restored after the last test, which adds one record.
     let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
     if !closed || !ends {
         return broken(Promise::Completes, "its last record is not that it is complete".into());
@@ -103,7 +103,7 @@ pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -
     begins_as(&loaded.entries, undisturbed)
 }
 
-/// A new drive that does again what the journal says gives every answer in it. Costs as much as the run itself.
+/// Replays the journal on a new drive and compares every answer. Takes as long as the run itself.
 pub(crate) fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Broken> {
     course::repeats(file, loaded).or_else(|ended| broken(Promise::FiguresAreTrue, ended.message))
 }
@@ -142,7 +142,7 @@ fn purged_once(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The first answer after an interruption within a test says how long it was, unless it is a purge.
+/// The first answer after an interruption within a test states the length of the gap, unless it is a purge.
 fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     let mut gap = None;
     for entry in entries {
@@ -164,19 +164,19 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Up to the first interruption, and after interruptions that took no time, the answers are the undisturbed ones.
+/// Answers must equal those of the undisturbed run up to the first interruption with a gap.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {
         match &entry.event {
             Event::Resumed { gap_ns } if *gap_ns > 0 => return Ok(()),
-            // What comes from here on has no counterpart: rounds count anew, and the drive has been written to.
+            // Later answers have no counterpart: round numbers start over, and the drive has been written to.
             Event::Restarted { .. } | Event::TestEnded { .. } | Event::WriteCache { restored: true, .. } => {
                 return Ok(());
             }
             event if is_answer(event) => match expected.next() {
                 None => return Ok(()),
-                // Rounds count anew after an interruption, so the test may ask for something else.
+                // Round numbers start over after an interruption, so the test may request a different workload.
                 Some(wanted) if asked(event) != asked(wanted) => return Ok(()),
                 Some(wanted) if without_gap(event) == *wanted => {}
                 Some(_) => {

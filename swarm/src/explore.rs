@@ -1,7 +1,7 @@
 //! Every crash of a scenario: at each event of its run, with several disks that may survive.
 //!
-//! The run is made once. What a crash leaves follows from the list of what happened. Each surviving disk is found by a
-//! new process; where processes come upon the same state, the rest of the run is the same, too, and is played once.
+//! The run is played once, and its log yields what each crash leaves on the disk. A new process starts on each
+//! surviving disk. Processes that find the same state also do the same from then on, so this is played once.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
@@ -18,22 +18,22 @@ use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
-/// Disks that are drawn at an event of a first life, and of one that went on with it.
+/// Random surviving disks per event, by life: the first one, the first resumption, later ones.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// Of the events of a resumed life, one in this many is crashed.
+/// One in this many events is crashed, by life as above.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
-/// Of the states that runs are resumed from, one in this many is also resumed on a failing disk.
+/// One in this many states from which a run was resumed is also resumed on a failing disk.
 const TROUBLED: u64 = 5;
-/// Of the runs that come to their end, one in this many is done again on a new drive, answer by answer. A resumption
-/// does the same with what it finds.
+/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption does the
+/// same with the records that it finds.
 const REPEATED: u64 = 4;
 
-/// What was done.
+/// What was covered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
     /// Crashes at an event with a surviving disk; equal disks at the same event count once.
     pub crash_points: u64,
-    /// Runs that were played to their end.
+    /// Runs that were played to completion.
     pub runs: u64,
     /// Scenarios.
     pub seeds: u64,
@@ -47,16 +47,16 @@ impl std::ops::AddAssign for Count {
     }
 }
 
-/// A broken promise, and how to see it again.
+/// A broken promise, and how to reproduce it.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// How.
+    /// The lives that break it.
     pub script: Script,
-    /// What.
+    /// The broken promise.
     pub broken: Broken,
 }
 
-/// What a process finds on a disk.
+/// State hash and journal that a process finds on a disk.
 type Looked = Result<(u64, Option<Arc<Vec<u8>>>), Broken>;
 
 struct Explorer<'a> {
@@ -73,7 +73,7 @@ struct Explorer<'a> {
     count: Count,
 }
 
-/// Tries everything of the scenario of `seed`, until the first failure or the given time.
+/// Tries every crash of the scenario of `seed`, until the first failure or the time `until`.
 ///
 /// # Errors
 /// The first broken promise.
@@ -123,7 +123,7 @@ pub fn explore(product: &dyn Product, seed: u64, until: Option<Instant>) -> Resu
     Ok(count)
 }
 
-/// The answers of a run in which nothing goes wrong.
+/// Returns the answers of a run without faults.
 pub(crate) fn undisturbed(
     product: &dyn Product,
     file: &RunFile,
@@ -149,7 +149,7 @@ fn load(library: &Library, file: &RunFile) -> Result<Loaded, Broken> {
     run.load().map_err(|error| torn(error.to_string()))
 }
 
-/// What must be true of a life that nothing disturbed: it comes to the end of the run, and all promises are kept.
+/// Checks a life without faults: it must complete the run and keep all promises. Returns the journal.
 pub(crate) fn judged(
     product: &dyn Product,
     file: &RunFile,
@@ -196,7 +196,7 @@ impl Explorer<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Crashes the last of `lives`, which found `before` and did what `lived` says.
+    /// Crashes the last of `lives`, which found the disk `before` and did what `lived` holds.
     fn crash(
         &mut self,
         before: &Disk,
@@ -253,7 +253,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// One crash point: a process finds `survivor`, and goes on to the end of the run.
+    /// One crash point: a process starts on `survivor` and completes the run.
     fn recover(
         &mut self,
         survivor: Disk,
@@ -264,7 +264,7 @@ impl Explorer<'_> {
         self.count.crash_points += 1;
         let number = lives.len() - 1;
         let life = self.last_life();
-        // Which number a process has matters for its clock only.
+        // The number of a process affects only its clock.
         let key = {
             let mut hasher = DefaultHasher::new();
             (image, number).hash(&mut hasher);
@@ -298,7 +298,7 @@ impl Explorer<'_> {
         self.ended[&state].clone().map_err(|broken| self.failure(lives, broken))
     }
 
-    /// A state that no process came upon before.
+    /// Completes the run from a state that no earlier process found, then crashes that life, too.
     fn play_on(
         &mut self,
         process: Process<'_>,
@@ -327,7 +327,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// The same on a disk that fails.
+    /// Resumes from the same state on a disk that fails.
     fn play_in_trouble(
         &mut self,
         before: &Disk,
@@ -352,7 +352,7 @@ impl Explorer<'_> {
         let process = Process::new(self.product, before.clone(), self.file, &life, number);
         let lived = match process.find(self.file) {
             Ok(found) => process.live(self.file, &life, found.run, false),
-            // It is the disk that fails.
+            // Expected: the disk fails.
             Err(_) => return Ok(()),
         };
         if let Some(broken) = &lived.broken {

@@ -1,8 +1,8 @@
-//! Deterministic simulation: whole runs on simulated drives and simulated disks, with a crash at every event.
+//! Deterministic simulation: complete runs on simulated drives and simulated disks, crashed at every event.
 //!
-//! A [`Scenario`] follows from its seed: which tests, on which drive, what goes wrong with the disk. Its run is made
-//! once; from what it did to the disk follows every state that a crash may leave, and each of them is resumed to the end
-//! of the run by the code of the product. `docs/measurements/simulation.md` says what is checked.
+//! A [`Scenario`] is drawn from its seed: the tests, the drive, and the faults of the disk. Its run is played once.
+//! The log of its disk operations yields every state that a crash can leave behind, and the product's own code resumes
+//! each of these to the end of the run. See `docs/measurements/simulation.md` for the checks.
 #![forbid(unsafe_code)]
 
 mod check;

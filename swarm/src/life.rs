@@ -1,4 +1,4 @@
-//! One process: it finds a disk, does what the product does, and leaves a list of what happened.
+//! One process: it finds a disk, runs the product's code on it, and leaves a log of events.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
@@ -19,15 +19,15 @@ use crate::witness::{Attempt, Shown, Witness};
 
 const ROOT: &str = "/var/lib/plateau/runs";
 
-/// What is tried. Tests put a broken one in its place, to see that it is found out.
+/// The product under test. Tests substitute a broken one to prove that the checks detect it.
 pub trait Product: Debug {
-    /// The disk as the product uses it.
+    /// Returns the disk as the product accesses it.
     fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;
-    /// What it does when the user asks for this.
+    /// Returns what the product does when the user requests `asked`.
     fn resumption(&self, asked: Resumption) -> Resumption;
 }
 
-/// The product as it is.
+/// The unmodified product.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WholeProduct;
 
@@ -49,14 +49,14 @@ pub(crate) struct Process<'a> {
     pub library: Library,
 }
 
-/// A run that a process found.
+/// What a process found on its disk.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// None where no run had been created.
+    /// The run; `None` if it had not been created.
     pub run: Option<Reopened>,
-    /// Of the disk, after left-overs were removed.
+    /// Hash of the disk after left-overs were removed.
     pub state: u64,
-    /// The journal, byte by byte.
+    /// The raw bytes of the journal.
     pub journal: Option<Vec<u8>>,
 }
 
@@ -71,13 +71,13 @@ pub(crate) struct Lived {
     pub calls: u64,
 }
 
-/// Where the journal of `file` is.
+/// Returns the path of the journal of `file`.
 pub(crate) fn journal_path(file: &RunFile) -> PathBuf {
     Path::new(ROOT).join(&file.id).join("journal")
 }
 
 impl<'a> Process<'a> {
-    /// The process number `number` of a script.
+    /// Creates the process at position `number` of a script, counted from 0.
     pub fn new(product: &'a dyn Product, disk: Disk, file: &RunFile, life: &Life, number: usize) -> Self {
         let disk = Simulated::on(disk, time(file.created, life.clock, number), life.faults.clone());
         let library = Library::on(product.storage(&disk), ROOT);
@@ -106,7 +106,7 @@ impl<'a> Process<'a> {
         Ok(Found { run, state: hasher.finish(), journal })
     }
 
-    /// Begins the run, or goes on with the one that was found, to the end of it or of the process.
+    /// Starts the run, or resumes the one that was found, until the run completes or the process fails.
     pub fn live(self, file: &RunFile, life: &Life, found: Option<Reopened>, is_first: bool) -> Lived {
         let attempt = found.as_ref().map(|run| Attempt::of(&run.loaded, may_restart(file, life.how)));
         let mut witness = Witness::of(&self.disk, attempt.unwrap_or_default(), is_first);
@@ -151,7 +151,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// A test may begin again when the user says so, or when its time line is the result.
+/// A test may start again if the user requests it, or if its result is a timeline.
 fn may_restart(file: &RunFile, how: Resumption) -> bool {
     let has_timeline =
         file.tests.iter().any(|name| pts::Task::named(file, name).is_ok_and(|task| task.is_timeline()));

@@ -1,4 +1,4 @@
-//! `cargo xtask swarm`: scenarios one after another, until a number of them, a time, or a failure.
+//! `cargo xtask swarm`: plays scenarios until a given number, a time limit, or too many failures.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 
-/// Failures after which it ends; further ones are usually the same.
+/// Failures after which the program stops; further ones usually have the same cause.
 const MOST_FAILURES: usize = 3;
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// How far to go.
+/// Which seeds to run, and until when.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     first: u64,
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // Models and plans are named from there, so that their names are the same in every checkout.
+    // Scripts name models and plans relative to the workspace root, so that they are the same in every checkout.
     if let Err(error) = std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")) {
         eprintln!("swarm: {error}");
         return ExitCode::from(2);
@@ -104,7 +104,7 @@ fn run(extent: Extent) -> ExitCode {
     if failures > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// What this process used; others may keep its processor busy, too.
+/// Returns the CPU time of this process; elapsed time would include other load on the CPU.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)

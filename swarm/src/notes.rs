@@ -1,8 +1,8 @@
-//! Restore records: runs that tune the host are killed at every call, and lose power with every disk that may survive.
+//! Restore records: kills runs that tune the host at every call, and cuts the power with every disk that may survive.
 //!
-//! Several runs begin, change settings and end in an order that is drawn from the seed. In one life after another one of them is
-//! killed at each of its calls, while the others continue. After that the power fails at every event, too. Whatever
-//! happens, the next start must leave every setting as it was before the first run, and no record behind.
+//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is killed at each
+//! of its calls while the others continue. Then the power fails at every event. In every case the next start must
+//! restore every setting to its value from before the first run, and leave no record.
 
 mod mortal;
 
@@ -28,23 +28,23 @@ use crate::{Broken, Promise};
 use mortal::Mortal;
 
 const STATE: &str = "/state";
-/// Where the write cache of a drive is among the settings.
+/// Prefix of the setting that stands for the write cache of a drive.
 const CACHE: &str = "/cache ";
-/// Disks that are drawn at each event.
+/// Random surviving disks per event.
 const DRAWN: u64 = 12;
 const MOST_RUNS: u64 = 3;
-/// Settings of the host, and of the device that each run has for itself.
+/// Settings of the host, and most settings of each run's own device.
 const HOST_SETTINGS: u64 = 3;
 const DEVICE_SETTINGS: u64 = 2;
 
-/// Settings of the host and its devices, with a disk for records of them.
+/// Settings of the host and its devices, with a disk for their restore records.
 struct World {
     storage: Simulated,
     settings: Mutex<BTreeMap<PathBuf, String>>,
-    /// What was set, in order; the log of the disk has a mark for each.
+    /// Changed settings, in order; the log of the disk has a mark for each.
     changes: Mutex<Vec<(PathBuf, String)>>,
     boot: u64,
-    /// Files are synced when the product asks for it; tests see that it is found out otherwise.
+    /// Whether `sync_all` of a file takes effect; tests clear it to prove that this is detected.
     syncs: bool,
 }
 
@@ -66,7 +66,7 @@ impl World {
     }
 }
 
-/// A process in the world. After its death its code still runs, but changes nothing.
+/// A process in the world. After its death its code still runs, but has no effect.
 #[derive(Clone)]
 struct Process {
     world: Arc<World>,
@@ -163,7 +163,7 @@ impl StateFolder for Folder {
         let file = self.make_file(name)?;
         match file.try_lock() {
             Ok(true) => Ok(file),
-            // Nothing happens at the same time here, so nobody would ever release it.
+            // Processes run one at a time here, so a held lock would never be released.
             Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked for ever"))),
             Err(error) => Err(unowned(&self.at(name), error)),
         }
@@ -225,7 +225,7 @@ impl Host for Process {
     }
 }
 
-/// The write cache of a drive, which survives a loss of power.
+/// The write cache of a drive, whose state survives a power cut.
 struct Cache<'a> {
     process: &'a Process,
     run: usize,
@@ -251,17 +251,17 @@ impl Cached for Cache<'_> {
     }
 }
 
-/// What a run changes, and when it begins and ends.
+/// The target of a run, and the settings that the run changes.
 struct Run {
     facts: TargetFacts,
     host: Vec<usize>,
     device: usize,
 }
 
-/// What is drawn from a seed.
+/// Runs and their order, drawn from a seed.
 pub struct Scenario {
     runs: Vec<Run>,
-    /// Runs by number; each stands here twice, for its begin and its end.
+    /// Run numbers; each occurs twice, for its start and its end.
     order: Vec<usize>,
 }
 
@@ -272,7 +272,7 @@ fn setting(kind: &str, number: usize, of_host: bool) -> Tuning {
 }
 
 impl Scenario {
-    /// The scenario of this seed, on drives like this one.
+    /// Draws the scenario of `seed`, on drives like `drive`.
     #[must_use]
     pub fn of(seed: u64, drive: &TargetFacts) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, 77);
@@ -306,7 +306,7 @@ impl Scenario {
         all.map(|tuning| (tuning.path, tuning.was)).chain(caches).collect()
     }
 
-    /// What is left of the settings after a loss of power: those of drives.
+    /// Returns the settings after a power cut: only those of drives survive.
     fn rebooted(&self, settings: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, String> {
         let mut all = self.usual();
         let is_kept = |path: &Path| path.to_string_lossy().starts_with(CACHE);
@@ -315,7 +315,7 @@ impl Scenario {
         all
     }
 
-    /// The runs in their order; the one that dies does so at this call.
+    /// Plays the runs in order and returns the calls of each. `dead` is the run that dies, and the call at which it does.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -326,7 +326,7 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // A start restores what it finds left, then looks at the host, and changes what is not set.
+                    // Like the product: restores left-overs, reads the settings, and changes those that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
                         .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))
@@ -349,7 +349,7 @@ impl Scenario {
         processes.iter().map(|process| process.calls.load(Ordering::Relaxed)).collect()
     }
 
-    /// The next start on each drive, after everything that lived is gone.
+    /// Starts once more on each drive after all processes are gone, and checks the settings and records.
     fn recover(&self, world: &Arc<World>, booted: bool, what: &str) -> Result<(), Broken> {
         let broken =
             |text: String| Broken { promise: Promise::SettingsRestored, text: format!("{what}: {text}") };
@@ -362,7 +362,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // It must be able to tune, too.
+            // Tuning must work again, too.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());
@@ -379,11 +379,11 @@ impl Scenario {
     }
 }
 
-/// Tries every crash of the scenario of `seed`, on a disk that syncs files or only pretends to; gives the number of
-/// crash points.
+/// Tries every crash of the scenario of `seed` and returns the number of crash points. `syncs` is false for a disk
+/// that only pretends to sync.
 ///
 /// # Errors
-/// The first setting that was not restored, or record that was left behind.
+/// The first setting that was not restored, or record that remains.
 pub fn explore(seed: u64, drive: &TargetFacts, syncs: bool) -> Result<u64, Broken> {
     let scenario = Scenario::of(seed, drive);
     let fresh = || World::on(Disk::default(), scenario.usual(), 1, syncs);

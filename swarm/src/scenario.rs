@@ -1,4 +1,4 @@
-//! What is tried, all of it from one seed.
+//! Scenarios: everything a test case consists of, drawn from one seed.
 
 use plateau::course::{self, Resumption};
 use record::RunFile;
@@ -7,40 +7,40 @@ use stdx::rng::Rng;
 
 use crate::script::{Clock, Life};
 
-/// Where models and plans are, from the root of the workspace.
+/// Directory of models and plans, relative to the workspace root.
 const DATA: &str = "swarm/data";
 const CREATED: &str = "2026-11-22T12:00:00Z";
-/// The runs that are crashed, beside the one in which nothing goes wrong.
+/// Runs with disk faults per scenario, in addition to the one without.
 const TROUBLED_RUNS: usize = 2;
 const MOST_FAULTS: u64 = 3;
 
-/// A run to crash, in several ways.
+/// A run to crash, in several settings.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// Everything follows from it.
+    /// Seed from which everything else is drawn.
     pub seed: u64,
-    /// What is asked for, as typed after `plateau run`.
+    /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// First lives, and how every later one goes on.
+    /// First lives, and how each is continued after a crash.
     pub settings: Vec<Setting>,
 }
 
-/// A first life, and the ways of those after it.
+/// A first life, and how it is resumed after a crash.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The life that is crashed.
     pub first: Life,
-    /// How each later life is begun.
+    /// How each later life resumes the run.
     pub how: Resumption,
-    /// What the wall clock shows.
+    /// What the wall clock shows in each life.
     pub clock: Clock,
 }
 
 impl Scenario {
-    /// The scenario of `seed`. `calls` says how many calls to the disk the run makes when nothing goes wrong.
+    /// Draws the scenario of `seed`. `calls` returns the number of disk calls of the run without faults.
     ///
     /// # Errors
-    /// When its own run cannot be made.
+    /// If the run file cannot be created, or `calls` fails.
     pub fn of(
         seed: u64,
         calls: impl FnOnce(&RunFile) -> Result<u64, String>,
@@ -58,7 +58,7 @@ impl Scenario {
     }
 }
 
-/// What is asked for in `words`.
+/// Builds the run file for the arguments `words`.
 pub(crate) fn run_file(words: &[String]) -> Result<RunFile, String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let created = CREATED.parse().map_err(|error| format!("{error}"))?;
@@ -95,8 +95,8 @@ fn words(rng: &mut Rng) -> Vec<String> {
         "--precondition",
         "1",
     ];
-    // The least number of I/Os of a cell grows with those outstanding: few of them keep runs short. The length of WSAT is
-    // that of its time line instead.
+    // The minimum number of I/Os per cell grows with the outstanding I/Os, so a low TC x QD keeps runs short. The
+    // length of WSAT depends on its timeline instead.
     let load: &[&str] = if tests == "wsat" { &[] } else { &["--tc", "1", "--qd", "2"] };
     typed.iter().chain(load).map(|word| (*word).to_owned()).collect()
 }

@@ -1,51 +1,51 @@
-//! A sequence of lives, as it is played and printed.
+//! A sequence of lives that can be played and printed.
 
 use std::fmt;
 
 use plateau::course::Resumption;
 use record::storage::simulated::{Crash, Fault, FaultKind};
 
-/// What the wall clock shows when a run goes on.
+/// What the wall clock shows when a run is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// The same as before: no time passed.
+    /// The same time as before.
     Stands,
     /// A day later.
     Goes,
-    /// An hour earlier: it was set back.
+    /// An hour earlier: the clock was set back.
     Back,
 }
 
-/// Where a life ends before its time, and what that leaves of the disk.
+/// Where a life is cut short, and what the disk keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cut {
-    /// Entries of the list of what happened that come before it.
+    /// Number of log entries before the crash.
     pub after: usize,
-    /// How it ends.
+    /// What the crash leaves on the disk.
     pub crash: Crash,
 }
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
-    /// How it is begun; the first one is always `plateau run`.
+    /// How the run is resumed; ignored for the first life, which is always `plateau run`.
     pub how: Resumption,
-    /// The time when it begins.
+    /// The time at which it starts.
     pub clock: Clock,
-    /// What goes wrong with the disk.
+    /// Faults of the disk.
     pub faults: Vec<Fault>,
-    /// Where it is cut; where not, it comes to its own end.
+    /// Where it is cut short; `None` if it runs to completion.
     pub cut: Option<Cut>,
 }
 
-/// What is needed to see something again.
+/// Everything needed to reproduce a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Script {
-    /// Of the scenario.
+    /// The seed of the scenario.
     pub seed: u64,
-    /// What is asked for, as typed after `plateau run`.
+    /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// The lives; the last one is neither cut nor troubled.
+    /// The lives; the last one has neither a cut nor faults.
     pub lives: Vec<Life>,
 }
 

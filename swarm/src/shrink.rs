@@ -1,4 +1,4 @@
-//! From a script that breaks a promise to the shortest one that does.
+//! Reduces a script that breaks a promise to the shortest one that still does.
 
 use record::RunFile;
 use record::storage::simulated::{Crash, Disk, Logged};
@@ -9,10 +9,10 @@ use crate::life::{Lived, Process, Product};
 use crate::scenario::run_file;
 use crate::script::{Clock, Life, Script};
 
-/// Plays `script` from the beginning, without anything that is remembered.
+/// Plays `script` from the beginning, without cached states.
 ///
 /// # Errors
-/// The promise that is broken.
+/// The broken promise.
 pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
     let impossible = |text| Broken { promise: Promise::Completes, text };
     let file = run_file(&script.words).map_err(impossible)?;
@@ -48,7 +48,7 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
     Ok(())
 }
 
-/// One life of a script; none where its disk fails before it found the run.
+/// Plays one life of a script; `None` if its disk failed before the run was found.
 fn lived(
     product: &dyn Product,
     file: &RunFile,
@@ -71,8 +71,8 @@ fn lived(
     }
 }
 
-/// Leaves out of `script` whatever it does not need to break a promise; gives the promise that it breaks then. None
-/// where it breaks none when it is played alone.
+/// Removes everything from `script` that is not needed to break a promise; returns it with the promise that it then
+/// breaks, or `None` if the script breaks no promise when played alone.
 #[must_use]
 pub fn shrink(product: &dyn Product, script: &Script) -> Option<(Script, Broken)> {
     let mut broken = play(product, script).err()?;
@@ -86,7 +86,7 @@ pub fn shrink(product: &dyn Product, script: &Script) -> Option<(Script, Broken)
     }
 }
 
-/// Scripts with one thing less.
+/// Scripts with one element removed or simplified.
 fn candidates(script: &Script) -> Vec<Script> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Script)| {

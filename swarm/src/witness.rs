@@ -1,4 +1,4 @@
-//! Somebody who watches a run, and remembers what was shown.
+//! Watches a run and remembers what was shown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::check::{Broken, Promise};
 /// A record of the journal that was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Where it ends in the file.
+    /// End offset in the file.
     pub end: usize,
-    /// Its bytes; they begin with a hash that vouches for all before it.
+    /// Its bytes; they begin with a hash that covers all records before it.
     pub bytes: Arc<[u8]>,
 }
 
@@ -28,16 +28,16 @@ pub enum Shown {
     Record(Line),
 }
 
-/// What the continued test has already done.
+/// What the continued test has done so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attempt {
-    /// It was purged since it began, or began again.
+    /// Whether it was purged since it last started or restarted.
     pub purged: bool,
-    /// The user asked that it begins again, or its kind does so unasked.
+    /// Whether it may restart, by the user's request or because its result is a timeline.
     pub may_restart: bool,
 }
 
-/// Who watches one life of a run.
+/// Watches one life of a run.
 #[derive(Debug)]
 pub struct Witness {
     disk: Simulated,
@@ -63,7 +63,7 @@ impl Witness {
 }
 
 impl Attempt {
-    /// Of the test that `loaded` shows as begun and not ended.
+    /// The state of the last test in `loaded`.
     pub fn of(loaded: &Loaded, may_restart: bool) -> Self {
         let mut purged = false;
         for entry in &loaded.entries {
@@ -117,7 +117,7 @@ impl Audience for Witness {
         if let Some((bytes, end)) = last.filter(|(bytes, _)| is_record_of(bytes, event)) {
             return self.show(Shown::Record(Line { end, bytes }));
         }
-        // What a test says follows from its answers; it says it again when they are replayed.
+        // Notes of a test follow from its answers, and are issued again when these are replayed.
         if self.is_first || !matches!(event, Event::Noted(_)) {
             self.breaks(Promise::ShownIsKept, format!("{event:?} was shown and is not the last record"));
         }
@@ -132,7 +132,7 @@ impl Audience for Witness {
     fn clear(&mut self) {}
 }
 
-/// Whether `line` of a journal holds this event. It comes last in a record.
+/// Whether `line` of a journal holds `event`, which is the last field of a record.
 fn is_record_of(line: &[u8], event: &Event) -> bool {
     let Ok(json) = serde_json::to_string(event) else { return false };
     let rest = line.strip_suffix(b"}\n").and_then(|rest| rest.strip_suffix(json.as_bytes()));

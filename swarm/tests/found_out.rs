@@ -1,4 +1,4 @@
-//! Broken products are found out, each by the promise that it breaks. A check that cannot fail checks nothing.
+//! Broken products are detected, each by the promise that it breaks. A check that cannot fail checks nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,16 +10,16 @@ use record::storage::simulated::Simulated;
 use record::storage::{Found, Storage, Stored};
 use swarm::{Product, Promise, WholeProduct, explore, shrink};
 
-/// What is wrong with a product.
+/// The defect of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flaw {
-    /// It says that it synced, and did not.
+    /// Reports a sync without doing it.
     NoSync,
-    /// It forgets that the names of files have to be synced, too.
+    /// Does not sync directories, so names of files may be lost.
     NoFolderSync,
-    /// It shows what it wrote, and syncs that with the next record.
+    /// Shows a record first, and syncs it with the next one.
     ShowsBeforeSync,
-    /// It begins every test again, whatever the user asked for.
+    /// Restarts every test, whatever the user requested.
     Restarts,
 }
 
@@ -149,19 +149,19 @@ impl Stored for FlawedFile {
     }
 }
 
-/// Tests of a package begin in its folder; models and plans are named from the root of the workspace.
+/// Tests start in the directory of their package; models and plans are named from the workspace root.
 fn at_the_root() {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
 }
 
-/// The promise that `flaw` breaks first, and the one that the shortest script breaks.
+/// Returns the promise that `flaw` breaks first, and the one that the shortest script breaks.
 fn found_out(flaw: Flaw) -> (Promise, Promise) {
     at_the_root();
     let failure = (1..20).find_map(|seed| explore(&flaw, seed, None).err()).expect("a failure");
     let (script, broken) = shrink(&flaw, &failure.script).expect("the script alone shows it, too");
     assert!(script.lives.len() <= failure.script.lives.len(), "{script}");
     assert!(script.lives.iter().all(|life| life.faults.is_empty()), "no fault is needed: {script}");
-    // It is the product that is wrong, not the script.
+    // The product is at fault, not the script.
     assert_eq!(swarm::play(&WholeProduct, &script), Ok(()), "{script}");
     (failure.broken.promise, broken.promise)
 }

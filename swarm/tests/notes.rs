@@ -1,4 +1,4 @@
-//! Restore records survive kills and losses of power.
+//! Restore records survive kills and power cuts.
 
 use drive::{Drive, OpenOptions};
 use swarm::{Promise, explore_notes};
