@@ -1,4 +1,4 @@
-//! The files of a release. A new kind is one file in `artefacts/` and one line in [`ARTEFACTS`].
+//! The files of a release. To add a kind, add a file to `artefacts/` and a line to [`ARTEFACTS`].
 
 pub mod archive;
 pub mod deb;
@@ -11,18 +11,18 @@ use crate::packed::sha256;
 use crate::payload::Payload;
 use crate::release::Release;
 
-/// Everything that a file may be made of.
+/// The inputs of every release file.
 pub struct Parts<'a> {
     pub release: &'a Release,
     pub payload: &'a Payload,
     pub packages: &'a Packages,
 }
 
-/// A kind of file.
+/// A kind of release file.
 pub struct Artefact {
-    /// The name of its file.
+    /// Returns the file name.
     pub file: fn(&Release) -> String,
-    /// Its content, which follows from the parts alone.
+    /// Returns the content, which depends only on the parts.
     pub make: fn(&Parts<'_>) -> anyhow::Result<Vec<u8>>,
 }
 
@@ -33,7 +33,7 @@ const ARTEFACTS: &[Artefact] =
 /// The file with the checksums of the others.
 pub const CHECKSUMS: &str = "SHA256SUMS";
 
-/// Name and content of each file, with their checksums at the end.
+/// Returns name and content of each file, followed by the file of checksums.
 pub fn made(parts: &Parts<'_>) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let make = |artefact: &Artefact| Ok(((artefact.file)(parts.release), (artefact.make)(parts)?));
     let mut files = ARTEFACTS.iter().map(make).collect::<anyhow::Result<Vec<_>>>()?;
@@ -41,7 +41,7 @@ pub fn made(parts: &Parts<'_>) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
-/// As `sha256sum` prints them and `sha256sum --check` reads them.
+/// Formats checksums like `sha256sum`, for `sha256sum --check`.
 fn checksums(files: &[(String, Vec<u8>)]) -> String {
     files.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes))).collect()
 }
@@ -50,7 +50,7 @@ fn checksums(files: &[(String, Vec<u8>)]) -> String {
 pub mod tests {
     use super::*;
 
-    /// Calls with parts that are made up.
+    /// Calls `call` with made-up parts.
     pub fn with_parts<T>(call: impl FnOnce(&Parts<'_>) -> T) -> T {
         let release = crate::release::tests::example();
         let (payload, packages) = (crate::payload::tests::example(), crate::packages::tests::example());
@@ -60,7 +60,7 @@ pub mod tests {
     #[test]
     fn the_same_parts_make_the_same_files() {
         let files = with_parts(made).expect("files");
-        // A clock with seconds must not get into any of them.
+        // Lets the clock advance by more than a second, to detect files that contain the current time.
         std::thread::sleep(std::time::Duration::from_millis(1100));
         assert_eq!(files, with_parts(made).expect("files"));
         let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();

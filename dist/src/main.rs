@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the files of a release, made from a clean tree and the same for everybody who makes them.
+//! `cargo xtask dist`: builds the files of a release from a clean tree, byte for byte reproducibly.
 #![forbid(unsafe_code)]
 
 mod artefacts;
@@ -22,20 +22,20 @@ use payload::Payload;
 use program::Program;
 use release::Release;
 
-/// The program, its package and its files.
+/// Name of the program, its package and its files.
 const NAME: &str = "plateau";
-/// Where all is built, from the root.
+/// Build directory, relative to the workspace root.
 const FOLDER: &str = "target/dist";
 const USAGE: &str = "usage: cargo xtask dist [--allow-dirty] [--check] [--try [FILTER]]\n\
                      --check makes the files twice and compares them; --try also tries them out, or those whose trial has FILTER in \
                      its name; --allow-dirty makes them of a tree with changes, for a trial";
 
-/// What was asked for.
+/// Command-line options.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     allow_dirty: bool,
     check: bool,
-    /// What the names of trials contain.
+    /// Filter for names of trials; empty for all.
     tried: Option<String>,
 }
 
@@ -91,7 +91,7 @@ fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     }
 }
 
-/// Every file, from what is on disk.
+/// Builds every file anew from the files on disk.
 fn made(release: &Release, packages: &Packages, program: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let payload = Payload::of(&release.root, Program::of(program)?, packages)?;
     artefacts::made(&Parts { release, payload: &payload, packages })
@@ -110,7 +110,7 @@ fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow:
     Ok(())
 }
 
-/// Replaces the folder, so that nothing of an earlier time is published.
+/// Replaces the directory, so that no file of an earlier build is published.
 fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -126,7 +126,7 @@ fn seconds(begun: Instant) -> String {
     format!("{:.1} s", begun.elapsed().as_secs_f64())
 }
 
-/// The root of the workspace.
+/// Returns the workspace root.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("dist lies in the workspace").into()
 }

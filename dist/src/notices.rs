@@ -1,4 +1,4 @@
-//! The licences of all that is linked into the program, with their texts: most of them ask for that.
+//! The licences of everything linked into the program, with their texts: most of them require that.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,19 +8,19 @@ use anyhow::{Context as _, bail};
 
 use crate::packages::{Package, Packages};
 
-/// What the names of files with licences begin with.
+/// Prefixes of the names of licence files.
 const BEGINNINGS: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
-/// What is linked in and is not a package of cargo.
+/// Notices for linked code that is not a cargo package.
 const RUNTIME: &str = include_str!("../files/runtime.txt");
-/// Fonts that are part of the program, with their licence.
+/// Fonts embedded in the program, with their licence.
 const FONTS: &str = "crates/report/assets/fonts/README.md";
 const LINE: &str = "--------------------------------------------------------------------------------";
 
-/// All of them as one text.
+/// Returns all notices as one text.
 pub fn notices(root: &Path, packages: &Packages) -> anyhow::Result<String> {
     let mut texts: BTreeMap<String, Vec<&Package>> = BTreeMap::new();
     let mut without = Vec::new();
-    // Those of the workspace are under the licences of Plateau itself, which are files of their own.
+    // Packages of the workspace have Plateau's own licences, which ship as separate files.
     for package in packages.all.iter().filter(|package| package.sha256.is_some()) {
         let found = texts_of(&package.folder)?;
         if found.is_empty() {
@@ -32,7 +32,7 @@ pub fn notices(root: &Path, packages: &Packages) -> anyhow::Result<String> {
     written(&texts, &without, &fonts)
 }
 
-/// The texts of licences in the folder of a package.
+/// Returns the licence texts in the directory of a package.
 fn texts_of(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -64,7 +64,7 @@ fn written(
         )?;
     }
     for package in without {
-        // One of the licences that it may be used under has a text that needs no names, and is above.
+        // Apache-2.0 needs no copyright notice of the package, and its text ships with Plateau.
         if !package.licence.split(" OR ").any(|licence| licence == "Apache-2.0") {
             bail!(
                 "{} {} comes without the text of its licence, {}",

@@ -1,4 +1,4 @@
-//! The packages that the program is built of, as cargo resolves them: what the bill of materials and the licences are made of.
+//! The packages that make up the program, as resolved by cargo: input for the bill of materials and the notices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ pub struct Package {
     /// SPDX expression.
     pub licence: String,
     pub authors: Vec<String>,
-    /// Where its sources are.
+    /// Directory of its sources.
     pub folder: PathBuf,
-    /// Of the package in the registry; none for those of the workspace.
+    /// Checksum of the package in the registry; `None` for packages of the workspace.
     pub sha256: Option<String>,
-    /// Names and versions of what it is built with and of.
+    /// Names and versions of its direct dependencies.
     pub uses: BTreeSet<(String, String)>,
 }
 
-/// The program with all packages below it, sorted by name and version.
+/// The program and all its dependencies, sorted by name and version.
 #[derive(Debug)]
 pub struct Packages {
     pub all: Vec<Package>,
@@ -67,12 +67,12 @@ struct Edge {
 
 #[derive(Deserialize)]
 struct Kind {
-    /// `dev` or `build`; none for what is built in.
+    /// `dev` or `build`; `None` for a normal dependency.
     kind: Option<String>,
 }
 
 impl Packages {
-    /// Asks cargo.
+    /// Reads the packages from `cargo metadata`.
     pub fn of(root: &Path) -> anyhow::Result<Self> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(["metadata", "--locked", "--format-version", "1", "--filter-platform", TARGET])
@@ -84,7 +84,7 @@ impl Packages {
         Self::parse(&String::from_utf8_lossy(&output.stdout), &checksums(&lock))
     }
 
-    /// The version of the program.
+    /// Returns the version of the program.
     pub fn version(&self) -> anyhow::Result<&str> {
         let program = self.all.iter().find(|package| package.name == crate::NAME);
         Ok(&program.context("cargo does not know the program")?.version)
@@ -130,7 +130,7 @@ impl Packages {
     }
 }
 
-/// Name and version of each package in a Cargo.lock that has a checksum, and it.
+/// Returns the checksums in a Cargo.lock by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""))?;
@@ -171,7 +171,7 @@ pub mod tests {
         .to_string()
     }
 
-    /// The program and one package below it.
+    /// The program with one dependency.
     pub fn example() -> Packages {
         Packages::parse(&metadata(), &checksums(LOCK)).expect("metadata")
     }

@@ -1,4 +1,4 @@
-//! Archives that are the same every time: fixed owner, modes and times, sorted entries, the compressor of Cargo.lock.
+//! Reproducible archives: fixed owner, modes and times, sorted entries, and the compressor version in Cargo.lock.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -6,20 +6,20 @@ use std::io::Write as _;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest as _, Sha256};
 
-/// A file of a package.
+/// A file or directory of a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// From the root, without a slash at its beginning.
+    /// Relative to the root, without a leading slash.
     pub path: String,
     pub mode: u32,
     pub content: Content,
 }
 
-/// What an entry is.
+/// The content of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
     File(Vec<u8>),
-    /// A folder that is there for others to write to.
+    /// An empty directory, for others to write to.
     Folder,
 }
 
@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-/// Every folder above the entries, outermost first, without those that are entries themselves.
+/// Returns every directory above the entries, outermost first, except those that are entries themselves.
 pub fn folders(entries: &[Entry]) -> BTreeSet<String> {
     let above = |entry: &Entry| {
         let slashes: Vec<usize> = entry.path.match_indices('/').map(|(place, _)| place).collect();
@@ -47,7 +47,7 @@ pub fn folders(entries: &[Entry]) -> BTreeSet<String> {
     entries.iter().flat_map(above).filter(|path| !own(path)).collect()
 }
 
-/// A tar archive, with `prefix` before each path.
+/// Builds a tar archive, with `prefix` before each path.
 pub fn tar(entries: &[Entry], prefix: &str, seconds: u32) -> anyhow::Result<Vec<u8>> {
     let folders = folders(entries).into_iter().map(|path| Entry::folder(path, 0o755));
     let mut all: Vec<Entry> = folders.chain(entries.iter().cloned()).collect();
@@ -82,7 +82,7 @@ fn append(
     header.set_gid(0);
     header.set_username("root")?;
     header.set_groupname("root")?;
-    // Not through Path, which would drop the `./` that dpkg expects.
+    // `Path` would drop the `./` that dpkg expects.
     let name = format!("{prefix}{}{slash}", entry.path);
     let place = &mut header.as_mut_bytes()[..100];
     let room = place.get_mut(..name.len());
@@ -93,14 +93,14 @@ fn append(
     Ok(())
 }
 
-/// Compressed, without a time or a name.
+/// Compresses with gzip, without a time or a name.
 pub fn gzip(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }
 
-/// In hexadecimal digits.
+/// Returns the digest in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! What is installed, and where each kind of package has it.
+//! The installed files, and their paths in each kind of package.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,29 +9,29 @@ use crate::packed::{Entry, gzip};
 use crate::program::Program;
 use crate::{NAME, notices::notices, packages::Packages};
 
-/// Files of the repository that are installed, or shown by what is.
+/// Files of the repository that packages install or quote.
 const TEXTS: [&str; 4] = [APACHE, MIT, README, CHANGELOG];
 pub const APACHE: &str = "LICENSE-APACHE";
 pub const MIT: &str = "LICENSE-MIT";
 const README: &str = "README.md";
 const CHANGELOG: &str = "CHANGELOG.md";
-/// Name of the licences of all that the program is built of.
+/// File name of the licences of all linked packages.
 const NOTICES: &str = "THIRD-PARTY.txt";
-/// Where the units of systemd are installed, from the folder `dist/units`. Nothing is enabled or started by a package.
+/// Install directory of the systemd units from `dist/units`. Packages do not enable or start them.
 const UNITS: &str = "usr/lib/systemd/system";
 
-/// The program and all that comes with it.
+/// The program and all files that ship with it.
 pub struct Payload {
     pub program: Program,
     /// Files of the repository by name.
     texts: BTreeMap<&'static str, Vec<u8>>,
     notices: String,
-    /// Name and text of each unit of systemd.
+    /// Name and text of each systemd unit.
     units: Vec<(String, Vec<u8>)>,
 }
 
 impl Payload {
-    /// Reads what is there.
+    /// Reads the files of the repository.
     pub fn of(root: &Path, program: Program, packages: &Packages) -> anyhow::Result<Self> {
         let read = |name: &'static str| Ok((name, std::fs::read(root.join(name)).context(name)?));
         Ok(Self {
@@ -42,12 +42,12 @@ impl Payload {
         })
     }
 
-    /// A text of the repository.
+    /// Returns a text of the repository.
     pub fn text(&self, name: &str) -> &[u8] {
         self.texts.get(name).map_or(&[], |text| text)
     }
 
-    /// What every system has in the same place.
+    /// Returns the entries that have the same path on every distribution.
     fn common(&self, zsh: &str) -> anyhow::Result<Vec<Entry>> {
         let program = &self.program;
         let mut entries = vec![
@@ -65,7 +65,7 @@ impl Payload {
         Ok(entries)
     }
 
-    /// As Debian has it; what only Debian asks for is added by the package itself.
+    /// Returns the files for Debian; the package adds those that only Debian requires.
     pub fn debian(&self) -> anyhow::Result<Vec<Entry>> {
         let mut entries = self.common("usr/share/zsh/vendor-completions")?;
         let folder = format!("usr/share/doc/{NAME}");
@@ -75,7 +75,7 @@ impl Payload {
         Ok(entries)
     }
 
-    /// As Fedora and openSUSE have it.
+    /// Returns the files for Fedora and openSUSE.
     pub fn rpm(&self) -> anyhow::Result<Vec<Entry>> {
         let mut entries = self.common("usr/share/zsh/site-functions")?;
         entries.extend(self.licences(&format!("usr/share/licenses/{NAME}/")));
@@ -83,23 +83,23 @@ impl Payload {
         Ok(entries)
     }
 
-    /// The program with its licences and what a run needs: nothing else is in the image.
+    /// Returns the files of the image: only the program, its licences and what a run needs.
     pub fn image(&self) -> Vec<Entry> {
         let mut entries = vec![
             Entry::program(format!("usr/bin/{NAME}"), self.program.bytes.clone()),
             Entry::folder("tmp", 0o1777),
-            // Where a runtime mounts these, even if the root is read-only. Plateau needs /proc.
+            // Mount points for the container runtime, even if the root is read-only. Plateau needs /proc.
             Entry::folder("dev", 0o755),
             Entry::folder("proc", 0o555),
             Entry::folder("sys", 0o555),
-            // The library of runs of root.
+            // Root's library of runs.
             Entry::folder(format!("var/lib/{NAME}"), 0o755),
         ];
         entries.extend(self.licences(&format!("usr/share/licenses/{NAME}/")));
         entries
     }
 
-    /// For those who unpack it wherever they like.
+    /// Returns the files of the archive, relative to its directory.
     pub fn archive(&self) -> Vec<Entry> {
         let program = &self.program;
         let mut entries = vec![
@@ -129,7 +129,7 @@ impl Payload {
     }
 }
 
-/// The units in a folder, which need not exist.
+/// Returns the units in a directory, which need not exist.
 fn units(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -148,7 +148,7 @@ pub mod tests {
     use super::*;
     use crate::packed::Content;
 
-    /// The payload of a program that is none.
+    /// A payload with a fake program.
     pub fn example() -> Payload {
         let program = Program {
             bytes: b"program".into(),
@@ -180,7 +180,7 @@ pub mod tests {
                 "{kind}"
             );
             assert!(entries.iter().any(|entry| entry.path.contains(NOTICES)), "{kind}");
-            // Debian's own file of copyrights is made with its package.
+            // Debian's copyright file is added by its package instead.
             assert_eq!(entries.iter().filter(|entry| entry.path.contains("LICENSE")).count(), own, "{kind}");
             assert!(entries.iter().all(|entry| !entry.path.starts_with('/')), "{kind}");
         }

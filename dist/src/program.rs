@@ -1,4 +1,4 @@
-//! The static program, and what it writes about itself.
+//! The static program, and the man pages and completions that it generates.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use anyhow::{Context as _, ensure};
 
 use crate::release::Release;
 
-/// What the program is built for.
+/// Target triple of the program.
 pub const TARGET: &str = "x86_64-unknown-linux-musl";
-/// Between the flags of rustc in `CARGO_ENCODED_RUSTFLAGS`.
+/// Separates rustc flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
-/// Builds the program and gives its path.
+/// Builds the program and returns its path.
 pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     check_target()?;
-    // Below the root, so that what is built in it has the same paths in every clone.
+    // Below the root, so that paths in build products are the same in every clone.
     let target = release.root.join(crate::FOLDER);
     let status = cargo()
         .args(["build", "--release", "--locked", "--package", crate::NAME, "--target", TARGET])
@@ -32,8 +32,9 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     Ok(target.join(TARGET).join("release").join(crate::NAME))
 }
 
-/// Flags of rustc: paths of this machine stay out of the program, and it is linked by what comes with rustc, which is the same
-/// everywhere. rustc applies the last prefix that matches, so a folder of cargo inside of the workspace is that of cargo.
+/// Returns flags for rustc. They keep paths of this machine out of the program, and link with the linker that ships
+/// with rustc, which is the same everywhere. rustc applies the last matching prefix, so a cargo home inside the
+/// workspace maps to `/cargo`.
 fn flags(root: &Path, cargo_home: &Path) -> OsString {
     let mut flags = OsString::new();
     for (path, shown) in [(root, "/plateau"), (cargo_home, "/cargo")] {
@@ -51,7 +52,7 @@ fn cargo_home() -> anyhow::Result<PathBuf> {
     named.or(usual).context("neither CARGO_HOME nor HOME is set")
 }
 
-/// Refuses a toolchain that cannot build for the target.
+/// Fails if the toolchain cannot build for the target.
 fn check_target() -> anyhow::Result<()> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
@@ -68,7 +69,7 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What the program writes about itself.
+/// The program, and the files that it generates.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub bytes: Vec<u8>,
@@ -80,7 +81,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads the program at `path` and lets it write its man pages and completions.
+    /// Reads the program at `path` and runs it to generate its man pages and completions.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         check_static(&bytes).with_context(|| path.display().to_string())?;
@@ -103,9 +104,9 @@ impl Program {
     }
 }
 
-/// What the program prints for these arguments.
+/// Returns what the program prints for these arguments.
 pub fn says(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
-    // Nothing of whoever makes the release gets into help texts.
+    // The environment of the build host must not affect help texts.
     let output = Command::new(path).args(arguments).env_clear().output();
     let output = output.with_context(|| format!("cannot start {}", path.display()))?;
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -113,7 +114,7 @@ pub fn says(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u
     Ok(output.stdout)
 }
 
-/// Whether an ELF file for x86-64 is static and position-independent (static-pie): it asks for no interpreter and no library.
+/// Checks that an x86-64 ELF file is static-pie: it requires no interpreter and no shared library.
 pub fn check_static(elf: &[u8]) -> anyhow::Result<()> {
     const POSITION_INDEPENDENT: u16 = 3;
     const X86_64: u16 = 62;
@@ -148,7 +149,7 @@ pub fn check_static(elf: &[u8]) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    /// An ELF file with these program headers, each with its tags.
+    /// Builds an ELF file with these program headers, each with its dynamic tags.
     fn elf(kind: u16, headers: &[(u32, &[u64])]) -> Vec<u8> {
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -1,5 +1,5 @@
-//! Which release is made: version, commit, time and maintainer. All are facts of the commit, so that everybody who makes the
-//! release of a commit makes the same files.
+//! The release: version, commit, time and maintainer. All of them follow from the commit, so that the files of a
+//! release are reproducible from it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,26 +7,27 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 use jiff::Timestamp;
 
-/// Mark of what was made of a tree that differs from its commit.
+/// Suffix for a tree that differs from its commit.
 const DIRTY: &str = "-dirty";
 
-/// What is released.
+/// Identifies a release.
 #[derive(Debug, Clone)]
 pub struct Release {
-    /// The root of the workspace.
+    /// The workspace root.
     pub root: PathBuf,
-    /// Of the package `plateau`.
+    /// Version of the package `plateau`.
     pub version: String,
-    /// The commit, with a mark if the tree differs from it.
+    /// The commit hash, with a suffix if the tree differs from the commit.
     pub commit: String,
-    /// When the commit was made: the time of everything that has one (SOURCE_DATE_EPOCH).
+    /// Commit time, used for all timestamps (SOURCE_DATE_EPOCH).
     pub time: Timestamp,
     /// Name and address of the committer.
     pub maintainer: String,
 }
 
 impl Release {
-    /// The release of the commit that is checked out at `root`; refuses a tree that differs from it unless that is allowed.
+    /// Returns the release of the commit checked out at `root`; a tree that differs from it is an error, unless
+    /// allowed.
     pub fn of(root: &Path, version: &str, allow_dirty: bool) -> anyhow::Result<Self> {
         let changed = git(root, &["status", "--porcelain"])?;
         if !allow_dirty {
@@ -49,19 +50,19 @@ impl Release {
         })
     }
 
-    /// Seconds since 1970, as files have them.
+    /// Returns the commit time in seconds since 1970.
     pub fn seconds(&self) -> u32 {
         u32::try_from(self.time.as_second()).unwrap_or(0)
     }
 
-    /// The folder that the files of this release are written to, below `target/dist`.
+    /// Returns the directory of this release's files, relative to `target/dist`.
     pub fn folder(&self) -> String {
         let mark = if self.commit.ends_with(DIRTY) { DIRTY } else { "" };
         format!("plateau-{}{mark}", self.version)
     }
 }
 
-/// Refuses changes, as `git status --porcelain` lists them.
+/// Fails if `changed`, the output of `git status --porcelain`, lists any change.
 fn check_clean(changed: &str) -> anyhow::Result<()> {
     let first = changed.lines().next().unwrap_or_default();
     let more = changed.lines().count().saturating_sub(1);
@@ -85,7 +86,7 @@ fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
 pub mod tests {
     use super::*;
 
-    /// A release that is nobody's.
+    /// A made-up release.
     pub fn example() -> Release {
         Release {
             root: "/nowhere".into(),

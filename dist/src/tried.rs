@@ -1,5 +1,5 @@
-//! The files of a release, tried out as somebody uses them who has just downloaded them. A new trial is one file in `tried/` and one
-//! line in [`TRIALS`].
+//! Tests the files of a release the way a user would after downloading them. To add a trial, add a file to `tried/`
+//! and a line to [`TRIALS`].
 
 mod apt;
 mod archive;
@@ -19,36 +19,36 @@ use anyhow::{Context as _, bail, ensure};
 use crate::program::TARGET;
 use crate::release::Release;
 
-/// What is tried out.
+/// The release under test.
 pub struct Ground {
-    /// Where the files of the release are.
+    /// Directory of the release files.
     pub folder: PathBuf,
     pub release: Release,
 }
 
-/// One way of using a file.
+/// A test of one file.
 struct Trial {
-    /// As in FILTER.
+    /// Name that `--try FILTER` matches.
     name: &'static str,
-    /// Programs without which it cannot be done, and the Debian packages that have them.
+    /// Required programs, and the Debian packages that provide them.
     needs: &'static [(&'static str, &'static str)],
-    /// Whether only root can.
+    /// Whether it requires root.
     root: bool,
     run: fn(&Ground) -> anyhow::Result<()>,
 }
 
-/// Every trial, quickest first.
+/// Every trial, fastest first.
 const TRIALS: &[Trial] =
     &[checksums::TRIAL, archive::TRIAL, rpm::TRIAL, lintian::TRIAL, image::TRIAL, deb::TRIAL];
 
-/// Programs, with spaces between them, that are installed for this: a trial may not be skipped for lack of them.
+/// Environment variable: programs, separated by spaces, whose absence fails a trial instead of skipping it.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
-/// Longest time of any program that a trial starts.
+/// Timeout for any program that a trial starts.
 const LONGEST_SECONDS: &str = "900";
-/// Where the kernel says that io_uring is switched off; not there in kernels that cannot switch it off.
+/// Reports whether io_uring is disabled; absent in kernels without this setting.
 const URING_DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
 
-/// Does the trials whose name contains `filter`.
+/// Runs the trials whose name contains `filter`.
 pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
     let chosen: Vec<&Trial> = TRIALS.iter().filter(|trial| trial.name.contains(filter)).collect();
     let names = || TRIALS.iter().map(|trial| trial.name).collect::<Vec<_>>().join(", ");
@@ -78,7 +78,7 @@ fn without(skipped: &[&str]) -> String {
 }
 
 impl Trial {
-    /// Why it cannot be done here; an error if what is missing was required.
+    /// Returns why the trial cannot run here; an error if a missing program was required.
     fn lacking(
         &self,
         is_root: bool,
@@ -98,22 +98,22 @@ impl Trial {
     }
 }
 
-/// Whether a program is in one of the usual folders.
+/// Returns whether a program is installed in one of the usual directories.
 fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Those of root are not in everybody's PATH.
+    // The directories for root's programs are not in every user's PATH.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     folders.into_iter().any(|folder| folder.join(program).is_file())
 }
 
-/// A program that ends within [`LONGEST_SECONDS`].
+/// Returns a command that is killed after [`LONGEST_SECONDS`].
 fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=10", LONGEST_SECONDS]).arg(name).stdin(Stdio::null());
     command
 }
 
-/// Standard output of a program that succeeds.
+/// Runs a command and returns its standard output; an error if it fails.
 fn output(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -124,12 +124,13 @@ fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// An environment in which nothing of this machine is set.
+/// Clears the environment of the command, except for fixed PATH and HOME.
 fn bare(command: &mut Command) -> &mut Command {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/tmp")
 }
 
-/// `name` inside of `root`, with its own processes and mounts, which end with it: `/proc` and `/sys` are there as in a container.
+/// Returns a command that runs `name` in a chroot at `root`, in its own mount and PID namespaces, with `/proc` and
+/// `/sys` mounted as in a container.
 fn inside(root: &Path, name: &str) -> Command {
     let mut command = program("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child"]);
@@ -142,7 +143,8 @@ fn inside(root: &Path, name: &str) -> Command {
     command
 }
 
-/// Uses the program as somebody does who has just installed it. `start` begins a call of it; `scratch` is a file that it may make.
+/// Uses the program as a new user would. `start` returns a command that runs it; `scratch` is a file that it may
+/// create.
 fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) -> anyhow::Result<()> {
     let version = output(start().arg("--version"))?;
     check_version(&version, &ground.release)?;

@@ -1,4 +1,4 @@
-//! The program with its pages, completions and licences, to be unpacked anywhere.
+//! A tar archive of the program with its man pages, completions and licences, to unpack anywhere.
 
 use super::{Artefact, Parts};
 use crate::packed::{gzip, tar};
@@ -10,7 +10,7 @@ pub fn file(release: &Release) -> String {
     format!("{}.tar.gz", folder(release))
 }
 
-/// The only folder at the top of it.
+/// Returns the name of its only top-level directory.
 pub fn folder(release: &Release) -> String {
     format!("plateau-{}-x86_64-linux", release.version)
 }

@@ -1,6 +1,7 @@
-//! The package for Debian and what is derived from it.
+//! The package for Debian and its derivatives.
 //!
-//! A .deb is an `ar` archive of three members: the format's version, a tar archive of what dpkg knows, and one of the files.
+//! A .deb is an `ar` archive of three members: the format version, a tar archive of package metadata, and one of the
+//! installed files.
 
 use std::fmt::Write as _;
 
@@ -14,9 +15,9 @@ use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };
 
-/// The revision of the package, for the same version of the program.
+/// Package revision within one version of the program.
 const REVISION: &str = "1";
-/// Lines have at most 80 columns; each paragraph of the description ends with a line of one dot.
+/// Lines have at most 80 columns; a line with a single dot separates paragraphs.
 const DESCRIPTION: &str = "\
 SNIA performance tests for solid-state drives
  Plateau runs the SNIA Solid State Storage Performance Test Specification
@@ -28,7 +29,7 @@ SNIA performance tests for solid-state drives
  last completed measurement, and checks the host for settings that would
  skew results.
 ";
-/// The program is static on purpose, and position-independent, so that lintian takes it for a library.
+/// The program is static on purpose, but position-independent, so lintian takes it for a shared library.
 const OVERRIDES: &str = "\
 # One program for every distribution and release: it needs no library of the host.
 plateau: shared-library-lacks-prerequisites [usr/bin/plateau]
@@ -45,7 +46,7 @@ fn version(release: &Release) -> String {
 fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     let release = parts.release;
     let entries = entries(release, parts.payload)?;
-    // Digests of the files are computed by dpkg itself when it unpacks them.
+    // No md5sums member: dpkg computes the digests itself when it unpacks the files.
     let control = [Entry::file("control", control(release, &entries))];
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
@@ -55,7 +56,7 @@ fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     Ok(ar(&members, release.seconds()))
 }
 
-/// Every installed file.
+/// Returns every installed file.
 fn entries(release: &Release, payload: &Payload) -> anyhow::Result<Vec<Entry>> {
     let documents = format!("usr/share/doc/{NAME}");
     let mut entries = payload.debian()?;
@@ -70,7 +71,7 @@ fn entries(release: &Release, payload: &Payload) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// What dpkg and apt know of the package.
+/// Returns the control file: the metadata for dpkg and apt.
 fn control(release: &Release, entries: &[Entry]) -> String {
     let kibibytes = |entry: &Entry| match &entry.content {
         Content::File(bytes) => bytes.len().div_ceil(1024),
@@ -85,7 +86,7 @@ fn control(release: &Release, entries: &[Entry]) -> String {
     )
 }
 
-/// The changes of the package itself; those of the program are in the changelog beside it.
+/// The changelog of the package; that of the program is installed next to it.
 fn changelog(release: &Release) -> String {
     format!(
         "{NAME} ({}) unstable; urgency=medium\n\n  * Release of version {}; see changelog.gz.\n\n -- {}  {}\n",
@@ -110,7 +111,7 @@ fn copyright(mit: &str) -> String {
     text
 }
 
-/// An archive of `ar`.
+/// Builds an `ar` archive.
 fn ar(members: &[(&str, Vec<u8>)], seconds: u32) -> Vec<u8> {
     let mut archive = b"!<arch>\n".to_vec();
     for (name, bytes) in members {
@@ -131,7 +132,7 @@ mod tests {
     use super::super::tests::with_parts;
     use super::*;
 
-    /// Name and content of each member, found as a reader of the format finds them.
+    /// Returns name and content of each member, parsed as the format specifies.
     fn members(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
         let mut rest = archive.strip_prefix(b"!<arch>\n").expect("the mark of ar");
         let mut members = Vec::new();
@@ -146,7 +147,7 @@ mod tests {
         members
     }
 
-    /// The text of a file in a compressed archive.
+    /// Returns the text of a file in a compressed archive.
     fn text(archive: &[u8], name: &str) -> String {
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
         let mut entries = archive.entries().expect("entries").map(|entry| entry.expect("an entry"));

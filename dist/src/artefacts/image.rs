@@ -1,4 +1,4 @@
-//! A container image with nothing but the program (FROM scratch), as an archive of an OCI image layout.
+//! A container image that contains only the program (FROM scratch), as an archive of an OCI image layout.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     tar(&layout(parts.release, &root)?, "", seconds)
 }
 
-/// The files of the layout around a root file system.
+/// Returns the files of the layout for a root file system.
 fn layout(release: &Release, root: &[u8]) -> anyhow::Result<Vec<Entry>> {
     let layer = gzip(root)?;
     let config = json(&config(release, root));
@@ -79,7 +79,7 @@ fn labels(release: &Release) -> Value {
     })
 }
 
-/// How one file of the layout names another.
+/// Returns a descriptor: the reference from one file of the layout to another.
 fn descriptor(kind: &str, bytes: &[u8]) -> Value {
     json!({ "mediaType": kind, "digest": format!("sha256:{}", sha256(bytes)), "size": bytes.len() })
 }

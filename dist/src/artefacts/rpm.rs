@@ -1,4 +1,4 @@
-//! The package for Fedora, openSUSE and what is derived from them.
+//! The package for Fedora, openSUSE and their derivatives.
 
 use rpm::{BuildConfig, CompressionWithLevel, FileOptions, PackageBuilder};
 
@@ -32,7 +32,7 @@ fn package(release: &Release, payload: &Payload) -> anyhow::Result<rpm::Package>
     let config =
         BuildConfig::default().source_date(release.seconds()).compression(CompressionWithLevel::Gzip(9));
     let mut builder = PackageBuilder::new(NAME, &release.version, "Apache-2.0 OR MIT", "x86_64", SUMMARY);
-    // The name of the host that it was made on would be another one at the next.
+    // A fixed build host, so that every host builds the same package.
     builder.using_config(config).release(REVISION).description(DESCRIPTION).build_host("localhost");
     builder.packager(&*release.maintainer).vcs(&*release.commit);
     let mut entries = payload.rpm()?;
@@ -57,7 +57,7 @@ fn package(release: &Release, payload: &Payload) -> anyhow::Result<rpm::Package>
     Ok(builder.build()?)
 }
 
-/// Folders that are there for this package alone, so that they go with it.
+/// Returns directories that only this package uses, so that uninstalling removes them.
 fn own_folders(entries: &[Entry]) -> Vec<String> {
     crate::packed::folders(entries)
         .into_iter()

@@ -1,4 +1,4 @@
-//! The bill of materials (SBOM): every package that is linked into the program, in CycloneDX JSON.
+//! The software bill of materials (SBOM): every package linked into the program, in CycloneDX JSON.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn bill(release: &Release, packages: &Packages) -> anyhow::Result<Value> {
     Ok(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
-        // Of the release and not random, so that the same release has the same one.
+        // Derived from the release instead of random, so that the file is reproducible.
         "serialNumber": serial_number(&sha256(format!("{}\n{}", release.version, release.commit).as_bytes())),
         "version": 1,
         "metadata": {
@@ -61,12 +61,12 @@ fn component(package: &Package, kind: &str) -> Value {
     component
 }
 
-/// The name of a package for other programs. The plus of build metadata is the only letter of a version that is escaped.
+/// Returns the package URL. Of the characters in a version, only the plus of build metadata needs escaping.
 fn purl(name: &str, version: &str) -> String {
     format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"))
 }
 
-/// A UUID of version 8, made of a digest.
+/// Returns a version 8 UUID built from a digest.
 fn serial_number(digest: &str) -> String {
     let (a, b, c, d, e) = (&digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32]);
     format!("urn:uuid:{a}-{b}-8{c}-8{d}-{e}")

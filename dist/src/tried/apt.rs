@@ -1,4 +1,4 @@
-//! Where this host has its Debian packages from.
+//! Finds the package source of this Debian host.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub struct Source {
     pub suite: String,
 }
 
-/// The first source of a whole release, not only of its updates.
+/// Returns the first source of a complete release, as opposed to one of updates.
 pub fn of_this_host() -> anyhow::Result<Source> {
     let mut files = vec![Path::new(LIST).to_owned()];
     if let Ok(entries) = std::fs::read_dir(FOLDER) {
@@ -35,7 +35,7 @@ pub fn of_this_host() -> anyhow::Result<Source> {
         .with_context(|| format!("neither {LIST} nor {FOLDER} names a release of Debian"))
 }
 
-/// From lines such as `deb [signed-by=KEY] ADDRESS SUITE COMPONENT...`.
+/// Parses lines such as `deb [signed-by=KEY] ADDRESS SUITE COMPONENT...`.
 fn of_lines(text: &str) -> Option<Source> {
     text.lines().find_map(|line| {
         let rest = line.trim().strip_prefix("deb ")?.trim_start();
@@ -46,7 +46,7 @@ fn of_lines(text: &str) -> Option<Source> {
     })
 }
 
-/// From paragraphs of `Types:`, `URIs:`, `Suites:` and `Components:`.
+/// Parses stanzas of `Types:`, `URIs:`, `Suites:` and `Components:`.
 fn of_stanzas(text: &str) -> Option<Source> {
     text.split("\n\n").find_map(|stanza| {
         let field = |name: &str| {
@@ -59,10 +59,10 @@ fn of_stanzas(text: &str) -> Option<Source> {
     })
 }
 
-/// A whole release: it has the component `main`, and its name has none of the marks of updates or backports.
+/// Accepts complete releases: those with the component `main`, and without a suffix for updates or backports.
 fn source<'a>(address: &str, suite: &str, mut components: impl Iterator<Item = &'a str>) -> Option<Source> {
     let is_whole = !suite.contains(['-', '/']) && components.any(|component| component == "main");
-    // debootstrap understands these alone.
+    // The only schemes that debootstrap supports.
     let is_known = ["http://", "https://", "file:/"].iter().any(|scheme| address.starts_with(scheme));
     (is_whole && is_known).then(|| Source { address: address.into(), suite: suite.into() })
 }

@@ -1,4 +1,4 @@
-//! The archive, unpacked into a folder and used from there by whoever is logged in.
+//! Unpacks the archive into a directory and uses it from there as the current user.
 
 use super::{Ground, Trial, bare, output, program, use_program};
 use crate::NAME;

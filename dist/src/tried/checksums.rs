@@ -1,4 +1,4 @@
-//! The checksums, compared as their reader does.
+//! Checks the checksums with `sha256sum --check`.
 
 use super::{Ground, Trial, output, program};
 use crate::artefacts::CHECKSUMS;

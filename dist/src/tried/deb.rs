@@ -1,4 +1,4 @@
-//! The .deb, installed into a Debian that was made for it, used there, and removed again.
+//! Installs the .deb on a fresh Debian system, uses it there, and removes it again.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub const TRIAL: Trial = Trial {
     run,
 };
 
-/// What must be there once it is installed.
+/// Files that must exist after installation.
 const INSTALLED: [&str; 5] = [
     "usr/bin/plateau",
     "usr/share/man/man1/plateau.1.gz",
@@ -49,7 +49,7 @@ fn check_removed(root: &Path) -> anyhow::Result<()> {
     for path in INSTALLED {
         ensure!(!root.join(path).exists(), "{path} is still there after the package was purged");
     }
-    // Runs are the user's.
+    // Only below /usr: runs belong to the user and stay.
     let mut find = program("find");
     let left = output(bare(&mut find).arg(root.join("usr")).args(["-name", "*plateau*"]))?;
     ensure!(left.is_empty(), "left after the package was purged:\n{left}");

@@ -1,4 +1,4 @@
-//! The image: the root file system of its layer, in which nothing but the program is.
+//! Uses the program in the image's root file system, which contains nothing else.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn parsed(path: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// The file that a descriptor names.
+/// Returns the path of the file that a descriptor references.
 fn blob(layout: &Path, descriptor: &Value) -> anyhow::Result<std::path::PathBuf> {
     let digest = descriptor["digest"].as_str().context("a digest")?;
     Ok(layout.join("blobs").join(digest.replace(':', "/")))

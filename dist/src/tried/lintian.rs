@@ -1,4 +1,4 @@
-//! The .deb, judged by Debian's own rules.
+//! Checks the .deb with lintian.
 
 use super::{Ground, Trial, output, program};
 use crate::artefacts::deb::file;

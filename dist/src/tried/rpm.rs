@@ -1,4 +1,4 @@
-//! The .rpm, checked by rpm, unpacked and used.
+//! Checks the .rpm with rpm, unpacks it and uses the program.
 
 use super::{Ground, Trial, bare, output, program, use_program};
 use crate::artefacts::rpm::file;
@@ -14,8 +14,8 @@ fn run(ground: &Ground) -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
     let package = ground.folder.join(file(&ground.release));
     output(program("rpm").args(["--checksig", "--nosignature"]).arg(&package))?;
-    // rpm2cpio compares the size with a tag that a package need not have, and fails without it after all is written. What is cut off
-    // is noticed by cpio, and by the list below.
+    // rpm2cpio compares the size with a tag that is optional, and without it fails after writing everything.
+    // Truncation would be detected by cpio, and by the file list below.
     let unpack = "rpm2cpio \"$1\" > package.cpio; cpio --extract --make-directories --quiet < package.cpio";
     output(program("sh").args(["-c", unpack, "sh"]).arg(&package).current_dir(place.path()))?;
     let listed =
