@@ -315,7 +315,7 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the calls of each. `dead` is the run that dies, and the call at which it does.
+    /// Plays the runs in order and returns the calls of each. `dead` names the run that dies, and at which call.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =

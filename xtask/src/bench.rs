@@ -1,5 +1,5 @@
-//! `cargo xtask bench NAME`: what is promised in numbers, measured. One file per benchmark in `bench/`, one line in
-//! [`BENCHMARKS`].
+//! `cargo xtask bench NAME`: measures performance against its targets. To add a benchmark, add a file to `bench/` and
+//! a line to [`BENCHMARKS`].
 
 mod engine;
 mod host;
@@ -16,47 +16,47 @@ use serde_json::json;
 
 /// One benchmark.
 struct Benchmark {
-    /// As typed.
+    /// Name on the command line.
     name: &'static str,
     /// What it measures, and its arguments.
     about: &'static str,
-    /// Whether it measures code of this program, which must be optimised then.
+    /// Whether it measures code linked into xtask itself, which then must be optimised.
     of_this_program: bool,
-    /// Measures, with the root, the folder for what it needs and the arguments behind its name.
+    /// Runs it. Arguments: the workspace root, a scratch directory, and the arguments after its name.
     run: fn(&Path, &Path, &[String]) -> anyhow::Result<Results>,
 }
 
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
 
-/// What a benchmark found.
+/// Results of a benchmark.
 struct Results {
     rows: Vec<Row>,
-    /// How it was measured.
+    /// Conditions of the measurement.
     how: String,
 }
 
 /// One line of the table.
 struct Row {
-    /// What was measured.
+    /// The measured quantity.
     what: String,
-    /// What it shall be; nothing for what is only stated.
+    /// The target; empty for a figure without one.
     target: String,
-    /// What it was.
+    /// The result, formatted.
     measured: String,
-    /// The same as a number, and the largest that is allowed (rates are turned round for this).
+    /// The result as a number, and its upper limit. Rates are inverted, so that smaller is better.
     value: f64,
     limit: Option<f64>,
-    /// The quarter of the pairs that came out best, where a rate is compared that neighbours disturb.
+    /// Value at the best quartile of the pairs, for rates that other load on the host disturbs.
     best_quarter: Option<f64>,
 }
 
-/// What a line says of its target.
+/// How a result compares with its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Stated,
     Met,
-    /// Missed by less than the pairs scatter.
+    /// Missed, but by less than the scatter of the pairs.
     Level,
     Missed,
 }
@@ -71,7 +71,7 @@ impl Row {
         }
     }
 
-    /// A figure without a target.
+    /// Returns a row without a target.
     fn stated(what: impl Into<String>, measured: String, value: f64) -> Self {
         Self { what: what.into(), target: String::new(), measured, value, limit: None, best_quarter: None }
     }
@@ -107,7 +107,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     keep(&folder.join(format!("{}.jsonl", benchmark.name)), &results)
 }
 
-/// A debug build says nothing, so the optimised one takes over.
+/// Debug builds are not representative, so this runs the optimised build instead.
 fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])
@@ -132,7 +132,7 @@ fn print(results: &Results) {
     );
 }
 
-/// Appends the table to what earlier runs left.
+/// Appends the table to the results of earlier runs.
 fn keep(path: &Path, results: &Results) -> anyhow::Result<()> {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
@@ -147,12 +147,12 @@ fn keep(path: &Path, results: &Results) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The middle one; between the two in the middle of an even number.
+/// Returns the median; for an even number of values, the mean of the two in the middle.
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     part(values, 0.5)
 }
 
-/// The value below which this part of all lies.
+/// Returns the quantile `part` (0 to 1), interpolated linearly; NaN without values.
 fn part(values: impl IntoIterator<Item = f64>, part: f64) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Everything a change must pass, cheapest first; stops at the first failure.
+//! All checks that a change must pass, cheapest first; stops at the first failure.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,27 +7,29 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-/// Where tests note what they left out; from the root, and by its whole path for tests, which run in their own folders.
+/// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
+/// package runs in its own directory.
 const SKIPS: &str = "target/skipped-tests";
-/// Programs, with spaces between them, without which no test may be left out: who installs them wants them used.
+/// Environment variable: programs, separated by spaces, for whose absence no test may be skipped.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
-/// One thing that must pass.
+/// One check.
 struct Step {
-    /// Its name.
+    /// Name of the step.
     name: &'static str,
     how: How,
-    /// Environment on top of ours.
+    /// Variables added to our environment.
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// How it is done.
+/// How a step is run.
 enum How {
-    /// With these arguments for cargo.
+    /// Runs cargo with these arguments.
     Cargo(&'static [&'static str]),
-    /// By the chore of that name, inside this process.
+    /// Runs the xtask command of the same name, in this process.
     Chore,
-    /// By a function that may say why nothing was looked at; with the arguments that do the same.
+    /// Runs a function, which returns a reason if it skipped the check. The arguments are those of the equivalent
+    /// cargo command.
     Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
 }
 
@@ -46,7 +48,7 @@ const STEPS: &[Step] = &[
         how: How::Cargo(&["test", "--workspace", "--locked"]),
         environment: &[(skips::FILE, SKIPS)],
     },
-    // Behind `test`, because it tries the program that is built there.
+    // After `test`, because it uses the program built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
@@ -92,7 +94,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A program that was installed for the tests and is not found all the same is a fault.
+/// Fails if a test was skipped because a required program was not found.
 fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::Result<()> {
     let is_required = |program: &str| required.split_whitespace().any(|name| name == program);
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));
@@ -105,7 +107,7 @@ fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::R
 }
 
 impl Step {
-    /// The step as one could type it.
+    /// Returns the equivalent command line.
     fn line(&self) -> String {
         let environment = self.environment.iter().map(|(name, value)| format!("{name}='{value}'"));
         let command = match self.how {
@@ -117,7 +119,7 @@ impl Step {
         environment.chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    /// Does it; gives why not, where it could not be done.
+    /// Runs the step; returns the reason if it was skipped.
     fn run(&self, root: &Path) -> anyhow::Result<Option<String>> {
         let words = match self.how {
             How::Part(_, function) => return function(root),

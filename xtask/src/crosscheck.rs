@@ -1,8 +1,8 @@
-//! `cargo xtask crosscheck TARGET`: the IOPS test cell by cell beside fio on the same target.
+//! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
-//! The real test (`pts`) runs on the real engine (`drive`); before or behind every cell fio runs the same
-//! workload. So both see the drive in the same state and under the same disturbances, and the table that
-//! is compared is the one a report would print.
+//! The real test (`pts`) runs on the real engine (`drive`); before or after every cell fio runs the same workload. So
+//! both find the drive in the same state and under the same disturbances, and the compared figures are those that a
+//! report would contain.
 
 mod fio;
 mod idleness;
@@ -20,10 +20,10 @@ use record::{Note, Purged, Segment, Settings, Workload};
 use rule::{CLOSE_IOPS, Tally, spread};
 use stdx::units::{SECOND_NS, grouped, parse_size};
 
-/// Rounds that are compared.
+/// Compared rounds.
 const ROUNDS: u32 = 5;
-/// Rest before each cell. A drive (or a throttle with a burst allowance) gives more after a rest, so both shall
-/// find it equally rested; and because that is never quite so, who is first changes with each round.
+/// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so both must
+/// find it equally rested. Because that is never exact, the order alternates with the rounds.
 const REST_NS: u64 = 250_000_000;
 const USAGE: &str = "usage: cargo xtask crosscheck TARGET [--erase IDENTITY] [--size SIZE] [--seconds \
                      S]\nthe content of TARGET is lost, as with `plateau run`";
@@ -35,7 +35,7 @@ struct Options {
     seconds: f64,
 }
 
-/// Runs the comparison; fails when a compared cell disagrees.
+/// Runs the comparison; fails if a compared cell disagrees.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let options = parse(arguments)?;
     if cfg!(debug_assertions) {
@@ -71,7 +71,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options> {
     if rest.is_empty() { Ok(options) } else { bail!(USAGE) }
 }
 
-/// A debug build of the engine would be what is compared, so the optimised one takes over.
+/// Reruns as an optimised build: a debug build of the engine is not representative.
 fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--", "crosscheck"])
@@ -81,18 +81,18 @@ fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if status.success() { Ok(()) } else { bail!("the cross-check failed") }
 }
 
-/// One cell of one round, measured by both.
+/// One cell of one round, measured by both tools.
 struct Pair {
     workload: Workload,
     ours: f64,
     fios: f64,
     /// Median and 99th percentile of response times in ns, ours and fio's.
     percentiles: [(f64, f64); 2],
-    /// Share of processor time that was idle, the smaller of both.
+    /// Idle share of CPU time, the smaller of both.
     idle_share: f64,
 }
 
-/// A bench on which fio runs beside every cell.
+/// A bench that also runs fio for every cell.
 struct Both<'a> {
     armed: &'a mut Armed,
     target: &'a str,
@@ -199,7 +199,7 @@ mod tests {
         with.into_iter().zip(ours.into_iter().zip(fios)).map(pair).collect()
     }
 
-    /// One cell in five rounds with these percentiles.
+    /// Returns one cell in five rounds with these percentiles.
     pub(super) fn pairs_with(percentiles: Vec<[(f64, f64); 2]>) -> Vec<Pair> {
         let profile = Profile::named("pts-e-1.0").unwrap();
         let workload = Workload {

@@ -1,6 +1,6 @@
-//! What may be in Cargo.lock, by the rules in `deny.toml`. Licences and sources are checked here; cargo-deny, where it is
-//! installed, checks them again, and bans, and known vulnerabilities where the database of those can be reached. What was
-//! not checked is said.
+//! Checks Cargo.lock against the rules in `deny.toml`. Licences and sources are checked here. If cargo-deny is
+//! installed, it checks them again, as well as bans, and advisories if their database can be fetched. Checks that were
+//! not done are reported.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// Of those in `deny.toml` the one that everybody has; the others differ in nothing that is looked at here.
+/// One of the platforms in `deny.toml`; the others do not differ for the checks here.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const MISSING: &str =
     "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
@@ -18,25 +18,25 @@ const NO_DATABASE: &str = "advisories were not checked: their database cannot be
 const NOT_ASKED: &str =
     "advisories were not checked; `cargo xtask deny` does it where the network can be reached";
 
-/// Whether advisories are looked at.
+/// Whether to check advisories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advisories {
-    /// Where the database can be fetched.
+    /// Only if the database can be fetched.
     IfReachable,
     No,
 }
 
-/// Does it.
+/// Runs the checks.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let left_out = conducted(root, parse(arguments)?)?;
     left_out.iter().for_each(|what| println!("deny: {what}"));
     Ok(())
 }
 
-/// The part that is a step of `ci`: without the network, so that it takes as long every time.
+/// Runs the checks of `cargo xtask ci`: without the network, so that their duration does not vary.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     let left_out = conducted(root, Advisories::No)?;
-    // That advisories come with the chore is no news.
+    // Expected in ci: only `cargo xtask deny` checks advisories.
     Ok(left_out.filter(|what| *what != NOT_ASKED).map(str::to_owned))
 }
 
@@ -48,7 +48,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Advisories> {
     }
 }
 
-/// Checks what can be checked; gives what was not.
+/// Runs all possible checks; returns which were skipped.
 fn conducted(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
     let count = check_packages(root)?;
     println!("deny: licences and sources of {count} packages are as specified in {RULES}");
@@ -67,7 +67,7 @@ fn conducted(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'sta
     Ok(None)
 }
 
-/// Licences and sources of all that the program is built of on Linux, and how many packages that are.
+/// Checks licences and sources of all packages in a Linux build, and returns the number of packages.
 fn check_packages(root: &Path) -> anyhow::Result<usize> {
     let rules: toml::Table = std::fs::read_to_string(root.join(RULES)).context(RULES)?.parse()?;
     let allowed = rules.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
@@ -87,7 +87,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
     Ok(packages.len())
 }
 
-/// What is wrong with a package, if anything.
+/// Returns the violation of a package, if any.
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let licence = package["license"].as_str().unwrap_or("no licence that it names");
@@ -95,14 +95,14 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
         return Some(format!("{name} is under {licence}, which {RULES} does not allow"));
     }
     match package["source"].as_str() {
-        // Those of the workspace.
+        // Packages of the workspace have no source.
         None | Some(REGISTRY) => None,
         Some(other) => Some(format!("{name} comes from {other}, which {RULES} does not allow")),
     }
 }
 
-/// Whether an SPDX expression is met with licences that are allowed. AND is taken to bind less than OR, which is never laxer
-/// than SPDX.
+/// Returns whether the allowed licences satisfy an SPDX expression. AND is taken to bind less tightly than OR, which
+/// is never laxer than SPDX.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));
     expression.replace('/', " OR ").split(" AND ").all(|part| part.split(" OR ").any(meets))

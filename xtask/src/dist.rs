@@ -1,13 +1,13 @@
 //! `cargo xtask dist`: the files of a release.
 //!
-//! The work is done by the program of the package `dist`, so that not every chore is built with what only packages need.
+//! A separate package does the work, so that other xtask commands build without the dependencies of packaging.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// Builds it and runs it with the same arguments.
+/// Builds and runs `dist` with the same arguments.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)

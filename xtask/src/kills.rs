@@ -1,8 +1,8 @@
-//! `cargo xtask kills`: real runs that are killed, hung up, stopped and interrupted at chosen system calls, then resumed.
+//! `cargo xtask kills`: kills, hangs up, stops and interrupts real runs at chosen system calls, then resumes them.
 //!
-//! After each interruption everything that was displayed must be in the journal and the run must be whole; after its
-//! end `verify` must pass, the figures must be those of an undisturbed run or state their gap, and no setting may stay
-//! changed. Trials are spread evenly over the system calls of a run.
+//! After each interruption the journal must hold everything displayed, and the run must be intact. After completion
+//! `verify` must pass, the results must equal those of an undisturbed run or state their gap, and no setting may
+//! remain changed. Trials are spread evenly over the system calls of a run.
 
 mod judge;
 mod power;
@@ -23,11 +23,11 @@ const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--b
                      cargo xtask kills power [--times N] [--seed S] [--binary PROGRAM]\ncuts the power below \
                      the library N times for each of two file systems and two targets, in the VM of vm-test \
                      [default: 50]";
-/// The filter of the power cuts, which need the machine.
+/// Filter that selects power cuts, which need the virtual machine.
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
 const TIMES_POWER: u64 = 50;
-/// Enough to meet each kind of interruption.
+/// Enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
 struct Options {
@@ -54,7 +54,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Runs all trials; fails when one of them found a fault.
+/// Runs all trials; fails if one of them found a fault.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     match conducted(root, &parse(arguments)?)? {
         Some(reason) => bail!("nothing was killed: {reason}"),
@@ -62,7 +62,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     }
 }
 
-/// The part that `cargo xtask ci` runs; gives why nothing was looked at, where that is so.
+/// Runs the part for `cargo xtask ci`; returns the reason if nothing was tested.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     conducted(root, &parse(&["--ci".to_owned()])?)
 }
@@ -99,7 +99,7 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
             },
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
-        // A loop device takes real time.
+        // A loop device runs in real time.
         let times = options.times.unwrap_or(TIMES);
         let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
         let found = trials.conduct(times, options.seed)?;
@@ -111,6 +111,6 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
     if faults > 0 {
         bail!("{faults} faults");
     }
-    // Without root there is at least the simulated part.
+    // Without root the simulated part still ran.
     Ok((skipped.len() == Kind::ALL.len()).then(|| "no target could be created".into()))
 }

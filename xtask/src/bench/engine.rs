@@ -1,8 +1,8 @@
-//! What the load engine costs, beside fio and fio's own benchmark of io_uring.
+//! CPU cost of the load engine, compared with fio and fio's `t/io_uring`.
 //!
-//! Everything is measured in pairs that alternate, at least five of them, and medians are compared: the
-//! host is shared, and what disturbs one tool must disturb the other. The figure is processor time of the
-//! submitting thread per I/O; wall-clock rates say more about the neighbours.
+//! Everything is measured in alternating pairs, at least five of them, and medians are compared: the host is shared,
+//! so disturbances must affect both tools alike. The figure is CPU time of the submitting thread per I/O; wall-clock
+//! rates depend more on other load on the host.
 
 mod cases;
 mod contents;
@@ -32,11 +32,11 @@ pub const BENCHMARK: Benchmark = Benchmark {
 /// A part of the benchmark.
 struct Part {
     name: &'static str,
-    /// Measures, beside the rivals, with a folder for files.
+    /// Measures it and the rival tools, with a directory for files.
     rows: fn(&Rivals, &Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory first, while nothing else has taken any.
+/// Memory first, before other parts allocate.
 const PARTS: [Part; 6] = [
     Part { name: "memory", rows: |_, _| memory::rows() },
     Part { name: "loop", rows: cases::alone },
@@ -64,9 +64,9 @@ fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results>
 #[derive(Debug, Default, PartialEq)]
 struct Asked {
     t_io_uring: Option<String>,
-    /// Where the file is made.
+    /// Directory of the test file.
     folder: Option<PathBuf>,
-    /// None named means all.
+    /// Empty for all.
     parts: Vec<&'static str>,
 }
 

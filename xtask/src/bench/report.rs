@@ -1,7 +1,7 @@
-//! `cargo xtask bench report`: what reports of real-size runs cost in time, memory and bytes.
+//! `cargo xtask bench report`: CPU time, memory and file sizes of reports on full-size runs.
 //!
-//! The runs are made here: every test with its real cells, answered with response times like those of a drive. What
-//! is measured is the released binary, by its processor time, because the host is shared.
+//! The runs are synthetic: every test with its real cells, and response times similar to those of a drive. The release
+//! binary is measured by its CPU time, because the host is shared.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,9 +29,9 @@ pub const BENCHMARK: Benchmark = Benchmark {
 
 const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Response times of a cell are drawn so often; each stands for many I/Os.
+/// Response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
-/// Response times: the fastest, and how far the others are behind it.
+/// Distribution of response times: the minimum, and the exponent of its tail.
 const FASTEST_NS: f64 = 20_000.0;
 const SPREAD: f64 = 0.7;
 const CAPACITY_BYTES: u64 = 4_000_000_000_000;
@@ -41,7 +41,7 @@ fn measure(root: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<R
     Ok(Results { rows: rows(root, folder)?, how: format!("the released binary, medians of {RUNS} runs") })
 }
 
-/// Makes the runs, then measures.
+/// Creates the runs, then measures.
 fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let binary = built(root)?;
     let library = folder.join("report-runs");
@@ -81,7 +81,7 @@ fn megabytes(path: &Path) -> anyhow::Result<f64> {
     Ok(bytes as f64 / 1e6)
 }
 
-/// The binary, optimised.
+/// Builds the release binary and returns its path.
 fn built(root: &Path) -> anyhow::Result<PathBuf> {
     let status = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--release", "--package", "plateau"])
@@ -97,7 +97,7 @@ struct Costs {
     resident_mib: f64,
 }
 
-/// Medians over several runs of a command.
+/// Returns medians over several runs of a command.
 fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Costs> {
     let mut all = Vec::new();
     for _ in 0..RUNS {
@@ -111,7 +111,7 @@ fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Cost
     })
 }
 
-/// Runs a command to its end and looks at it meanwhile.
+/// Runs a command to completion, and samples its memory and CPU time meanwhile.
 fn watched(command: &mut Command) -> anyhow::Result<Costs> {
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let mut costs = Costs { cpu_seconds: 0.0, resident_mib: 0.0 };
@@ -137,14 +137,14 @@ fn peak_kib(folder: &str) -> Option<f64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// From the scheduler, in ns: the ticks of `stat` are too coarse.
+/// Reads `schedstat`, in ns: the ticks of `stat` are too coarse.
 fn cpu_seconds(folder: &str) -> Option<f64> {
     let text = std::fs::read_to_string(format!("{folder}/schedstat")).ok()?;
     let ns: f64 = text.split_whitespace().next()?.parse().ok()?;
     (ns > 0.0).then_some(ns / SECOND_NS as f64)
 }
 
-/// A run of `tests` with real cells, never steady, so that every test has all its rounds.
+/// Creates a run of `tests` with real cells. It never reaches steady state, so every test has all its rounds.
 fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named("pts-c-1.0").map_err(anyhow::Error::msg)?;
     let file = RunFile {
@@ -199,17 +199,17 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     Ok(run.dir)
 }
 
-/// Answers like a drive that rises and falls.
+/// Responds like a drive whose throughput rises and falls.
 struct Recorder {
     journal: Journal,
     rng: Rng,
     clock_ns: u64,
     cells: u64,
-    /// Of the response times, by row.
+    /// Row and share of the response times in it.
     shares: Vec<(usize, f64)>,
 }
 
-/// Share of the response times in each row.
+/// Returns the share of response times in each row.
 fn shares() -> Vec<(usize, f64)> {
     let slower = |ns: u64| (ns as f64 / FASTEST_NS).max(1.0).powf(-1.0 / SPREAD);
     let share = |row: usize| {
@@ -262,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// Response times from 20 us to some ms, most of them small.
+    /// Draws response times from 20 us to some ms, mostly short ones.
     fn direction(&mut self, workload: &Workload, ios: u64) -> Direction {
         let mut drawn = Histogram::new();
         for _ in 0..DRAWN.min(ios) {
@@ -273,8 +273,8 @@ impl Recorder {
         Direction { ios, bytes, latency: drawn }
     }
 
-    /// So many I/Os in each second, of the same response times: each row gets what it has in the mean, give or take a
-    /// tenth, and the rest below one now and then.
+    /// Distributes `ios` I/Os over the rows in each second. Each row gets its mean count within 10 %; a fractional
+    /// count is rounded up at random.
     fn times(&mut self, ios: u64, seconds: usize) -> Columns {
         let mut below = |limit: u64| self.rng.below(limit) as f64 / limit as f64;
         let mut second = |_| -> Vec<(usize, u64)> {

@@ -1,7 +1,7 @@
-//! What the simulator costs, and how true it is: the numbers that were promised of it.
+//! Cost and fidelity of the simulator, compared with its targets.
 //!
-//! Speed is I/Os per second of processor time of one thread. A busy neighbour slows that down too, by up to two
-//! times on shared cores, so each speed is measured in slices and the best one counts.
+//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores also slows that down, by up to a
+//! factor of two, so each speed is measured in slices, and the fastest counts.
 
 mod campaigns;
 mod fidelity;
@@ -28,7 +28,7 @@ struct Part {
     rows: fn(&Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory first, while nothing else has taken any; what takes minutes last.
+/// Memory first, before other parts allocate; parts that take minutes last.
 const PARTS: [Part; 4] = [
     Part { name: "memory", rows: memory::rows },
     Part { name: "speed", rows: speed::rows },

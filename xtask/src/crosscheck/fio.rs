@@ -1,8 +1,9 @@
-//! fio, asked for the same workload.
+//! Runs fio with the same workload.
 //!
-//! Behind its time fio waits for all that is in flight together, and says of all of it that it ended when the last did:
-//! for as many I/Os as the queue is deep that is up to twice their time. Its histogram has these in it; in a short cell
-//! they are the 99th percentile. So its log of each I/O is read, as far as the time goes. Ours counts no others either.
+//! At the end of its runtime fio waits for all I/Os in flight, and reports that all of them completed when the last
+//! one did: for a full queue of I/Os that is up to twice their actual latency. fio's histogram includes these, and in
+//! a short cell they determine the 99th percentile. So its per-I/O log is read instead, up to the end of the runtime.
+//! Our engine does not count later I/Os either.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,19 +13,19 @@ use record::{Access, Until, Workload};
 use serde_json::Value;
 use stdx::units::SECOND_NS;
 
-/// What fio says of a cell.
+/// fio's results for a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// Reads and writes together.
+    /// Reads plus writes.
     pub iops: f64,
-    /// Median and 99th percentile of its total latency in ns, which like ours begins before the call that submits, of
-    /// the direction with more I/Os; NaN where none ended in time.
+    /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like ours, it includes the
+    /// submitting system call. NaN if no I/O completed in time.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,
 }
 
-/// `workload` on `target`, by fio.
+/// Runs `workload` on `target` with fio.
 pub fn run(target: &str, workload: &Workload) -> anyhow::Result<Seen> {
     let Until::DurationNs(length_ns) = workload.until else { bail!("fio runs timed cells only") };
     let length_ms = length_ns * 1000 / SECOND_NS;
@@ -49,8 +50,8 @@ fn iops(document: &Value) -> anyhow::Result<f64> {
     Ok(of("read")? + of("write")?)
 }
 
-/// Median and 99th percentile of what ended in the first `length_ms`. A line of the log has the time in ms at which an I/O
-/// ended, its latency in ns, and 0 for a read or 1 for a write; there is more behind that.
+/// Returns median and 99th percentile of I/Os that completed in the first `length_ms`. Each log line starts with the
+/// completion time in ms, the latency in ns, and 0 for a read or 1 for a write; further fields are ignored.
 fn percentiles(log: &str, of_reads: bool, length_ms: u64) -> anyhow::Result<[f64; 2]> {
     let mut latencies = Vec::new();
     for line in log.lines() {
@@ -76,9 +77,9 @@ fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> V
         100 => "read",
         _ => "rw",
     };
-    // Registered files and buffers, as our engine has them: else fio's own cost is what is compared.
-    // Plain random data, as ours is: a device that compresses (zram) takes twice as long for fio's scrambled
-    // buffers. fio's refill for each write is slow enough in older versions to be the limit in memory.
+    // Registered files and buffers, as in our engine; otherwise the comparison would measure fio's own overhead. Plain
+    // random data, as in our engine: a device that compresses (zram) takes twice as long for fio's scrambled buffers,
+    // and in older versions refilling the buffer for each write limits the rate on memory-backed targets.
     [
         "--name=cell",
         "--direct=1",

@@ -1,8 +1,8 @@
-//! How idle the processors of this host are, as `/proc/stat` counts it.
+//! Idle time of the host's CPUs, from `/proc/stat`.
 
 use anyhow::Context as _;
 
-/// Runs `work` and says which share of all processors' time was idle meanwhile, 0 to 1.
+/// Runs `work` and returns the idle share of all CPU time meanwhile, 0 to 1.
 pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
     let before = now();
     let value = work();
@@ -10,14 +10,14 @@ pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>
     (value, share)
 }
 
-/// Idle and total time of all processors in ticks.
+/// Idle and total time of all CPUs in ticks.
 type Times = (u64, u64);
 
 fn now() -> anyhow::Result<Times> {
     parse(&std::fs::read_to_string("/proc/stat").context("/proc/stat")?).context("/proc/stat has no line cpu")
 }
 
-/// The line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal; guests are part of user and nice.
+/// Parses the line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time.
 fn parse(text: &str) -> Option<Times> {
     let fields = text.lines().next()?.strip_prefix("cpu ")?;
     let times: Vec<u64> = fields.split_whitespace().take(8).map_while(|t| t.parse().ok()).collect();

@@ -1,6 +1,6 @@
-//! Response times of both tools, cell by cell.
+//! Compares response times of both tools, cell by cell.
 //!
-//! Both include the system call that submits an I/O: of fio's latencies that is `lat`, not `clat`.
+//! Both include the system call that submits an I/O, so fio's figure is `lat`, not `clat`.
 
 use record::{Segment, Workload};
 
@@ -10,14 +10,14 @@ use super::{Pair, fio};
 const NAMES: [&str; 2] = ["p50", "p99"];
 const SHARES: [f64; 2] = [0.5, 0.99];
 
-/// Ours and fio's, in ns.
+/// Returns pairs of our percentile and fio's, in ns.
 pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
     let direction = if fios.of_reads { &segment.read } else { &segment.write };
     let ours = SHARES.map(|share| direction.latency.quantile(share).map_or(f64::NAN, |ns| ns as f64));
     [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]
 }
 
-/// Prints them and says how many are wrong: they repeat with both tools and differ by more than they may.
+/// Prints them and returns how many are wrong: repeatable with both tools, but further apart than allowed.
 pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
     println!();
     println!(

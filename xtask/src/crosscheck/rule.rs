@@ -1,40 +1,40 @@
-//! How near two tools must come, by how well both repeat.
+//! Allowed differences between the tools, depending on how well both repeat.
 
 use std::fmt;
 
-/// Where both repeat this well (standard deviation over mean), they must agree closely.
+/// Up to this coefficient of variation (standard deviation over mean) of both, the tools must agree closely.
 const REPEATS_CLOSELY: f64 = 0.015;
-/// Largest difference of IOPS there.
+/// Largest difference of IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest difference of percentiles there: as wide as a slot of fio's histogram and one of ours together.
+/// Largest difference of percentiles in that case: the width of a slot of fio's histogram plus one of ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
-/// Where both repeat this well at least, they must agree roughly; else nothing can be said.
+/// Up to this one they must agree roughly; beyond it there is no conclusion.
 const REPEATS_ROUGHLY: f64 = 0.05;
-/// Largest difference of anything there.
+/// Largest difference of any number in that case.
 const ROUGH: f64 = 0.10;
-/// Where the processors were idle for less than this share of a cell, they were the limit: a difference there
-/// is one of what the tools cost, not of what they measure.
+/// Below this idle share the CPUs were the limit, so a difference only shows the overhead of the
+/// tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
-/// What one tool says of one cell over all rounds.
+/// Results of one tool for one cell over all rounds.
 pub struct Spread {
     pub mean: f64,
     pub deviation_share: f64,
 }
 
-/// Mean and deviation of some values.
+/// Returns mean and relative deviation of the values.
 pub fn spread(values: &[f64]) -> Spread {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0);
     Spread { mean, deviation_share: variance.sqrt() / mean }
 }
 
-/// What a number proves.
+/// Conclusion from a pair of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Finding {
-    /// Both are within this share of each other, as they must be.
+    /// They differ by at most this share, as required.
     Agrees(f64),
-    /// They are not.
+    /// They differ by more than this share.
     Disagrees(f64),
     HostLimited,
     DoesNotRepeat,
@@ -56,7 +56,7 @@ fn finding(ours: &Spread, fios: &Spread, idle_share: f64, close: f64) -> Finding
     let within = match (repeats(REPEATS_CLOSELY), repeats(REPEATS_ROUGHLY)) {
         (true, _) => close,
         (false, true) => ROUGH,
-        // Also where there is no number.
+        // Also if a value is NaN.
         (false, false) => return Finding::DoesNotRepeat,
     };
     if (ours.mean / fios.mean - 1.0).abs() <= within {
@@ -68,7 +68,7 @@ fn finding(ours: &Spread, fios: &Spread, idle_share: f64, close: f64) -> Finding
     }
 }
 
-/// Findings of one kind of number.
+/// Findings for one kind of number.
 pub struct Tally {
     what: &'static str,
     close: f64,
@@ -76,12 +76,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// For numbers that are called so, with the largest difference of those that repeat closely.
+    /// Creates a tally for numbers named `what`; `close` is the largest difference for those that repeat closely.
     pub fn of(what: &'static str, close: f64) -> Self {
         Self { what, close, findings: Vec::new() }
     }
 
-    /// Judges one number of both.
+    /// Compares one number of both tools.
     pub fn find(&mut self, ours: &Spread, fios: &Spread, idle_share: f64) -> Finding {
         let finding = finding(ours, fios, idle_share, self.close);
         self.findings.push(finding);
@@ -92,7 +92,7 @@ impl Tally {
         self.findings.iter().filter(|finding| is(finding)).count() as u32
     }
 
-    /// How many disagree.
+    /// Returns the number of disagreements.
     pub fn wrong(&self) -> u32 {
         self.count(|finding| matches!(finding, Finding::Disagrees(_)))
     }

@@ -1,24 +1,24 @@
-//! What must be true after an interruption, and after the run went on to its end.
+//! Checks after an interruption, and after the resumed run completed.
 
 use std::path::{Path, PathBuf};
 
 use record::{Entry, Event, Note, Run};
 use serde_json::Value;
 
-/// What went wrong.
+/// Kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Something that was displayed is not in the journal.
+    /// The journal lacks something that was displayed.
     Lost,
-    /// A run that cannot be read.
+    /// The run cannot be read.
     Torn,
-    /// Figures that differ without a stated gap, or a journal that `verify` rejects.
+    /// Results that differ without a stated gap, or a journal that `verify` rejects.
     Differing,
-    /// A run that cannot be resumed because something is held.
+    /// The run cannot be resumed because a lock is still held.
     Locked,
-    /// Settings or notes that stayed.
+    /// Changed settings or restore records that remain.
     LeftBehind,
-    /// An exit code that fits nothing that was done.
+    /// An exit code that does not match what happened.
     Ended,
 }
 
@@ -38,10 +38,10 @@ impl Fault {
     }
 }
 
-/// A fault with what was seen.
+/// A fault with its details.
 pub type Found = (Fault, String);
 
-/// The folders of runs in a library; what begins with a dot is no run.
+/// Returns the run directories of a library; hidden directories are not runs.
 pub fn runs(library: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
     let is_run =
@@ -49,14 +49,14 @@ pub fn runs(library: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_run).collect()
 }
 
-/// Notes of what has to be put back.
+/// Returns the names of restore records in the library.
 pub fn notes(library: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.path().is_file());
     files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The only run there is, whole; none before it was begun.
+/// Loads the only run; `None` if it had not been created.
 pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
     let runs = runs(library);
     let torn = |why: String| (Fault::Torn, why);
@@ -73,7 +73,7 @@ pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
     Ok(Some((run, loaded.entries)))
 }
 
-/// Whether everything that `err` shows is in the journal.
+/// Checks that the journal holds everything that the standard error `err` shows.
 pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     let count = |wanted: fn(&Event) -> bool| entries.iter().filter(|entry| wanted(&entry.event)).count();
     let shown = |start: &str| err.lines().filter(|line| line.starts_with(start)).count();
@@ -92,7 +92,7 @@ pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     Ok(())
 }
 
-/// A line is shown for each variable of each judgement.
+/// Returns the number of lines for judgements: one per variable.
 fn judged_lines(entries: &[Entry]) -> usize {
     let lines = |entry: &Entry| match &entry.event {
         Event::Noted(Note::Judged(judgement)) => judgement.variables.len(),
@@ -101,7 +101,8 @@ fn judged_lines(entries: &[Entry]) -> usize {
     entries.iter().map(lines).sum()
 }
 
-/// Whether an interruption that the drive felt is stated by the first segment after it; whether there is one.
+/// Checks that the first segment after an interruption of a purged drive states the gap. Returns whether the current
+/// test has a gap.
 pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     let (mut purged, mut pending, mut any) = (false, false, false);
     for entry in entries {
@@ -124,7 +125,7 @@ pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     Ok(any)
 }
 
-/// Whether a complete run says what an undisturbed one says, or states its gap.
+/// Compares the results of a resumed run with those of an undisturbed one, unless they state a gap.
 pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: bool) -> Result<(), Found> {
     let differing = |why: &str| Err((Fault::Differing, why.to_owned()));
     if document["verdict"] == "not complete" {

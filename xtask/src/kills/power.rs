@@ -1,7 +1,7 @@
-//! `cargo xtask kills power`: power cuts below the library, in the virtual machine of `vm-test`.
+//! `cargo xtask kills power`: cuts the power of the library's disk, in the virtual machine of `vm-test`.
 //!
-//! The library is on a file system over dm-flakey, which drops every write from a random moment on. This side boots the
-//! machine; the trials are made by this very program inside of it (`inside.rs`).
+//! The library is on a file system over dm-flakey, which starts to drop every write at a random moment. The host side
+//! boots the machine; the same program runs the trials inside it (`inside.rs`).
 
 mod disk;
 mod inside;
@@ -16,12 +16,12 @@ use crate::vm_test::hardware::VIRTIO;
 use crate::vm_test::{self, Lab};
 pub use inside::run as run_inside;
 
-/// File systems that the library is put on, each with the program that makes it.
+/// File systems for the library, each with its mkfs program.
 const FILE_SYSTEMS: &[(&str, &str)] = &[("ext4", "mkfs.ext4"), ("xfs", "mkfs.xfs")];
 const MODULES: &[&str] = &["dm_flakey", "xfs"];
 const POLL: Duration = Duration::from_secs(2);
 
-/// Cuts the power `times` times for each file system and each target; gives the number of faults.
+/// Cuts the power `times` times for each file system and each target; returns the number of combinations with faults.
 pub fn conduct(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Result<u64> {
     let found = |name: &str| -> anyhow::Result<PathBuf> {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));
@@ -49,7 +49,7 @@ pub fn conduct(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Res
     Ok(faults)
 }
 
-/// All trials of a kind; whether none of them found a fault. What they print is passed on as it comes.
+/// Runs the trials of one combination and forwards their output; returns whether they found no fault.
 fn trials(lab: &mut Lab, words: &str) -> anyhow::Result<bool> {
     let guest = lab.guest()?;
     guest.sh(&format!(
@@ -59,7 +59,7 @@ fn trials(lab: &mut Lab, words: &str) -> anyhow::Result<bool> {
     let mut printed = 0;
     loop {
         sleep(POLL);
-        // Asked first, so that nothing is missed that was printed at the end.
+        // Checked before reading the output, so that the last lines are not missed.
         let has_ended = guest.run("test -s /tmp/power.code")?.code == 0;
         let new = guest.run(&format!("tail -c +{} /tmp/power.out", printed + 1))?.out;
         printed += new.len();

@@ -1,11 +1,11 @@
-//! What a trial runs on: a simulated drive, or a loop device over a file of its own.
+//! Targets of trials: a simulated drive, or a loop device over a file created for it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// What a trial runs on.
+/// Kind of target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Simulated,
@@ -24,10 +24,10 @@ impl Kind {
 }
 
 const IMAGE_BYTES: u64 = 16 << 20;
-/// Settings that `--tune` changes on a loop device, and what the kernel makes them.
+/// Settings that `--tune` changes on a loop device, with the values set before a run.
 const SETTINGS: [(&str, &str); 2] = [("nomerges", "0"), ("iostats", "1")];
 
-/// A loop device over an image that was made for it; detached when dropped, if it is still its own.
+/// A loop device over its own image; detached when dropped, if it still has that image.
 pub struct Device {
     pub path: String,
     image: PathBuf,
@@ -57,7 +57,7 @@ impl Device {
         Path::new("/sys/block").join(self.path.trim_start_matches("/dev/")).join(name)
     }
 
-    /// Settings that are not what they were before the run.
+    /// Returns settings that differ from their values before the run.
     pub fn changed(&self) -> Vec<String> {
         let now = |name: &str| std::fs::read_to_string(self.attribute(&format!("queue/{name}")));
         let differs = |(name, was): &(&str, &str)| {
@@ -72,7 +72,7 @@ impl Drop for Device {
     fn drop(&mut self) {
         let file = std::fs::read_to_string(self.attribute("loop/backing_file")).unwrap_or_default();
         if Path::new(file.trim_end()) == self.image {
-            // When it fails, it stays for whoever looks.
+            // On failure the device stays attached for inspection.
             drop(Command::new("losetup").args(["--detach", &self.path]).status());
         }
     }

@@ -1,4 +1,4 @@
-//! What is compared with what, and what shall come out.
+//! The comparisons and their targets.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
 use super::{PAIRS, Row, contents, median, part};
 
-/// Nanoseconds per I/O that the loop may take by itself, by depth, and its share of fio's.
+/// Depth, limit in ns per I/O for the loop alone, and limit as a share of fio's time.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
 const NO_OP_OF_T_IO_URING: f64 = 1.06;
 const ZRAM_DEPTHS: [u16; 3] = [1, 32, 128];
@@ -17,10 +17,10 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// A rate depends on the neighbours more than processor time does.
+/// More pairs than for CPU time, because other load on the host affects rates more.
 const RATE_PAIRS: usize = 15;
 
-/// A RAM disk of its own.
+/// Measures on a new RAM disk.
 pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     match Target::zram() {
@@ -36,7 +36,7 @@ pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A file in `folder`.
+/// Measures on a file in `folder`.
 pub fn file(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let (mut rows, mut file) = (Vec::new(), Target::file(folder)?);
     device(rivals, "file", &mut file, 1, &mut rows)?;
@@ -44,7 +44,7 @@ pub fn file(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Runs two things alternately, each first in every other pair.
+/// Runs both alternately; each goes first in every other pair.
 pub fn paired(
     ours: impl FnMut() -> anyhow::Result<Sample>,
     theirs: impl FnMut() -> anyhow::Result<Sample>,
@@ -70,7 +70,7 @@ fn so_often(
     Ok(pairs)
 }
 
-/// The medians of both, and the median of the quotients of the pairs.
+/// Returns the medians of both, and the median of the ratios within pairs.
 pub fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64, f64) {
     (
         median(pairs.iter().map(|p| of(&p.0))),
@@ -88,7 +88,7 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     }
 }
 
-/// IOPS of ours, which shall not be less.
+/// Compares IOPS; ours must not be lower.
 fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
     let (ours, theirs, share) = compared(pairs, |s| s.iops);
     let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
@@ -109,7 +109,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
     rehearsed(way, &reads(depth))
 }
 
-/// A workload that reaches nothing.
+/// Runs a workload that does no I/O.
 pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
     let done = drive::rehearse(way, workload)?;
     let ios = (done.segment.read.ios + done.segment.write.ios).max(1) as f64;
@@ -121,7 +121,7 @@ pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
     })
 }
 
-/// The loop alone, and the clock that it reads.
+/// Measures the loop alone, and the clock that it reads.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let clock_ns = drive::ceiling()?.clock.cost_ns;
     let mut rows = vec![Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns)];
@@ -147,7 +147,7 @@ pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Loop and ring together.
+/// Measures loop and ring together.
 pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     if rivals.t_io_uring.is_none() {
         return Ok(Vec::new());
@@ -163,7 +163,7 @@ pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Random reads of 4 KiB of a target at one depth.
+/// Measures random 4 KiB reads of a target at one depth.
 fn device(
     rivals: &Rivals,
     name: &str,
@@ -211,7 +211,7 @@ fn device(
     Ok(())
 }
 
-/// Whether the way that is chosen at depth 1 is no slower than the ring.
+/// Compares the engine chosen at depth 1 with the ring; it must not be slower.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
     let mut samples = Vec::with_capacity(RATE_PAIRS);
     for pair in 0..RATE_PAIRS {

@@ -1,4 +1,4 @@
-//! What the content of the blocks costs: fresh data, data that a drive may reduce, stamps and their checks.
+//! Cost of block contents: fresh data, reducible data, stamps and their verification.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use super::targets::{Target, reads};
 use super::{Row, median};
 
 const DATA_GB_PER_SECOND: f64 = 25.0;
-/// Of fio's rate, which is what its `refill_buffers` adds to a write that goes nowhere.
+/// Share of fio's rate. That rate is derived from the time that `refill_buffers` adds to a write without I/O.
 const OF_FIO: f64 = 0.8;
 
-/// Fresh data, and others beside it.
+/// Measures fresh data, and other contents relative to it.
 pub fn rows(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = fresh(rivals, drive::ceiling()?.data_bytes_per_second / 1e9)?;
     rows.extend(costs()?);
     Ok(rows)
 }
 
-/// Fresh data at `rate` GB/s.
+/// Compares `rate`, in GB/s, with the target and with fio.
 fn fresh(rivals: &Rivals, rate: f64) -> anyhow::Result<Vec<Row>> {
     let row = |target: String, limit: f64| Row {
         target,
@@ -41,7 +41,7 @@ fn fresh(rivals: &Rivals, rate: f64) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Other data and stamps beside fresh data, for writes that go nowhere.
+/// Compares other contents and stamps with fresh data, for writes without I/O.
 fn costs() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     let fresh = Workload { read_percent: 0, ..reads(32) };
@@ -67,7 +67,7 @@ fn costs() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Reads whose stamps are checked beside plain ones.
+/// Compares reads with verified stamps with plain reads.
 pub fn checked_reads(target: &mut Target) -> anyhow::Result<Row> {
     target.stamp()?;
     let mut pairs = Vec::new();

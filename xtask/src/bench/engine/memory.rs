@@ -1,4 +1,4 @@
-//! How much memory a day's run takes: as many intervals as it has, in seconds instead of hours.
+//! Memory of a day's run: as many intervals as a day has seconds, each shortened.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,13 +14,13 @@ use crate::bench::host::resident_mib;
 
 const THREADS: u16 = 8;
 const DAY_SECONDS: u64 = 24 * 3600;
-/// A second of the day.
+/// Simulated length of one second of the day.
 const INTERVAL_NS: u64 = 100_000;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const LIMIT_MIB: f64 = 64.0;
 const GROWTH_LIMIT_MIB: f64 = 1.0;
 
-/// Two rows: what is resident at most, and what comes on top between a tenth of the run and its end.
+/// Returns two rows: peak resident memory, and its growth between 10 % and 90 % of the run.
 pub fn rows() -> anyhow::Result<Vec<Row>> {
     let until = Until::DurationNs(DAY_SECONDS * INTERVAL_NS);
     let asked = Workload { threads: THREADS, until, ..reads(32) };

@@ -1,4 +1,4 @@
-//! The other tools, asked for the same load, and what they say about their processor time.
+//! Runs the other tools with the same load, and reads their CPU time.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -8,30 +8,30 @@ use serde_json::Value;
 
 /// Seconds of one run of fio.
 const FIO_SECONDS: u32 = 1;
-/// t/io_uring says nothing of its last second; of the others the first is its start.
+/// t/io_uring prints nothing for its last second, and the first line is only the starting point.
 const T_IO_URING_SECONDS: u32 = 4;
-/// Of `/proc/PID/task/TID/stat` (`USER_HZ` on every machine that Linux runs on today).
+/// Length of a tick in `/proc/PID/task/TID/stat` (`USER_HZ` is 100 on every architecture that Linux supports today).
 const NS_PER_TICK: f64 = 1e7;
 
-/// What one run of one tool came to.
+/// Result of one run of one tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// Processor time of the submitting thread per I/O.
+    /// CPU time of the submitting thread per I/O.
     pub cpu_ns: f64,
-    /// The part of it outside of the kernel.
+    /// The part of it spent in user mode.
     pub user_ns: f64,
     /// I/Os per second of wall-clock time.
     pub iops: f64,
-    /// Processor time of all threads of the process per I/O, with the kernel's helpers; where it is known.
+    /// CPU time of all threads of the process per I/O, including the kernel's helper threads; `None` if unknown.
     pub all_ns: Option<f64>,
 }
 
-/// The tools at hand.
+/// The available tools.
 pub struct Rivals {
     pub fio_version: Option<String>,
     pub t_io_uring: Option<String>,
-    /// Where all of them run, as ours does: whether a load shares its processor with the kernel's helpers says more
-    /// than whose it is.
+    /// CPU that all tools run on, including ours: sharing it with the kernel's helper threads affects results more
+    /// than the choice of tool.
     processor: String,
 }
 
@@ -45,14 +45,14 @@ impl Rivals {
         Ok(Self { fio_version, t_io_uring, processor: processor().to_string() })
     }
 
-    /// 4 KiB I/Os of fio's null engine with its defaults.
+    /// Runs 4 KiB I/Os with fio's null engine and its defaults.
     pub fn fio_null(&self, depth: u16, more: &[&str]) -> anyhow::Result<Sample> {
         let mut arguments = vec!["--ioengine=null", "--size=1T", "--norandommap"];
         arguments.extend(more);
         fio(depth, &arguments)
     }
 
-    /// 4 KiB random reads of fio through io_uring, tuned as far as it goes.
+    /// Runs 4 KiB random reads with fio on io_uring, tuned as far as possible.
     pub fn fio_tuned(&self, target: &str, depth: u16) -> anyhow::Result<Sample> {
         let filename = format!("--filename={target}");
         let tuned = ["--ioengine=io_uring", "--fixedbufs", "--registerfiles", "--direct=1", "--norandommap"];
@@ -62,19 +62,19 @@ impl Rivals {
         fio(depth, &arguments)
     }
 
-    /// The same of t/io_uring, or no-ops when there is no target.
+    /// Runs the same with t/io_uring, or no-ops without a target.
     pub fn t_io_uring(&self, target: Option<&str>, depth: u16, latency: bool) -> anyhow::Result<Sample> {
         let program = self.t_io_uring.as_deref().context("no path of t/io_uring")?;
-        // Like ours: a device's depth is kept full (refill whatever came back), no-ops are done in batches.
+        // As in our engine: a device's queue is refilled after each completion, no-ops are submitted in batches.
         let batch = depth.min(32);
         let wait_for = if target.is_some() { 1 } else { batch };
-        // Line by line, because its processor time is looked up at each line.
+        // Line-buffered, because the CPU time is sampled at each line.
         let mut child = Command::new("taskset")
             .args(["-c", &self.processor, "stdbuf", "-oL", program, "-p0", "-n1", "-X1", "-b4096"])
             .args([format!("-d{depth}"), format!("-s{batch}"), format!("-c{wait_for}")])
             .args([format!("-t{}", u8::from(latency)), format!("-r{T_IO_URING_SECONDS}")])
             .args([format!("-N{}", u8::from(target.is_none()))])
-            // It wants a file of some size even for no-ops; any will do.
+            // t/io_uring requires a non-empty file even for no-ops; any file works.
             .arg(target.unwrap_or("/proc/self/exe"))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -106,7 +106,7 @@ impl Rivals {
     }
 }
 
-/// The last processor, which the kernel leaves alone most.
+/// Returns the last CPU, which usually has the least kernel work.
 pub fn processor() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from) - 1
 }
@@ -135,7 +135,7 @@ fn sample_of(document: &Value) -> anyhow::Result<Sample> {
     Ok(Sample { cpu_ns, user_ns, iops: ios / length_ns * 1e9, all_ns: None })
 }
 
-/// The rate in a line such as `IOPS=12.05M, IOS/call=32/32`.
+/// Parses the rate from a line such as `IOPS=12.05M, IOS/call=32/32`.
 fn iops_of(line: &str) -> Option<f64> {
     let text = line.strip_prefix("IOPS=")?.split(',').next()?;
     let (number, unit) = match text.chars().last()? {
@@ -146,24 +146,24 @@ fn iops_of(line: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * unit)
 }
 
-/// The thread in a line such as `submitter=0, tid=4711, file=/dev/zram0, …`.
+/// Parses the thread from a line such as `submitter=0, tid=4711, file=/dev/zram0, …`.
 fn submitter_of(line: &str) -> Option<u32> {
     line.strip_prefix("submitter=0, tid=")?.split(',').next()?.parse().ok()
 }
 
-/// User and system time of all threads of a process in ns, the kernel's helpers included.
+/// Returns user plus system time of all threads of a process in ns, including the kernel's helper threads.
 pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")
 }
 
-/// User and system time of a thread in ns. That of the whole process would count the kernel's helpers.
+/// Returns user and system time of a thread in ns; that of the process would include the kernel's helper threads.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
     times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")
 }
 
-/// Fields 14 and 15 of proc_pid_stat(5); the second field, a name in brackets, may contain blanks.
+/// Parses fields 14 and 15 of proc_pid_stat(5); the second field, a name in brackets, may contain blanks.
 fn times_of(stat: &str) -> Option<(f64, f64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut next = || fields.next()?.parse::<f64>().ok().map(|ticks| ticks * NS_PER_TICK);

@@ -1,4 +1,4 @@
-//! What the benchmark reads: a RAM disk and a file, both made and filled here, and removed afterwards.
+//! Targets of the benchmark: a RAM disk and a file, both created and filled here, and removed afterwards.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,14 +10,14 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Small: what the machine's memory takes is the target's time, and a tool that lets helping threads of the kernel read
-/// does not pay it.
+/// Small, so that memory access costs little: it counts as time of the target, but not for a tool whose reads are done
+/// by helper threads of the kernel.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
 const RESET_ATTEMPTS: u32 = 20;
 const RESET_PAUSE: Duration = Duration::from_millis(100);
 
-/// A target that was filled with data no device can compress.
+/// A target filled with incompressible data.
 pub struct Target {
     pub path: String,
     armed: Option<Armed>,
@@ -30,13 +30,13 @@ enum Made {
 }
 
 impl Target {
-    /// A zram device of its own; the error says why there is none.
+    /// Creates a zram device; the error says why that failed.
     pub fn zram() -> anyhow::Result<Self> {
         let made = command("zramctl", &["--find", "--size", &BYTES.to_string()])?;
         Self { path: made, armed: None, made: Made::Zram }.filled(&placed())
     }
 
-    /// A new file in `folder`.
+    /// Creates a file in `folder`.
     pub fn file(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(format!("engine-{}.data", std::process::id()));
         let text = path.to_str().context("a path that is not text")?.to_owned();
@@ -50,15 +50,15 @@ impl Target {
         let mut armed = drive.arm(Some(&identity))?;
         let fill = filling(128 << 10, Regime::default());
         armed.run(&fill, &mut |_| Flow::Continue)?;
-        // Where a host below this one caches what is read, nobody shall be the first to read a block.
+        // Reads everything once, in case a hypervisor caches what is read.
         armed.run(&Workload { read_percent: 100, ..fill }, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
     }
 
-    /// The same target, driven by this engine from here on.
+    /// Reopens the target with another engine.
     pub fn by(&mut self, engine: Engine) -> anyhow::Result<&mut Self> {
-        // It is held by one only.
+        // Only one open drive can hold it.
         self.armed = None;
         let options = OpenOptions { engine, ..placed() };
         let drive = drive::open(&self.path, &options)?;
@@ -67,7 +67,7 @@ impl Target {
         Ok(self)
     }
 
-    /// Random reads of 4 KiB by our engine, and how it drove them.
+    /// Measures random 4 KiB reads by our engine; also returns the I/O path used.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
         let armed = self.armed.as_mut().context("a target that was let go")?;
         let before = time_of_all("self")?;
@@ -76,12 +76,12 @@ impl Target {
         Ok((Sample { all_ns: Some((time_of_all("self")? - before) / ios), ..sample }, engine))
     }
 
-    /// Writes stamps everywhere.
+    /// Writes stamps to every block.
     pub fn stamp(&mut self) -> anyhow::Result<()> {
         self.with_checks(filling(4096, STAMPED)).map(drop)
     }
 
-    /// Random reads of 4 KiB, one at a time, whose stamps are checked.
+    /// Measures random 4 KiB reads at depth 1 with verified stamps.
     pub fn checked(&mut self) -> anyhow::Result<Sample> {
         sample_of(self.with_checks(Workload { regime: STAMPED, ..reads(1) })?).map(|(sample, _)| sample)
     }
@@ -109,7 +109,7 @@ impl Drop for Target {
     }
 }
 
-/// A process that ended a moment ago may still have a ring in the kernel that holds the device.
+/// Resets the zram device, with retries: a ring of a process that just ended may still hold it in the kernel.
 fn reset(device: &str) -> anyhow::Result<()> {
     let mut answer = command("zramctl", &["--reset", device]);
     for _ in 0..RESET_ATTEMPTS {
@@ -122,7 +122,7 @@ fn reset(device: &str) -> anyhow::Result<()> {
     answer.map(drop)
 }
 
-/// On the processor that the others run on.
+/// Returns options that place the load on the same CPU as the other tools.
 fn placed() -> OpenOptions {
     let placement = Some(Placement::CpusAllowed(super::rivals::processor().to_string()));
     OpenOptions { placement, ..OpenOptions::default() }
@@ -130,13 +130,13 @@ fn placed() -> OpenOptions {
 
 const STAMPED: Regime = Regime { ramp_ns: 0, arrivals: None, limit_ns: None, verify: true };
 
-/// Writes to everything once.
+/// Writes everything once.
 fn filling(block_bytes: u32, regime: Regime) -> Workload {
     let until = Until::AmountBytes(BYTES);
     Workload { access: Access::Sequential, read_percent: 0, block_bytes, until, regime, ..reads(8) }
 }
 
-/// What a load came to, and how it was driven.
+/// Returns the figures of a load, and its I/O path.
 fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
     let Outcome::Finished(segment) = outcome else { bail!("nobody stopped it") };
     let effort = segment.host.as_ref().context("no effort is known")?.effort;
@@ -150,7 +150,7 @@ fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
     Ok((sample, segment.io_path.to_string()))
 }
 
-/// Random reads of 4 KiB for a second.
+/// Random 4 KiB reads for one second.
 pub fn reads(queue_depth: u16) -> Workload {
     Workload {
         access: Access::Random,

@@ -1,4 +1,4 @@
-//! Whole tests of the PTS on simulated drives: the real tests, through the real device layer.
+//! Complete PTS tests on simulated drives, through the real device layer.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use crate::bench::Row;
 use crate::bench::host::thread_seconds;
 
 const ROUNDS: u32 = 25;
-/// Scale of the IOPS test and the seconds it may take.
+/// Scale of the IOPS test, and its limit in seconds.
 const IOPS_LIMITS: [(u32, f64); 2] = [(16, 20.0), (1, 360.0)];
-/// Classes of 256 GB.
+/// Models with 256 GB.
 const IOPS_MODELS: [&str; 2] = ["sata-mlc-2011", "nvme-tlc-2018"];
-/// The eight tests of an edition; CBW took the place of ECW in the next one.
+/// An edition with all eight tests; the next one replaces ECW with CBW.
 const EDITION: &str = "pts-e-1.1";
 const ALL: [&str; 8] = ["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "ecw", "dirth"];
 const ALL_LIMIT_SECONDS: f64 = 10.0;
 
-/// A row for each IOPS test and one for all tests.
+/// Returns a row for each IOPS test and one for all tests.
 pub fn rows(_: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![all("sas-slc-2011", 64)?];
     for (divisor, limit) in IOPS_LIMITS {
@@ -62,7 +62,7 @@ fn all(model: &str, divisor: u32) -> anyhow::Result<Row> {
     ))
 }
 
-/// Processor time of one test from its purge to its verdict in seconds.
+/// Returns the CPU time of one test from purge to verdict, in seconds.
 fn test(name: &str, profile: &str, model: &str, divisor: u32, unsteady: bool) -> anyhow::Result<f64> {
     let begin = thread_seconds();
     let options = OpenOptions { scale: Some(scale(divisor)), sim_seed: 1, ..OpenOptions::default() };
@@ -78,10 +78,10 @@ fn test(name: &str, profile: &str, model: &str, divisor: u32, unsteady: bool) ->
     Ok(thread_seconds() - begin)
 }
 
-/// A simulated drive that answers a test.
+/// A simulated drive as the bench of a test.
 struct Driven<'a> {
     armed: &'a mut Armed,
-    /// Every other round is told to have taken twice its time, so that the test goes on to its last round.
+    /// Doubles the reported length of every other round, so that the test runs all its rounds.
     unsteady: bool,
     round: u32,
 }

@@ -1,4 +1,4 @@
-//! How true the simulator is: write amplification, scales, calibration.
+//! Fidelity of the simulator: write amplification, scaling, calibration.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ const AMPLIFICATION_LIMIT_PERCENT: f64 = 2.5;
 const SCALE_MODEL: &str = "sas-slc-2011";
 const SCALES: [u32; 2] = [8, 32];
 const SCALE_ROUNDS: u32 = 8;
-/// Rounds that the printed calibrations were made with.
+/// Rounds used for the published calibrations.
 const CALIBRATION_ROUNDS: u32 = 6;
 const SATURATION_LIMIT_PERCENT: f64 = 10.0;
 const HELD_OUT_LIMIT: f64 = 1.5;
 
-/// Rows of percentages.
+/// Returns all rows, in percent.
 pub fn rows(_: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![amplification()?];
     rows.extend(scales()?);
@@ -35,7 +35,7 @@ fn row(what: String, value: f64, limit: f64) -> Row {
     Row { what, target, measured, value, limit: Some(limit), best_quarter: None }
 }
 
-/// The largest departure of first-filled collection from the closed form.
+/// Returns the largest deviation of FIFO collection from the closed form.
 fn amplification() -> anyhow::Result<Row> {
     let mut most = 0.0_f64;
     for percent in SPARE_PERCENT {
@@ -55,7 +55,7 @@ fn amplification() -> anyhow::Result<Row> {
     Ok(row(what.into(), most, AMPLIFICATION_LIMIT_PERCENT))
 }
 
-/// A victim still holds the share u of its slots for which u = exp(-(1 + spare)(1 - u)).
+/// Solves u = exp(-(1 + spare)(1 - u)) for u, the share of valid slots in a victim.
 fn closed_form(spare: f64) -> f64 {
     let valid = (0..10_000).fold(0.5_f64, |valid, _| (-(1.0 + spare) * (1.0 - valid)).exp());
     1.0 / (1.0 - valid)

@@ -1,4 +1,4 @@
-//! What a simulated drive of full size takes.
+//! Memory of a simulated full-size drive.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::bench::host::resident_mib;
 const MODEL: &str = "nvme-tlc-2018";
 const LIMIT_MB_PER_GB: f64 = 2.2;
 
-/// Resident memory of a drive that was written once, per GB of its capacity.
+/// Returns resident memory per GB of capacity, for a drive written once.
 pub fn rows(_: &Path) -> anyhow::Result<Vec<Row>> {
     let before = resident_mib()?;
     let mut ssd = Ssd::new(&Model::named(MODEL)?, Scale::FULL, 1);

@@ -1,4 +1,4 @@
-//! Simulated I/Os per second of processor time.
+//! Simulated I/Os per second of CPU time.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::bench::{Row, median};
 
 /// Slices of each measurement.
 const SLICES: u64 = 7;
-/// I/Os of a slice.
+/// I/Os per slice.
 const IOS: u64 = 3_000_000;
 const BLOCK: u32 = 4096;
 
-/// A load, how much spare flash the drive has, and how fast it shall be.
+/// A load, the spare flash of the drive, and the least speed in million I/Os per second.
 struct Case {
     what: &'static str,
     read_percent: u8,
@@ -29,7 +29,7 @@ const CASES: [Case; 4] = [
     Case { what: "4 KiB random 65/35, steady", read_percent: 65, op_percent: 28.0, least_m: 6.0 },
 ];
 
-/// A row for each load.
+/// Returns a row for each load.
 pub fn rows(_: &Path) -> anyhow::Result<Vec<Row>> {
     CASES.iter().map(row).collect()
 }
@@ -59,7 +59,7 @@ fn row(case: &Case) -> anyhow::Result<Row> {
     })
 }
 
-/// A drive of 16 GB in the steady state of random writes.
+/// Returns a 16 GB drive in the steady state of random writes.
 fn steady(op_percent: f64) -> anyhow::Result<Ssd> {
     let mut model = Model::named("sas-slc-2011")?;
     model.geometry.capacity_bytes = 256 << 30;

@@ -1,4 +1,4 @@
-//! A file system over dm-flakey, whose writes can be dropped from one moment on.
+//! A file system over dm-flakey, which can drop all writes from a given moment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,24 +7,24 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-/// Enough for the smallest XFS.
+/// Large enough for the smallest XFS.
 const BYTES: u64 = 320 << 20;
 const SECTORS: u64 = BYTES / 512;
 const NAME: &str = "power";
-/// What is below: a file in memory, which loses nothing by itself.
+/// Backing file in a RAM file system, which loses nothing by itself.
 const IMAGE: &str = "/tmp/power-image";
-/// A process that was killed may keep the file system busy for a moment.
+/// A killed process may keep the file system busy for a moment.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What dm-flakey does with writes (Documentation/admin-guide/device-mapper/dm-flakey.rst).
+/// How dm-flakey handles writes (Documentation/admin-guide/device-mapper/dm-flakey.rst).
 enum Writes {
     Done,
-    /// Success is reported, and nothing is written.
+    /// Success is reported, but nothing is written.
     Dropped,
 }
 
-/// The disk below a library; taken down when dropped.
+/// The disk of a library; torn down when dropped.
 pub struct Disk {
     file_system: String,
     below: String,
@@ -32,13 +32,13 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Makes the file system and mounts it.
+    /// Creates the file system and mounts it.
     pub fn make(file_system: &str, at: &Path) -> anyhow::Result<Self> {
         std::fs::File::create(IMAGE)?.set_len(BYTES)?;
         let below = output("losetup", &["-f"])?;
         output("losetup", &[&below, IMAGE])?;
         std::fs::create_dir_all(at)?;
-        // From here on everything is undone when it is dropped.
+        // From here on, dropping the value undoes all steps.
         let disk = Self { file_system: file_system.into(), below, at: at.into() };
         disk.map()?;
         let quiet_and_forced: &[&str] = if file_system == "xfs" { &["-q", "-f"] } else { &["-q", "-F"] };
@@ -59,7 +59,7 @@ impl Disk {
         mapper(&["create", NAME, "--table", &self.table(&Writes::Done)])
     }
 
-    /// The kernel's own node: there is nobody in the guest who would make the one below /dev/mapper.
+    /// Returns the kernel's own device node: the guest has no udev to create one in /dev/mapper.
     fn node(&self) -> anyhow::Result<String> {
         Ok(format!("/dev/dm-{}", output("dmsetup", &["info", "-c", "--noheadings", "-o", "minor", NAME])?))
     }
@@ -68,24 +68,24 @@ impl Disk {
         output("mount", &["-t", &self.file_system, &self.node()?, &self.at.to_string_lossy()]).map(drop)
     }
 
-    /// From here on every write is dropped, also those in flight. Neither is the file system frozen nor anything
-    /// flushed before, as for another reason to suspend a device.
+    /// Drops all further writes, including those in flight. Unlike other uses of suspend, this neither freezes the
+    /// file system nor flushes before.
     pub fn drop_writes(&self) -> anyhow::Result<()> {
         mapper(&["load", NAME, "--table", &self.table(&Writes::Dropped)])?;
         mapper(&["suspend", "--nolockfs", "--noflush", NAME])?;
         mapper(&["resume", NAME])
     }
 
-    /// Forgets everything that is only in memory, and mounts what is on the disk.
+    /// Discards everything that is only in memory, and mounts what is on the disk.
     pub fn power_up(&self) -> anyhow::Result<()> {
         self.unmount()?;
-        // A new device has no pages of the old one.
+        // A new device has no cached pages of the old one.
         mapper(&["remove", NAME])?;
         self.map()?;
         self.mount()
     }
 
-    /// What was done until now survives.
+    /// Makes everything so far durable.
     pub fn sync(&self) -> anyhow::Result<()> {
         output("sync", &[]).map(drop)
     }
@@ -109,12 +109,12 @@ impl Drop for Disk {
     }
 }
 
-/// There is no udev in the guest.
+/// Runs dmsetup without udev, which the guest does not have.
 fn mapper(words: &[&str]) -> anyhow::Result<()> {
     output("dmsetup", &[&["--noudevsync", "--noudevrules"], words].concat()).map(drop)
 }
 
-/// What a program prints; it has to succeed.
+/// Runs a program and returns its output; an error if it fails.
 fn output(program: &str, words: &[&str]) -> anyhow::Result<String> {
     let ran = Command::new(program).args(words).output()?;
     if ran.status.success() {

@@ -1,7 +1,7 @@
-//! The trials, inside of the machine.
+//! The trials, inside the virtual machine.
 //!
-//! Once writes are dropped, `fsync` lies. So the process is stopped (SIGSTOP) before that, and never continued: what it
-//! has displayed by then was synced to a disk that still told the truth, whenever the text is read. Then writes are
+//! Once writes are dropped, `fsync` reports false success. So the process is first stopped (SIGSTOP) and never
+//! continued: everything that it has displayed by then was synced to a disk that still worked. Then writes are
 //! dropped, the process is killed, and the file system is mounted from what survived.
 
 use std::fs::File;
@@ -20,10 +20,10 @@ use super::disk::Disk;
 use crate::kills::judge::{self, Fault, Found};
 
 const AT: &str = "/tmp/power";
-/// Not on the disk whose power is cut: what was displayed is on a terminal.
+/// On another disk than the library: displayed output does not get lost in a power cut.
 const OUT: &str = "/tmp/power-out";
 const ERR: &str = "/tmp/power-err";
-/// A run or a resumption ends within this time.
+/// Timeout for a run or a resumption.
 const LONGEST: Duration = Duration::from_secs(180);
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -36,22 +36,22 @@ struct Trials {
     counts: Counts,
 }
 
-/// What was met, so that it shows whether anything was tried.
+/// Counts of covered situations, as evidence that the trials tested something.
 #[derive(Default)]
 struct Counts {
     cuts: u64,
-    /// While the program was still running.
+    /// Cuts while the program was still running.
     in_the_middle: u64,
-    /// Before there was a run.
+    /// Cuts before a run was created.
     before_a_run: u64,
-    /// Bytes that the program had written and that did not survive; they were not displayed either.
+    /// Cuts that lost written journal bytes. These had not been displayed.
     lost_tails: u64,
-    /// Lines that were displayed before a cut.
+    /// Lines displayed before a cut.
     lines: u64,
     faults: u64,
 }
 
-/// `power-inside FILE-SYSTEM TARGET TIMES SEED`: ends with 1 where a fault was found.
+/// `power-inside FILE-SYSTEM TARGET TIMES SEED`: exits with 1 if a fault was found.
 pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let [file_system, target, times, seed] = arguments else {
         bail!("usage: power-inside FILE-SYSTEM TARGET TIMES SEED")
@@ -81,13 +81,13 @@ pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
 }
 
 impl Trials {
-    /// Undisturbed runs, for the figures and the time.
+    /// Plays undisturbed runs, for their results and duration.
     fn prepare(disk: Disk, target: &str) -> anyhow::Result<Self> {
         let is_simulated = target == "simulated";
         let (undisturbed, took, counts) = (Value::Null, Duration::ZERO, Counts::default());
         let mut trials = Self { disk, is_simulated, run: Vec::new(), undisturbed, took, counts };
         trials.run = trials.words(target)?;
-        // The first one also reads the program from the disk.
+        // The first run also loads the program, so it is not timed.
         trials.plain(&trials.run)?;
         trials.clear()?;
         let begun = Instant::now();
@@ -128,7 +128,7 @@ impl Trials {
         started.context("cannot start plateau")
     }
 
-    /// Runs it without a disturbance.
+    /// Runs the program without a disturbance.
     fn plain(&self, words: &[String]) -> anyhow::Result<ExitStatus> {
         let mut child = self.start(words)?;
         ended_within(&mut child, LONGEST)?.with_context(|| {
@@ -144,11 +144,11 @@ impl Trials {
                 std::fs::remove_dir_all(folder)?;
             }
         }
-        // Else a cut brings an earlier run back.
+        // Otherwise a cut could restore an earlier run.
         self.disk.sync()
     }
 
-    /// A check that cannot fail checks nothing: what a run displays while all writes are dropped must be found to be lost.
+    /// Proves that the check can fail: output displayed while all writes are dropped must be detected as lost.
     fn lies_are_found_out(&self) -> anyhow::Result<()> {
         self.disk.drop_writes()?;
         let ended = self.plain(&self.run);
@@ -173,7 +173,7 @@ impl Trials {
         let share =
             (index as f64 + (split_mix(&mut state) >> 11) as f64 / (1u64 << 53) as f64) / times as f64;
         self.cut(&self.run.clone(), self.took.mul_f64(share), &mut found)?;
-        // Every third is cut once more while it goes on.
+        // Every third trial also cuts the resumption.
         if index % 3 == 2
             && let Some(words) = self.resume_words(index)?
         {
@@ -184,7 +184,7 @@ impl Trials {
         Ok(found)
     }
 
-    /// Cuts the power after this time, and looks at what survived.
+    /// Cuts the power after this time, and checks what survived.
     fn cut(&mut self, words: &[String], after: Duration, found: &mut Vec<Found>) -> anyhow::Result<()> {
         let mut child = self.start(words)?;
         let has_ended = ended_within(&mut child, after)?.is_some();
@@ -241,7 +241,7 @@ impl Trials {
         run.map(|(run, _)| run.file.id)
     }
 
-    /// How the run goes on; none when it was not begun.
+    /// Returns the arguments to resume the run; `None` if it was not created.
     fn resume_words(&self, index: u64) -> anyhow::Result<Option<Vec<String>>> {
         let Some(id) = self.id() else { return Ok(None) };
         let mut words = vec!["resume".to_owned(), id, "--json".into()];
@@ -251,7 +251,7 @@ impl Trials {
         Ok(Some(words))
     }
 
-    /// The run goes on to its end, or begins when it had not begun.
+    /// Completes the run, or starts it if it was not created.
     fn complete(&self, index: u64, found: &mut Vec<Found>) -> anyhow::Result<()> {
         let words = self.resume_words(index)?.unwrap_or_else(|| self.run.clone());
         let ended = self.plain(&words)?;
