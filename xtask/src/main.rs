@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask crosscheck`.
+//! Development commands: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask crosscheck` and others.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -20,17 +20,17 @@ mod vm_test;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// One chore.
+/// One command.
 struct Command {
-    /// As typed.
+    /// Name on the command line.
     name: &'static str,
-    /// What it does, in a line.
+    /// One-line description.
     about: &'static str,
-    /// Does it; the arguments are those behind its name.
+    /// Runs it with the arguments after its name.
     run: fn(&Path, &[String]) -> anyhow::Result<()>,
 }
 
-/// Every chore.
+/// Every command.
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
     Command { name: "tidy", about: "rules of form; --bless accepts permitted changes", run: tidy::run },
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the workspace.
+/// Returns the workspace root.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace").into()
 }

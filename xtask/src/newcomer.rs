@@ -1,5 +1,5 @@
-//! What CONTRIBUTING.md promises, done: a test of the PTS is one file and one line. Takes the example from the page,
-//! puts it into a copy of the crates it needs, and runs it there with the checks that every test has to pass.
+//! Checks the promise of CONTRIBUTING.md that a test of the PTS is one file and one line. Extracts the example from
+//! the page, adds it to a copy of the required crates, and runs the checks for all tests there.
 
 use std::fs;
 use std::path::Path;
@@ -7,31 +7,31 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// Crates that a test of the PTS needs.
+/// Crates required by a test of the PTS.
 const CRATES: [&str; 4] = ["skips", "stdx", "record", "pts"];
 const PAGE: &str = "CONTRIBUTING.md";
-/// What the example is in the page and in the crate.
+/// Comment that precedes the example in the page; its path in the crate.
 const MARK: &str = "<!-- crates/pts/src/tests/toy.rs -->";
 const FILE: &str = "crates/pts/src/tests/toy.rs";
 const TABLE: &str = "crates/pts/src/tests.rs";
-/// The checks that go over every test of the table.
+/// Integration test that checks every test in the table.
 const CHECKS: &str = "replayed";
 
-/// Does it.
+/// Runs the check.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = arguments.first() {
         bail!("newcomer takes no arguments, but got '{unknown}'");
     }
     let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
     let example = example(&page).with_context(|| format!("{PAGE} has no example after '{MARK}'"))?;
-    // A folder that stays, so that the second time builds little.
+    // A persistent directory, so that later runs rebuild little.
     let copy = root.join("target/newcomer");
     drop(fs::remove_dir_all(copy.join("crates")));
     for name in CRATES {
         let folder = format!("crates/{name}");
         copy_folder(&root.join(&folder), &copy.join(&folder))?;
     }
-    // The one test of pts that reads a page.
+    // One test of pts reads a page.
     copy_folder(&root.join("docs"), &copy.join("docs"))?;
     fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
     fs::write(copy.join("Cargo.toml"), manifest(&fs::read_to_string(root.join("Cargo.toml"))?)?)?;
@@ -46,21 +46,21 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if status.success() { Ok(()) } else { bail!("the example of {PAGE} does not pass: {status}") }
 }
 
-/// The code block behind the mark.
+/// Returns the code block after the mark.
 fn example(page: &str) -> Option<&str> {
     let (_, rest) = page.split_once(MARK)?;
     let (code, _) = rest.trim_start().strip_prefix("```rust\n")?.split_once("```")?;
     Some(code)
 }
 
-/// The table with the module and the line of the example.
+/// Returns the table with the module and the entry of the example added.
 fn with_line(table: &str) -> Option<String> {
     let (head, rest) = table.split_once("mod tp;\n")?;
     let (middle, tail) = rest.split_once("pub const TESTS: &[Test] = &[\n")?;
     Some(format!("{head}mod toy;\nmod tp;\n{middle}pub const TESTS: &[Test] = &[\n    toy::TEST,\n{tail}"))
 }
 
-/// The manifest of the workspace with the crates that are there.
+/// Returns the workspace manifest, reduced to the copied crates.
 fn manifest(text: &str) -> anyhow::Result<String> {
     let mut manifest: toml::Table = text.parse()?;
     let workspace =

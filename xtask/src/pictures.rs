@@ -1,6 +1,8 @@
-//! `cargo xtask pictures`: the pictures of the README, made from real runs: a terminal with the demo, and a page of a report.
+//! `cargo xtask pictures`: renders the pictures of the README from real runs: the demo in a terminal, and a report
+//! page.
 //!
-//! Chromium draws both, with fonts of the host, so they are made by hand when what they show has changed, and looked at.
+//! Chromium renders both with fonts of the host, so this is run by hand when the content changes, and the pictures are
+//! reviewed.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,16 +14,16 @@ use nix::errno::Errno;
 use nix::pty::{Winsize, openpty};
 
 const USAGE: &str = "usage: cargo xtask pictures";
-/// The names under which Debian and others install it.
+/// Executable names on Debian and other distributions.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
-/// Title of the page that is shown.
+/// Title of the report page.
 const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
-/// As wide as the plainest terminal.
+/// Width of a standard terminal.
 const COLUMNS: u16 = 80;
-/// What a page on the web is still quick with.
+/// Upper limit for the size of a picture on the web page.
 const MOST_BYTES: u64 = 200_000;
 
-/// Makes both.
+/// Renders both pictures.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if !arguments.is_empty() {
         bail!(USAGE);
@@ -38,7 +40,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
 
     let shown = demo(&program, scratch.path())?;
     let lines = shown.lines().count();
-    // Lines of 19.8 px and the space around them.
+    // Lines of 19.8 px, plus padding.
     let height = (lines as f64).mul_add(19.8, 40.0).ceil() as u32;
     draw(&terminal(&shown), scratch.path(), (780, height), &folder.join("terminal.png"))?;
 
@@ -57,12 +59,12 @@ fn plateau(program: &Path, scratch: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// What a terminal shows of the demo, without the places of this host.
+/// Returns the terminal output of the demo, without paths of this host.
 fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     let size = Winsize { ws_row: 48, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(Some(&size), None)?;
     let mut child = plateau(program, scratch, &["demo"])
-        // Without lines that are rewritten.
+        // Disables lines that are rewritten in place.
         .env("TERM", "dumb")
         .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())
@@ -72,7 +74,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
         .context("the demo")?;
     let mut shown = Vec::new();
     match File::from(terminal.master).read_to_end(&mut shown) {
-        // Nobody has the other end any more.
+        // EIO is the end of file: the other end of the terminal was closed.
         Err(error) if error.raw_os_error() != Some(Errno::EIO as i32) => return Err(error.into()),
         _ => {}
     }
@@ -83,7 +85,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     Ok(format!("$ plateau demo\n{}", lines.join("\n").trim_end()))
 }
 
-/// A terminal as HTML.
+/// Returns a terminal as HTML.
 fn terminal(shown: &str) -> String {
     let escaped = shown.replace('&', "&amp;").replace('<', "&lt;");
     let (prompt, rest) = escaped.split_once('\n').unwrap_or((&escaped, ""));
@@ -94,7 +96,7 @@ fn terminal(shown: &str) -> String {
     )
 }
 
-/// The report of a run as HTML.
+/// Returns the report of a run as HTML.
 fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     let html = scratch.join("report.html");
     let words = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/16", "--report"];
@@ -104,7 +106,7 @@ fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     Ok(std::fs::read_to_string(html)?)
 }
 
-/// The report without all other pages.
+/// Returns the report with all other pages hidden.
 fn only_page(html: &str) -> anyhow::Result<String> {
     let title = html
         .find(&format!("<h2 class=\"plot-title\">{PAGE}<"))

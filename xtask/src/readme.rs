@@ -1,7 +1,7 @@
-//! `cargo xtask readme`: clones the repository and types every command of the documents there, word for word and in order.
+//! `cargo xtask readme`: clones the repository and runs every command of the documents there, verbatim and in order.
 //!
-//! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in which
-//! `...` stands for any lines. Blocks fenced as `console hardware` need a drive and are left out.
+//! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in
+//! which `...` matches any number of lines. Blocks fenced as `console hardware` need a drive and are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use anyhow::{Context as _, bail};
 
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
-/// Enough for the release build, which the first command starts.
+/// Long enough for the release build, which the first command starts.
 const LONGEST_SECONDS: &str = "1800";
-/// What the id of a run has after its six random letters.
+/// What follows the six random letters in the id of a run.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
 
-/// What cargo tells the programs that it runs.
+/// Prefixes of environment variables that cargo sets for the programs it runs.
 const OF_CARGO: [&str; 4] = ["CARGO_BIN_", "CARGO_CRATE_", "CARGO_MANIFEST_", "CARGO_PKG_"];
 
 /// A command of a page.
@@ -28,7 +28,7 @@ struct Typed {
     output: Vec<String>,
 }
 
-/// Does it; `FILTER` chooses pages.
+/// Runs the commands; `FILTER` selects pages.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let filter = match arguments {
         [] => "",
@@ -45,7 +45,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let user = User::new(root, place.path());
     let mut failed = 0;
     for page in pages(&clone)? {
-        // Later pages need what the first one installs.
+        // Later pages need the program that the first page installs.
         if page != FIRST && !page.contains(filter) {
             continue;
         }
@@ -63,7 +63,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if failed == 0 { Ok(()) } else { bail!("{failed} commands of the documents do not behave as documented") }
 }
 
-/// Copies a tree without what was built in it.
+/// Copies a tree without its build directory.
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -84,7 +84,7 @@ fn verdict(wrong: &Option<String>) -> &'static str {
     if wrong.is_some() { "BAD" } else { "ok" }
 }
 
-/// The pages in the order in which somebody reads them.
+/// Returns the pages in reading order.
 fn pages(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut all = vec![FIRST.to_owned()];
     for folder in FOLDERS {
@@ -98,7 +98,7 @@ fn pages(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(all)
 }
 
-/// The commands of a page.
+/// Returns the commands of a page.
 fn commands(page: &str) -> Vec<Typed> {
     let mut all: Vec<Typed> = Vec::new();
     let mut fence: Option<(usize, bool)> = None;
@@ -125,7 +125,7 @@ fn commands(page: &str) -> Vec<Typed> {
     all
 }
 
-/// Somebody with a shell, a library of runs of their own, and nothing installed yet.
+/// A user with a shell, a private library of runs, and nothing installed.
 struct User {
     environment: Vec<(&'static str, PathBuf)>,
     path: String,
@@ -139,18 +139,18 @@ impl User {
             path: format!("{}:{path}", installed.join("bin").display()),
             environment: vec![
                 ("CARGO_INSTALL_ROOT", installed),
-                // Shared with the next time, so that only what changed is built.
+                // Kept between runs, so that only changes are rebuilt.
                 ("CARGO_TARGET_DIR", root.join("target/readme")),
                 ("PLATEAU_LIBRARY", place.join("lab")),
             ],
         }
     }
 
-    /// Types a command; gives what is not as it is written.
+    /// Runs a command; returns the mismatch if its output is not as documented.
     fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
         let mut command = Command::new("timeout");
         command.args([LONGEST_SECONDS, "bash", "-c"]).arg(format!("exec 2>&1; {}", typed.command));
-        // As in a shell, and not as in a chore of cargo.
+        // Removes cargo's variables: the documented commands run in a shell, not under cargo.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name == "CARGO" || OF_CARGO.iter().any(|part| name.starts_with(part)) {
@@ -178,7 +178,7 @@ impl User {
     }
 }
 
-/// A line without what differs from run to run.
+/// Replaces parts of a line that differ between runs.
 fn plain(line: &str) -> String {
     let mut out = String::new();
     for piece in line.trim_end().split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
@@ -191,7 +191,7 @@ fn plain(line: &str) -> String {
     out
 }
 
-/// Whether `printed` is what is written, where `...` stands for any lines.
+/// Returns whether `printed` matches `written`, in which `...` matches any number of lines.
 fn matches(written: &[String], printed: &[String]) -> bool {
     match written {
         [] => printed.is_empty(),

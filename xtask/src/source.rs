@@ -1,11 +1,11 @@
-//! Rust source as tidy sees it: what is code, what is comment, what is text in quotes.
+//! Rust source for tidy: separates code, comments and string literals.
 //!
-//! Not a parser. It knows comments, strings and brackets, which is enough to find words in code, the
-//! ends of functions and what is compiled for tests only.
+//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code, the ends of
+//! functions and code for tests only.
 
 use std::ops::Range;
 
-/// What a byte belongs to.
+/// Class of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -35,7 +35,7 @@ pub struct Function {
 }
 
 impl Source {
-    /// Takes a file apart.
+    /// Classifies the bytes of a file.
     pub fn of(raw: &str) -> Self {
         let kinds = kinds_of(raw);
         let code = only(raw, &kinds, Kind::Code);
@@ -44,37 +44,37 @@ impl Source {
         Self { raw: raw.into(), code, comments, kinds, tests }
     }
 
-    /// The file with comments and the content of strings blanked out.
+    /// Returns the file with comments and contents of strings blanked out.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// Number of lines.
+    /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.raw.lines().count()
     }
 
-    /// Line of a byte, from 1.
+    /// Returns the line of a byte, from 1.
     pub fn line_of(&self, place: usize) -> usize {
         self.raw.as_bytes()[..place].iter().filter(|&&b| b == b'\n').count() + 1
     }
 
-    /// Whether a byte is compiled for tests only.
+    /// Returns whether a byte is compiled for tests only.
     pub fn in_test(&self, place: usize) -> bool {
         self.tests.iter().any(|range| range.contains(&place))
     }
 
-    /// Places where `needle` stands in the code; a needle that begins with a letter matches whole words.
+    /// Returns positions of `needle` in the code; word characters at its ends match whole words only.
     pub fn code_places(&self, needle: &str) -> Vec<usize> {
         places(&self.code, needle)
     }
 
-    /// Places where `needle` stands in a comment, likewise.
+    /// Returns positions of `needle` in comments, likewise.
     pub fn comment_places(&self, needle: &str) -> Vec<usize> {
         places(&self.comments, needle)
     }
 
-    /// Every string literal outside of tests: its place, and its content with escaped line ends joined.
+    /// Returns every string literal outside tests: its position, and its content with escaped line ends joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
@@ -89,7 +89,7 @@ impl Source {
         begins.filter(|&place| !self.in_test(place)).map(text).collect()
     }
 
-    /// Every function with a body, nested ones too.
+    /// Returns every function with a body, including nested ones.
     pub fn functions(&self) -> Vec<Function> {
         self.code_places("fn").into_iter().filter_map(|place| self.function_at(place)).collect()
     }
@@ -105,7 +105,7 @@ impl Source {
         Some(Function { name, line, lines: last - line + 1 })
     }
 
-    /// Modules that this file declares in files of their own: name, and whether for tests only.
+    /// Returns the modules declared here that have their own file: name, and whether for tests only.
     pub fn modules(&self) -> Vec<(String, bool)> {
         let module = |place: usize| {
             let behind = self.code[place + 3..].trim_start();
@@ -116,7 +116,7 @@ impl Source {
         self.code_places("mod").into_iter().filter_map(module).collect()
     }
 
-    /// The value of `const NAME: T = ...;`, as code and text.
+    /// Returns the value of `const NAME: T = ...;`, including comments and strings.
     pub fn constant(&self, name: &str) -> Option<&str> {
         let is_it = |place: &usize| {
             let behind = self.code[place + 5..].trim_start();
@@ -127,8 +127,8 @@ impl Source {
         Some(&self.raw[begin..begin + statement_end(&self.code[begin..])?])
     }
 
-    /// The file without comments, tests, white space and commas before closing brackets, so that only a
-    /// change of meaning changes it.
+    /// Returns the file without comments, tests, white space and trailing commas, so that it changes only if the
+    /// meaning does.
     pub fn essence(&self) -> String {
         let mut essence = String::new();
         for (place, c) in self.raw.char_indices() {
@@ -151,7 +151,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Places of `needle` in `haystack`; where it begins or ends with a letter, whole words only.
+/// Returns positions of `needle` in `haystack`; word characters at its ends match whole words only.
 fn places(haystack: &str, needle: &str) -> Vec<usize> {
     let (begins, ends) = (needle.starts_with(is_word), needle.ends_with(is_word));
     let whole = |&place: &usize| {
@@ -196,7 +196,7 @@ fn kinds_of(raw: &str) -> Vec<Kind> {
     kinds
 }
 
-/// Length of a block comment, which may hold others.
+/// Returns the length of a block comment, which may be nested.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut place) = (0usize, 0);
     while place < rest.len() {
@@ -219,7 +219,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of a raw string, if one begins here.
+/// Returns the length of a raw string, if one starts here.
 fn raw_string(rest: &str) -> Option<usize> {
     let behind = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
     let hashes = behind.len() - behind.trim_start_matches('#').len();
@@ -229,7 +229,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(content.find(&close).map_or(rest.len(), |end| begun + end + close.len()))
 }
 
-/// Length of a string that begins with its quotation mark.
+/// Returns the length of a string that starts with its quotation mark.
 fn quoted(rest: &str) -> usize {
     let mut escaped = false;
     for (place, c) in rest.char_indices().skip(1) {
@@ -243,7 +243,7 @@ fn quoted(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of a character in quotes, if one begins here; a lifetime is none.
+/// Returns the length of a character literal, if one starts here; a lifetime is not one.
 fn character(rest: &str) -> Option<usize> {
     let content = rest.strip_prefix('\'')?;
     let first = content.chars().next()?;
@@ -254,7 +254,7 @@ fn character(rest: &str) -> Option<usize> {
     content[first.len_utf8()..].starts_with('\'').then(|| first.len_utf8() + 2)
 }
 
-/// End of the item at `place`: behind its body, or behind its semicolon.
+/// Returns the end of the item at `place`: after its body, or after its semicolon.
 fn item_end(code: &str, place: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (i, byte) in code.bytes().enumerate().skip(place) {
@@ -269,7 +269,7 @@ fn item_end(code: &str, place: usize) -> Option<usize> {
     None
 }
 
-/// Behind the brace that closes the one at `place`.
+/// Returns the position after the brace that closes the one at `place`.
 fn brace_end(code: &str, place: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (i, byte) in code.bytes().enumerate().skip(place) {
@@ -281,7 +281,7 @@ fn brace_end(code: &str, place: usize) -> Option<usize> {
     None
 }
 
-/// Length of a statement up to its semicolon.
+/// Returns the length of a statement up to its semicolon.
 fn statement_end(code: &str) -> Option<usize> {
     let mut depth = 0i32;
     for (i, byte) in code.bytes().enumerate() {

@@ -1,8 +1,9 @@
-//! `cargo xtask stacks`: random stacks of devices, files, mounts and locks, many of them (`crates/drive/tests/stacks.rs`).
+//! `cargo xtask stacks`: builds many random stacks of devices, files, mounts and locks
+//! (`crates/drive/tests/stacks.rs`).
 //!
-//! On this host it needs root and loop devices; `--in-vm` boots the machine of `vm-test`, whose kernel has device
-//! mapper and md as well. What was built and what came of it is counted; in the machine a run of a sensible size fails
-//! when a kind of device was never built.
+//! On the host it needs root and loop devices; `--in-vm` boots the machine of `vm-test`, whose kernel also has device
+//! mapper and md. Layers and outcomes are counted; in the machine, a run of at least [`SENSIBLE`] stacks fails if it
+//! never built one of the required kinds of layers.
 
 mod counts;
 mod machine;
@@ -19,16 +20,16 @@ use counts::Counts;
 const USAGE: &str = "usage: cargo xtask stacks [--count N] [--seed S] [--jobs N] [--in-vm [--kernel PACKAGE]...]\n\
                      PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose kernel is booted";
 
-/// Stacks after which every kind of layer has been drawn many times.
+/// Number of stacks after which every kind of layer has been drawn many times.
 const SENSIBLE: u64 = 1000;
 
 struct Options {
     count: u64,
     seed: u64,
-    /// Processes at the same time; most of the time each waits for the kernel.
+    /// Concurrent processes; each mostly waits for the kernel.
     jobs: u64,
     in_vm: bool,
-    /// Packages of the kernel to boot; else it is the distribution's.
+    /// Packages of the kernel to boot; if empty, the distribution's kernel.
     kernel: Vec<PathBuf>,
 }
 
@@ -52,7 +53,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Runs them; fails when one of them does.
+/// Runs the stacks; fails if one of them fails.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let options = parse(arguments)?;
     let program = build(root, options.in_vm)?;
@@ -83,7 +84,7 @@ fn on_this_host(program: &Path, options: &Options) -> anyhow::Result<(Counts, u6
     for (child, file, count) in started {
         let output = child.wait_with_output()?;
         print!("{}", String::from_utf8_lossy(&output.stdout));
-        // One that could not do anything says why on standard error, and counts nothing.
+        // A process that could not start reports the reason on standard error, and writes no counts.
         let counts = std::fs::read(&file)
             .map(|json| Counts::parse(&json))
             .unwrap_or_else(|_| Ok(Counts::default()))?;
@@ -95,7 +96,7 @@ fn on_this_host(program: &Path, options: &Options) -> anyhow::Result<(Counts, u6
     Ok((all, failed))
 }
 
-/// First seed and number of each process.
+/// Returns first seed and number of stacks for each process.
 fn shares(seed: u64, count: u64, jobs: u64) -> Vec<(u64, u64)> {
     let each = count.div_ceil(jobs);
     let firsts = (0..jobs).map(|job| (job * each).min(count));
@@ -113,7 +114,7 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
         .with_context(|| program.display().to_string())
 }
 
-/// An emulated processor is slow enough: there the optimised one is used.
+/// Builds the test; optimised for the machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
         .args(["test", "--package", "drive", "--test", "stacks", "--no-run", "--quiet", "--locked"])

@@ -1,5 +1,5 @@
-//! `cargo xtask stress [FILTER]... [--times N] [--alone]`: runs test binaries again and again, each time beside a copy of
-//! itself, to find tests that fail by chance. What a failed run printed is kept in `target/stress`.
+//! `cargo xtask stress [FILTER]... [--times N] [--alone]`: runs test binaries repeatedly, concurrently with a copy of
+//! themselves, to find tests that fail at random. Output of failed runs is kept in `target/stress`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// A test binary.
 struct Subject {
     package: &'static str,
-    /// File in its folder `tests`; the unit tests of the library or the program when empty.
+    /// File in the directory `tests`; empty for the unit tests of the library or program.
     name: &'static str,
 }
 
@@ -57,38 +57,38 @@ const SUBJECTS: &[Subject] = &[
 const USAGE: &str = "usage: cargo xtask stress [FILTER]... [--times N] [--alone]";
 const FOLDER: &str = "target/stress";
 const TIMES: u32 = 50;
-/// A binary that takes longer hangs.
+/// Timeout for a test binary.
 const LONGEST: Duration = Duration::from_secs(20 * 60);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// How tests begin the line in which they say what was not done.
+/// Prefix of the line that a skipped test prints.
 const SKIP: &str = "skipped: ";
 
-/// What was asked for.
+/// Command-line options.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     filters: Vec<String>,
     times: u32,
-    /// No copy beside it.
+    /// Without a concurrent copy.
     alone: bool,
 }
 
-/// What came of all runs of one binary.
+/// Results of all runs of one binary.
 struct Tally {
     name: String,
     runs: u32,
     failures: Vec<Failure>,
-    /// The most tests that were skipped in one run.
+    /// Largest number of tests skipped in one run.
     skipped: usize,
     took: Duration,
 }
 
-/// A run that did not pass.
+/// A failed run.
 struct Failure {
     how: String,
     output: PathBuf,
 }
 
-/// Runs what the filters choose.
+/// Runs the selected binaries.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let wanted = Wanted::read(arguments)?;
     let chosen: Vec<&Subject> = SUBJECTS.iter().filter(|subject| wanted.chooses(subject)).collect();
@@ -148,7 +148,7 @@ impl Subject {
         format!("{}/{name}", self.package)
     }
 
-    /// Whether a message of cargo is about this binary.
+    /// Returns whether a message of cargo is about this binary.
     fn is_of(&self, artifact: &Value) -> bool {
         let kind = artifact["target"]["kind"][0].as_str().unwrap_or_default();
         let name = artifact["target"]["name"].as_str().unwrap_or_default();
@@ -163,7 +163,7 @@ impl Subject {
     }
 }
 
-/// Builds the tests; gives the executable of each subject.
+/// Builds the tests and returns the executable of each subject.
 fn build(root: &Path, chosen: &[&Subject]) -> anyhow::Result<Vec<PathBuf>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]);
@@ -186,7 +186,7 @@ fn build(root: &Path, chosen: &[&Subject]) -> anyhow::Result<Vec<PathBuf>> {
     chosen.iter().map(executable).collect()
 }
 
-/// Runs a binary as often as wanted, with or without a copy beside it.
+/// Runs a binary as often as requested, with or without a concurrent copy.
 fn repeat(
     label: &str,
     folder: &Path,
@@ -214,7 +214,7 @@ fn repeat(
     Ok(tally)
 }
 
-/// How it ended; none if it was killed at the deadline.
+/// Returns the exit status; `None` if the process was killed at the deadline.
 fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
     while Instant::now() < deadline {
         if let Some(status) = child.try_wait()? {
@@ -232,7 +232,7 @@ impl Tally {
         Self { name: label.to_owned(), runs: 0, failures: Vec::new(), skipped: 0, took: Duration::ZERO }
     }
 
-    /// Counts a run; its output is kept only if it failed.
+    /// Counts a run, and deletes its output if it passed.
     fn add(&mut self, ended: Option<ExitStatus>, output: PathBuf) -> std::io::Result<()> {
         self.runs += 1;
         let text = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
@@ -247,14 +247,14 @@ impl Tally {
         Ok(())
     }
 
-    /// A line of the table.
+    /// Returns a line of the table.
     fn line(&self) -> String {
         let seconds = self.took.as_secs_f64();
         format!("{:24} {:5} {:9} {:8} {seconds:9.1}", self.name, self.runs, self.failures.len(), self.skipped)
     }
 }
 
-/// The names that the test harness lists at its end; without any, the last line.
+/// Returns the failed tests listed by the harness, or the last line of output if there are none.
 fn failed_tests(text: &str) -> String {
     let listed = text.rsplit_once("\nfailures:\n").map_or("", |(_, rest)| rest);
     let names: Vec<&str> =
@@ -262,7 +262,7 @@ fn failed_tests(text: &str) -> String {
     if names.is_empty() { text.lines().last().unwrap_or_default().to_owned() } else { names.join(", ") }
 }
 
-/// What the user reads in the end.
+/// Returns the final table.
 fn table(tallies: &[Tally]) -> String {
     let mut lines =
         vec![format!("{:24} {:>5} {:>9} {:>8} {:>9}", "binary", "runs", "failures", "skipped", "seconds")];
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// A stand-in for a test binary whose second copy fails the second time.
+    /// A stand-in for a test binary, whose second copy fails in the second round.
     #[test]
     fn failures_are_counted_and_their_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,21 +1,21 @@
-//! `cargo xtask swarm`: whole runs on simulated drives and disks, with a crash at every event.
+//! `cargo xtask swarm`: complete runs on simulated drives and disks, crashed at every event.
 //!
-//! The work is done by the program of the package `swarm`, which knows the whole product; this one does not.
+//! A separate package does the work: it depends on the whole product, xtask does not.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// The part that `ci` runs, limited to this many minutes.
+/// Arguments for `ci`, which limit the time in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
 
-/// Builds it and runs it with the same arguments.
+/// Builds and runs `swarm` with the same arguments.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     start(root, arguments.iter().map(String::as_str))
 }
 
-/// The part that is a step of `ci`.
+/// Runs the part for `ci`.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     start(root, CI.iter().copied()).map(|()| None)
 }

@@ -1,6 +1,6 @@
-//! Rules of form, checked over the contents of files: pure, so each has a test that makes it fail.
+//! Style rules, checked over the contents of files: pure functions, each with a test that makes it fail.
 //!
-//! A new rule is one file in `tidy/` and one line in [`CHECKS`].
+//! To add a rule, add a file to `tidy/` and a line to [`CHECKS`].
 
 mod arrows;
 mod clock;
@@ -25,9 +25,9 @@ use tree::Tree;
 struct Check {
     /// Its name.
     name: &'static str,
-    /// Everything that breaks it.
+    /// Returns all violations.
     run: fn(&Tree) -> Vec<Complaint>,
-    /// The file that `--bless` rewrites; takes over only what may be.
+    /// Returns the file that `--bless` rewrites; accepts only permitted changes.
     bless: Option<fn(&Tree) -> Option<Blessed>>,
 }
 
@@ -49,24 +49,24 @@ const CHECKS: &[Check] = &[
     words::CHECK,
 ];
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Complaint {
     /// File.
     path: String,
-    /// Line from 1; none for the file as a whole.
+    /// Line from 1; `None` for the file as a whole.
     line: Option<usize>,
-    /// What is wrong and what to do.
+    /// The violation and its remedy.
     text: String,
 }
 
 impl Complaint {
-    /// About a file as a whole.
+    /// Creates a complaint about a file as a whole.
     fn file(path: &str, text: impl Into<String>) -> Self {
         Self { path: path.into(), line: None, text: text.into() }
     }
 
-    /// About one line.
+    /// Creates a complaint about one line.
     fn line(path: &str, line: usize, text: impl Into<String>) -> Self {
         Self { path: path.into(), line: Some(line), text: text.into() }
     }

@@ -1,9 +1,9 @@
-//! `cargo xtask vm-test [FILTER]`: the real binary on emulated drives in a virtual machine.
+//! `cargo xtask vm-test [FILTER]`: runs the real binary on emulated drives in a virtual machine.
 //!
-//! QEMU gives NVMe, SCSI, SATA and virtio disks that nobody can lose, a power switch and hands that pull a
-//! drive out. What is needed is taken from Debian packages (`kit`), the guest is a kernel and one shell
-//! script that does what it is told over a serial line (`guest`), and every check is a function of this
-//! program (`checks`). `docs/measurements/vm-test.md` says what this shows and what it cannot show.
+//! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Its parts
+//! come from Debian packages (`kit`). The guest is a kernel and one shell script that executes commands from a serial
+//! line (`guest`), and every check is a function of this program (`checks`). `docs/measurements/vm-test.md` says what
+//! this proves and what it cannot prove.
 
 mod checks;
 mod guest;
@@ -35,29 +35,29 @@ const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRA
                      building one; PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose \
                      kernel is booted";
 
-/// All checks are done within this time, or they fail; in `ci` and else.
+/// Time limits for all checks together, in `ci` and otherwise.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// Things that belong together, in one file.
+/// Related checks in one file.
 struct Group {
-    /// As in FILTER.
+    /// Name that FILTER matches.
     name: &'static str,
-    /// A command that succeeds in the guest where the program has what is checked.
+    /// A guest command that succeeds if the program has the checked feature.
     needs: Option<&'static str>,
     checks: &'static [Check],
 }
 
-/// One thing that must be so.
+/// One check.
 struct Check {
-    /// What is so.
+    /// What it proves.
     name: &'static str,
-    /// Whether `cargo xtask ci` looks at it, too.
+    /// Whether `cargo xtask ci` runs it.
     ci: bool,
     run: fn(&mut Lab) -> anyhow::Result<()>,
 }
 
-/// The error of a check that asks for what this guest's kernel does not have; it is skipped.
+/// Error of a check that needs a feature missing in the guest's kernel; the check is skipped.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Lacking(String);
@@ -69,13 +69,13 @@ impl Check {
     }
 }
 
-/// What was asked for.
+/// Command-line options.
 #[derive(Default)]
 struct Options<'a> {
     filter: Option<&'a str>,
     /// A program that was built before.
     binary: Option<&'a Path>,
-    /// Packages of a kernel to boot; else it is the distribution's.
+    /// Packages of the kernel to boot; if empty, the distribution's kernel.
     kernel: Vec<&'a Path>,
     list: bool,
     ci: bool,
@@ -104,7 +104,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
     Ok(options)
 }
 
-/// Runs every check that matches, as TAP; fails when one of them does.
+/// Runs every matching check and prints TAP; fails if a check fails.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let options = parse(arguments)?;
     if options.list {
@@ -117,7 +117,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The part that `cargo xtask ci` runs; gives why nothing was looked at, where that is so.
+/// Runs the part for `cargo xtask ci`; returns the reason if nothing was checked.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     judged(root, &Options { ci: true, ..Options::default() })
 }
@@ -154,11 +154,11 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
     Ok(None)
 }
 
-/// What runs own programs in the machine is done within this time, or fails.
+/// Time limit for commands that run their own programs in the machine.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(150 * 60);
 
-/// Gives the machine with these programs in it, booted with this kernel where one is given. What cannot be had is an
-/// error: nothing would have been looked at.
+/// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. Fails instead of
+/// skipping if a requirement is missing.
 pub fn with_programs(
     root: &Path,
     programs: &[(&Path, &str)],
@@ -176,7 +176,7 @@ pub fn with_programs(
     action(&mut Lab::new(kit, &folder, initramfs, Instant::now() + PROGRAMS_LIMIT)?)
 }
 
-/// Keeps the folder for this process: two machines on the same disks would spoil both.
+/// Locks the directory for this process: two machines must not share disks.
 fn alone_in(folder: &Path) -> anyhow::Result<File> {
     let lock = File::create(folder.join("lock"))?;
     lock.try_lock().with_context(|| {
@@ -185,8 +185,8 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// The program to try. Users have the optimised one, and an emulated processor is slow enough; for `ci` it is the one
-/// of the tests, which is there already.
+/// Builds the program under test: optimised, as users have it and because an emulated CPU is slow; for `ci` the test
+/// build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words: &[&str] = if of_the_tests {
         &["test", "--workspace", "--no-run"]
@@ -206,7 +206,7 @@ pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> 
     executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no program plateau")
 }
 
-/// Where cargo says that it has put the program.
+/// Returns the path of the program from cargo's messages.
 fn executable(messages: &str) -> Option<PathBuf> {
     let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let ours = |document: &Value| {
@@ -235,7 +235,7 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
                 println!("not ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64());
                 format!("{error:#}").lines().for_each(|line| println!("#   {line}"));
                 lab.last_words().lines().for_each(|line| println!("#   kernel: {line}"));
-                // What a failed check left behind shall not fail the next one.
+                // Resets the machine, so that a failed check does not affect the next one.
                 lab.power_cut();
                 if lab.is_over() {
                     println!("Bail out! the time limit of all checks has passed");
@@ -249,7 +249,7 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
     if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", wanted.len()) }
 }
 
-/// Makes sure of one thing; why not, where the program or the kernel does not have it.
+/// Runs one check; returns the reason if program or kernel lack a requirement.
 fn attempt(group: &Group, check: &Check, lab: &mut Lab) -> anyhow::Result<Option<String>> {
     if let Some(needed) = group.needs
         && lab.guest()?.run(needed)?.code != 0
@@ -309,7 +309,7 @@ mod tests {
         let first = alone_in(&folder).unwrap();
         assert!(alone_in(&folder).unwrap_err().to_string().contains("another vm-test"));
         drop(first);
-        // A program that another test starts keeps the lock between its fork and its exec.
+        // A program started by another test holds the lock between its fork and its exec.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while let Err(error) = alone_in(&folder) {
             assert!(std::time::Instant::now() < deadline, "{error:#}");

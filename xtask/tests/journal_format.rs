@@ -1,11 +1,12 @@
-//! The examples in `docs/reference/journal-format.md` are real: they parse, chain up, and no event is missing.
+//! The examples in `docs/reference/journal-format.md` are real: they parse, their hashes form a chain, and no event is
+//! missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use record::{Digest, Entry, Event, Note, RunFile, read_journal};
 
-/// Content of the code blocks of the document.
+/// Returns the contents of the document's code blocks.
 fn blocks() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/journal-format.md");
     let text = std::fs::read_to_string(path).expect("the document is there");
@@ -18,7 +19,7 @@ fn run_file() -> (RunFile, String) {
     (serde_json::from_str(&text).expect("run.json parses"), text)
 }
 
-/// Every name here needs an example: a new event fails to compile until it has its line.
+/// Every name here needs an example: a new event fails to compile until it is listed.
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",

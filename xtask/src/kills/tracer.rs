@@ -1,4 +1,4 @@
-//! Runs a program under ptrace and does something to it at one chosen system call.
+//! Runs a program under ptrace and sends it a signal at one chosen system call.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// System calls that loads, threads and memory make all the time. What a run leaves on disk is decided by the others.
+/// Frequent system calls of loads, threads and memory management. The others determine what a run leaves on disk.
 const BUSY: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -33,29 +33,29 @@ const BUSY: &[libc::c_long] = &[
     libc::SYS_sigaltstack,
 ];
 
-/// The library of a trial.
+/// Library directory of a trial.
 pub const LIBRARY: &str = "library";
-/// Standard output of the last program.
+/// File with the standard output of the last program.
 pub const OUT: &str = "out";
-/// Standard error of it.
+/// File with its standard error.
 pub const ERR: &str = "err";
 
-/// How many system calls were begun.
+/// Numbers of system calls entered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub all: u64,
-    /// Those that are not [`BUSY`].
+    /// Those not in [`BUSY`].
     pub telling: u64,
 }
 
-/// Where something is done.
+/// When to send the signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// Which system call, from 1.
+    /// Which system call, counted from 1.
     pub number: u64,
-    /// Counted among the telling ones.
+    /// Whether `number` counts only the telling system calls.
     pub of_telling: bool,
-    /// When it is over; else before the kernel begins with it.
+    /// At the exit of the system call instead of its entry.
     pub at_end: bool,
 }
 
@@ -66,16 +66,16 @@ pub enum End {
     Signal(Signal),
 }
 
-/// What became of a program.
+/// Result of a traced program.
 #[derive(Debug)]
 pub struct Traced {
     pub end: End,
     pub counts: Counts,
-    /// Number of the system call at which something was done; none when the program ended before.
+    /// Number of the system call at which the signal was sent; `None` if the program ended before.
     pub hit: Option<u64>,
 }
 
-/// A program with its arguments, not started; library and output are in `folder`.
+/// A program with its arguments, not yet started; library and output files are in `folder`.
 pub struct Program<'a> {
     pub path: &'a Path,
     pub arguments: &'a [String],
@@ -83,7 +83,7 @@ pub struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// The command; `before` are the words in front of the program.
+    /// Returns the command; the words `before` precede the program.
     pub fn command(&self, before: &[&str]) -> anyhow::Result<Command> {
         let all = before.iter().map(OsStr::new).chain([self.path.as_os_str()]);
         let mut words = all.chain(self.arguments.iter().map(OsStr::new));
@@ -97,9 +97,9 @@ impl Program<'_> {
         Ok(command)
     }
 
-    /// Runs it, and sends it `signal` at `point`.
+    /// Runs the program, and sends it the signal at the point of `plan`.
     pub fn trace(&self, plan: Option<(Signal, Point)>) -> anyhow::Result<Traced> {
-        // It waits until it is traced, so that no system call is missed.
+        // The shell stops itself until it is traced, so that no system call is missed.
         let child = self.command(&["sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"])?.spawn()?;
         let leader = Pid::from_raw(i32::try_from(child.id())?);
         match waitpid(leader, Some(WaitPidFlag::WUNTRACED))? {
@@ -122,11 +122,11 @@ impl Program<'_> {
 struct Tracer {
     leader: Pid,
     plan: Option<(Signal, Point)>,
-    /// From the exec of the program on.
+    /// Set at the exec of the program.
     is_counting: bool,
     counts: Counts,
     hit: Option<u64>,
-    /// A thread at whose next stop it is done, with the number of its system call.
+    /// The thread whose next stop triggers the signal, with the number of its system call.
     armed: Option<(Pid, u64)>,
 }
 
@@ -158,7 +158,7 @@ impl Tracer {
         let done = self.hit.is_some();
         let result = if done { ptrace::cont(pid, signal) } else { ptrace::syscall(pid, signal) };
         match result {
-            // It was killed meanwhile.
+            // The thread was killed meanwhile.
             Err(Errno::ESRCH) => Ok(()),
             other => Ok(other?),
         }
@@ -181,7 +181,7 @@ impl Tracer {
         Ok(())
     }
 
-    /// Counts the beginning of a system call; gives its number.
+    /// Counts a system call if this is its entry, and returns its number.
     fn count(&mut self, pid: Pid) -> anyhow::Result<Option<u64>> {
         let info = match ptrace::syscall_info(pid) {
             Err(Errno::ESRCH) => return Ok(None),

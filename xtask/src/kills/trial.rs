@@ -1,4 +1,4 @@
-//! One target, and run after run on it that is interrupted and resumed.
+//! Runs trial after trial on one target: interrupts a run and resumes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,21 +14,21 @@ use super::judge::{self, Fault, Found};
 use super::stage::{Device, Kind};
 use super::tracer::{Counts, ERR, End, LIBRARY, OUT, Point, Program};
 
-/// Longer than any pause that a busy host makes.
+/// Length of a stop; longer than any pause on a busy host.
 const STOPPED: Duration = Duration::from_millis(700);
 const INTERRUPTED: i32 = 130;
-/// Of this many interruptions in a row, four are no SIGKILL.
+/// Period of the kinds of interruptions; all but four per period are SIGKILL.
 const CYCLE: u64 = 12;
 
-/// What a trial does to its run.
+/// How a trial interrupts its run.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     At(Signal, Point),
-    /// SIGSTOP after this time, and SIGCONT later.
+    /// SIGSTOP after this time, followed by SIGCONT.
     Stop(Duration),
 }
 
-/// What is done in trial `index` of `times`. The points of each kind are spread evenly over the run.
+/// Returns the interruption of trial `index` of `times`. The points of each kind are spread evenly over the run.
 fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act {
     let mut state = seed ^ (index << 32);
     let random = split_mix(&mut state);
@@ -48,7 +48,7 @@ fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act
     Act::At(signal, Point { number: within(all) + 1, of_telling, at_end: random & 1 == 1 })
 }
 
-/// A target with what an undisturbed run on it gives.
+/// A target, with the results of an undisturbed run on it.
 pub struct Trials<'a> {
     binary: &'a Path,
     folder: &'a Path,
@@ -60,7 +60,7 @@ pub struct Trials<'a> {
     took: Duration,
 }
 
-/// What came of one trial.
+/// Result of one trial.
 #[derive(Default)]
 struct Seen {
     killed: bool,
@@ -68,7 +68,7 @@ struct Seen {
 }
 
 impl<'a> Trials<'a> {
-    /// Runs twice without a disturbance: for the figures and the time, and to count system calls.
+    /// Plays two undisturbed runs: one for results and duration, one to count system calls.
     pub fn prepare(
         binary: &'a Path,
         folder: &'a Path,
@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
         Program { path: self.binary, arguments: words, folder: self.folder }
     }
 
-    /// Runs without a disturbance; gives exit code, output and errors.
+    /// Runs the program without a disturbance; returns exit code, standard output and standard error.
     fn plain(&self, words: &[String]) -> anyhow::Result<(Option<i32>, String, String)> {
         let status = self.program(words).command(&[])?.status()?;
         Ok((status.code(), self.text(OUT)?, self.text(ERR)?))
@@ -139,7 +139,7 @@ impl<'a> Trials<'a> {
         Ok(())
     }
 
-    /// All trials; gives the number of faults.
+    /// Runs all trials and returns the number of faults.
     pub fn conduct(&self, times: u64, seed: u64) -> anyhow::Result<usize> {
         let (begun, mut by_fault) = (Instant::now(), BTreeMap::<Fault, usize>::new());
         let (mut kills, mut all) = (0, 0);
@@ -177,7 +177,7 @@ impl<'a> Trials<'a> {
         let mut seen = Seen::default();
         let end = self.interrupted(&self.run, act, &mut seen)?;
         self.look(end, &mut seen)?;
-        // Every third is cut once more while it goes on.
+        // Every third trial also kills the resumption.
         if index % 3 == 2
             && let Some(mut words) = self.resume_words(index)?
         {
@@ -215,7 +215,7 @@ impl<'a> Trials<'a> {
         Ok(end)
     }
 
-    /// What must be true right after an interruption.
+    /// Checks what must hold right after an interruption.
     fn look(&self, end: End, seen: &mut Seen) -> anyhow::Result<()> {
         let err = self.text(ERR)?;
         let library = self.folder.join(LIBRARY);
@@ -230,7 +230,7 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // Before there is anything that would have to be put back.
+            // Only before the run exists, while there is nothing to restore.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
         };
@@ -266,7 +266,7 @@ impl<'a> Trials<'a> {
         Ok(run.map(|(run, _)| run.file.id))
     }
 
-    /// How the run goes on; none when it was not begun.
+    /// Returns the arguments to resume the run; `None` if it was not created.
     fn resume_words(&self, index: u64) -> anyhow::Result<Option<Vec<String>>> {
         let Some(id) = self.id()? else { return Ok(None) };
         let mut words = vec!["resume".to_owned(), id];
@@ -276,7 +276,7 @@ impl<'a> Trials<'a> {
         Ok(Some(words))
     }
 
-    /// The run goes on to its end, or begins when it had not begun, and everything is as if nothing had been.
+    /// Completes the run, or starts it if it was not created, and checks the results and settings.
     fn complete(&self, index: u64, seen: &mut Seen) -> anyhow::Result<()> {
         let mut words = self.resume_words(index)?.unwrap_or_else(|| self.run.clone());
         if words[0] == "resume" {

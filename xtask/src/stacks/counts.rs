@@ -1,12 +1,11 @@
-//! What random stacks were built of, and what came of them.
+//! Counts of layers and outcomes of random stacks.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
-/// Layers without which a run in the machine has not shown what it is there for; names as in
-/// `crates/drive/tests/stacks/plan.rs`.
+/// Layers that a run in the machine must cover; names as in `crates/drive/tests/stacks/plan.rs`.
 const REQUIRED: &[&str] = &[
     "dm-crypt",
     "dm-linear",
@@ -22,11 +21,11 @@ const REQUIRED: &[&str] = &[
 
 type ByKind = BTreeMap<String, u64>;
 
-/// By kind, as the test counts.
+/// Counts by kind, as reported by the test.
 #[derive(Debug, Default, Deserialize)]
 pub struct Counts {
     layers: ByKind,
-    /// The same, of those that are targets or below them.
+    /// The same, only for targets and the layers below them.
     targets: ByKind,
     uses: ByKind,
     failures: ByKind,
@@ -47,7 +46,7 @@ impl Counts {
         }
     }
 
-    /// How many came to an end that is right.
+    /// Returns the number of stacks with a correct outcome.
     pub fn stacks(&self) -> u64 {
         self.outcomes.values().sum()
     }
@@ -67,7 +66,7 @@ impl Counts {
         }
     }
 
-    /// Fails where a kind of layer was never built at or below a target.
+    /// Fails if a required kind of layer was never built at or below a target.
     pub fn all_kinds(&self) -> anyhow::Result<()> {
         let missing: Vec<&str> =
             REQUIRED.iter().copied().filter(|kind| !self.targets.contains_key(*kind)).collect();

@@ -1,4 +1,4 @@
-//! Random stacks in the virtual machine.
+//! Runs random stacks in the virtual machine.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use super::counts::Counts;
 use super::{Options, shares};
 use crate::vm_test::{self, Lab};
 
-/// Stacks that each process in the guest gets at once: one call that does not answer for too long is taken for a guest
-/// that hangs.
+/// Stacks per process and call: a call that takes too long would be reported as a hanging guest.
 const EACH: u64 = 20;
-/// Loaded before the first stack; a kernel without one of them builds nothing of it.
+/// Modules loaded before the first stack; without one of them, a kernel does not build the layers that need it.
 const MODULES: &[&str] = &["aes_generic", "ecb", "xts", "dm_crypt", "dm_snapshot", "erofs"];
 
-/// What came of all stacks, and how many failed.
+/// Returns the counts of all stacks, and how many failed.
 pub fn run(root: &Path, program: &Path, options: &Options) -> anyhow::Result<(Counts, u64)> {
     let found = |name: &str| {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));
@@ -27,7 +26,7 @@ pub fn run(root: &Path, program: &Path, options: &Options) -> anyhow::Result<(Co
     vm_test::with_programs(root, &programs, &options.kernel, |lab| {
         let modules: Vec<String> =
             MODULES.iter().map(|name| format!("insmod /modules/{name}.ko 2>/dev/null")).collect();
-        // No stacks: it only makes the templates, before several processes need them.
+        // With a count of 0 this only creates the templates, before concurrent processes need them.
         let prepare =
             "mkdir -p /tmp/templates; PLATEAU_STACKS_TEMPLATES=/tmp/templates PLATEAU_STACKS_COUNT=0 stacks";
         lab.guest()?.sh(&format!("{}; {prepare}", modules.join("; ")))?;
@@ -43,7 +42,7 @@ pub fn run(root: &Path, program: &Path, options: &Options) -> anyhow::Result<(Co
     Ok((counts, failed))
 }
 
-/// Some stacks in some processes at the same time: most of the time each waits for the kernel.
+/// Runs some stacks in concurrent processes, each of which mostly waits for the kernel.
 fn batch(lab: &mut Lab, shares: &[(u64, u64)]) -> anyhow::Result<(Counts, u64)> {
     let start = |(job, &(seed, count)): (usize, &(u64, u64))| {
         format!(

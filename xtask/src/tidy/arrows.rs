@@ -1,11 +1,11 @@
-//! Which crate may know which.
+//! Allowed dependencies between crates.
 
 use super::{Check, Complaint, tree::Tree};
 
 /// The rule.
 pub const CHECK: Check = Check { name: "arrows", run, bless: None };
 
-/// Crate and the crates of this workspace that it may depend on.
+/// Each crate with the workspace crates that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("skips", &[]),
     ("stdx", &["skips"]),
@@ -59,7 +59,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
         .collect()
 }
 
-/// Names of all packages that a manifest asks for, whatever they are called inside.
+/// Returns the names of all packages that a manifest depends on, with renames resolved.
 fn dependencies(manifest: &toml::Table) -> Vec<String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let per_target = targets.into_iter().flat_map(|t| t.values().filter_map(toml::Value::as_table));

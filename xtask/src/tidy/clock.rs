@@ -1,4 +1,4 @@
-//! The backend owns the clock: who may read time or sleep.
+//! The backend owns the clock: restricts which code may read the time or sleep.
 
 use super::{Check, Complaint, tree::Tree};
 

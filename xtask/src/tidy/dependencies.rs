@@ -1,11 +1,11 @@
-//! What a crate depends on, it uses.
+//! A crate uses all its dependencies.
 
 use super::{Check, Complaint, tree::Tree};
 
 /// The rule.
 pub const CHECK: Check = Check { name: "dependencies", run, bless: None };
 
-/// Section of a manifest and the folders whose code may be the reason for it.
+/// Section of a manifest, and the directories whose code may use its dependencies.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("dependencies", &["src", "fuzz_targets", "properties"]),
     ("dev-dependencies", &["src", "tests", "examples", "benches"]),
@@ -15,7 +15,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for folder in tree.crates() {
         let path = format!("{folder}/Cargo.toml");
-        // A manifest that cannot be read is the business of the arrows.
+        // `arrows` reports manifests that cannot be parsed.
         let Ok(manifest) = tree.text(&path).unwrap_or_default().parse::<toml::Table>() else { continue };
         for (section, folders) in SECTIONS {
             let names = manifest

@@ -1,4 +1,4 @@
-//! Paths that documents name exist: a code map that nobody checks is soon wrong.
+//! Paths named in documents exist: an unchecked code map soon becomes wrong.
 
 use super::{Check, Complaint, tree::Tree};
 
@@ -19,7 +19,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Lines outside code blocks, numbered from 1.
+/// Returns lines outside code blocks, numbered from 1.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut inside = false;
     text.lines().enumerate().filter_map(move |(i, line)| {
@@ -37,7 +37,7 @@ fn link_targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
 }
 
-/// The path that a code span names, if it looks like one of this workspace: up to the first part with a
+/// Returns the path in a code span, if it looks like one of this workspace: up to the first component with a
 /// placeholder (`*`, `<name>`, `NAME`), without a line number.
 fn path_in(tree: &Tree, span: &str) -> Option<String> {
     let path = span.split(':').next().unwrap_or(span);
@@ -55,7 +55,7 @@ fn path_in(tree: &Tree, span: &str) -> Option<String> {
     Some(fixed.join("/"))
 }
 
-/// The file that a relative link in the document at `path` means.
+/// Returns the file that a relative link in the document at `path` points to.
 fn resolve(path: &str, target: &str) -> Option<String> {
     let target = target.split('#').next().unwrap_or(target);
     if target.is_empty() || target.contains(':') || target.starts_with('<') {

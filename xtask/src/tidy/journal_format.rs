@@ -1,4 +1,4 @@
-//! The format of a run and its document change together: the document carries a hash of the code.
+//! The run format and its document change together: the document contains a hash of the code.
 
 use sha2::{Digest as _, Sha256};
 
@@ -43,14 +43,14 @@ fn bless(tree: &Tree) -> Option<Blessed> {
     Some((DOCUMENT, format!("{before}{}{behind}", hash(tree))))
 }
 
-/// The document in three parts: up to the hash, the hash, the rest.
+/// Splits the document into three parts: up to the hash, the hash, the rest.
 fn carried(document: &str) -> Option<(&str, &str, &str)> {
     let begin = document.find(MARK)? + MARK.len();
     let end = begin + document[begin..].find(MARK_END)?;
     Some((&document[..begin], &document[begin..end], &document[end..]))
 }
 
-/// SHA-256 over what means something in the files of the format.
+/// Returns the SHA-256 of the meaning of the format's source files.
 fn hash(tree: &Tree) -> String {
     let mut hasher = Sha256::new();
     for name in FORMAT {

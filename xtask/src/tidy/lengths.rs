@@ -1,4 +1,4 @@
-//! Functions and files stay short. What is too long already is listed and may only shrink.
+//! Functions and files stay short. Existing ones over the limit are listed and may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ const HEAD: &str = "# Files and functions that were too long when the rule was i
                     shrink or go, never grow.\n# `cargo xtask tidy --bless` accepts what became shorter.\n";
 const BLESS: &str = "`cargo xtask tidy --bless`";
 
-/// A thing that is too long: file, and function in it if it is one.
+/// A file, or a function in it.
 type Key = (String, Option<String>);
 
-/// What is too long, and how long it is.
+/// Items over the limit, with their length in lines.
 type Offenders = BTreeMap<Key, usize>;
 
 fn run(tree: &Tree) -> Vec<Complaint> {
@@ -58,7 +58,7 @@ fn limit((path, function): &Key) -> usize {
     }
 }
 
-/// Everything over its limit; of several functions with one name in a file, the longest.
+/// Returns everything over its limit; of several functions with the same name in a file, the longest.
 fn offenders(tree: &Tree) -> Offenders {
     let mut all = Offenders::new();
     for (path, source) in tree.sources() {
@@ -72,7 +72,7 @@ fn offenders(tree: &Tree) -> Offenders {
     all
 }
 
-/// The list in the repository; none when there is no list.
+/// Returns the list in the repository; `None` if it does not exist.
 fn listed(tree: &Tree) -> Result<Option<Offenders>, String> {
     let Some(text) = tree.text(RATCHET) else { return Ok(None) };
     let table: toml::Table = text.parse().map_err(|e: toml::de::Error| e.message().to_owned())?;
@@ -96,7 +96,7 @@ fn listed(tree: &Tree) -> Result<Option<Offenders>, String> {
     Ok(Some(all))
 }
 
-/// The list with what became shorter; everything that is too long when there is no list yet.
+/// Returns the list with reduced lengths, or with everything over its limit if it does not exist yet.
 fn bless(tree: &Tree) -> Option<Blessed> {
     let found = offenders(tree);
     let Some(listed) = listed(tree).ok()? else { return Some((RATCHET, written(&found))) };

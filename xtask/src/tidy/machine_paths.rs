@@ -1,11 +1,11 @@
-//! Nothing in the repository knows on whose machine it was written.
+//! The repository contains no paths of the machine it was written on.
 
 use super::{Check, Complaint, tree::Tree};
 
 /// The rule.
 pub const CHECK: Check = Check { name: "machine_paths", run, bless: None };
 
-/// Beginnings of paths that exist on one machine only; written in pieces, so that this file passes.
+/// Prefixes of paths that exist on one machine only; split, so that this file passes.
 const NEEDLES: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
 
@@ -22,7 +22,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Whether `needle` stands at the beginning of a path, not in the middle of one.
+/// Returns whether `needle` occurs at the start of a path, not in the middle of one.
 fn begins_path(line: &str, needle: &str) -> bool {
     let before = |place: usize| line[..place].chars().next_back();
     let inside = |c: char| c.is_alphanumeric() || "._-~}".contains(c);

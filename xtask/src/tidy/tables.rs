@@ -1,21 +1,21 @@
-//! Every table lists every file of its folder.
+//! Every table lists every file of its directory.
 
 use super::{Check, Complaint, tree::Tree};
 
 /// The rule.
 pub const CHECK: Check = Check { name: "tables", run, bless: None };
 
-/// A folder of things, one file each, and the table that lists them.
+/// A directory with one file per item, and the table that lists them.
 struct Listed {
     folder: &'static str,
     extension: &'static str,
-    /// Files of the folder that are no such thing.
+    /// Files of the directory that are not items.
     helpers: &'static [&'static str],
     /// File of the table.
     file: &'static str,
-    /// Name of the constant; none when the whole file is the table (a match over a closed set).
+    /// Name of the constant; `None` if the whole file is the table (a match over a closed set).
     table: Option<&'static str>,
-    /// How a file is named in the table.
+    /// Returns how the table refers to a file.
     entry: fn(&str) -> String,
 }
 
@@ -176,7 +176,7 @@ impl Listed {
             .collect()
     }
 
-    /// Whether the table names the file; `list::` is not named by `blocklist::`.
+    /// Returns whether the table lists the file; `blocklist::` does not count as `list::`.
     fn lists(&self, table: &str, stem: &str) -> bool {
         let entry = (self.entry)(stem);
         let joined = |place: usize| table[..place].ends_with(|c: char| c.is_alphanumeric() || c == '_');

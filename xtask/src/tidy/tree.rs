@@ -1,4 +1,4 @@
-//! The files of the workspace, read once.
+//! The files of the workspace, read into memory once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,16 +7,16 @@ use anyhow::Context as _;
 
 use crate::source::Source;
 
-/// Directories that are built or belong to others.
+/// Directories with build products or third-party files.
 const SKIPPED: &[&str] = &["target", "node_modules"];
-/// Hidden directories that are ours.
+/// Hidden directories of the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".github"];
-/// Files that are text.
+/// Extensions of text files.
 const TEXT: &[&str] = &["css", "csv", "html", "js", "json", "md", "rs", "sh", "svg", "toml", "txt", "yml"];
 /// Text files without an extension.
 const TEXT_NAMES: &[&str] = &[".ci/run"];
 
-/// The files of the workspace by path from its root, with forward slashes.
+/// The files of the workspace by path relative to its root, with forward slashes.
 pub struct Tree {
     texts: BTreeMap<String, String>,
     sources: BTreeMap<String, Source>,
@@ -32,7 +32,7 @@ impl Tree {
         Ok(Self::from_parts(texts, paths))
     }
 
-    /// A made-up tree.
+    /// Creates a tree from paths and contents.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
         let texts: BTreeMap<String, String> =
@@ -51,32 +51,32 @@ impl Tree {
         Self { texts, sources, paths }
     }
 
-    /// Every text file with its content.
+    /// Returns every text file with its content.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The content of one file.
+    /// Returns the content of one file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
 
-    /// Every Rust file.
+    /// Returns every Rust file.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
         self.sources.iter().map(|(path, source)| (path.as_str(), source))
     }
 
-    /// One Rust file.
+    /// Returns one Rust file.
     pub fn source(&self, path: &str) -> Option<&Source> {
         self.sources.get(path)
     }
 
-    /// Whether there is such a file or directory.
+    /// Returns whether a file or directory exists.
     pub fn exists(&self, path: &str) -> bool {
         self.paths.contains(path.trim_end_matches('/'))
     }
 
-    /// Files directly in `folder` with this extension: path and name without extension.
+    /// Returns files directly in `folder` with this extension: path and name without extension.
     pub fn files_in(&self, folder: &str, extension: &str) -> Vec<(&str, &str)> {
         let stem_of = |path: &str| {
             let (above, name) = path.rsplit_once('/')?;
@@ -86,8 +86,8 @@ impl Tree {
         self.texts.keys().filter_map(|path| Some((path.as_str(), &path[stem_of(path)?]))).collect()
     }
 
-    /// Whether a Rust file is no part of the program: it lies in a folder of tests beside `src`, or the
-    /// file above declares it so.
+    /// Returns whether a Rust file is test code: it is in a directory such as `tests`, or its parent module declares
+    /// it for tests only.
     pub fn is_test(&self, path: &str) -> bool {
         if !path.contains("/src/") {
             return ["/tests/", "/benches/", "/examples/"].iter().any(|folder| path.contains(folder));
@@ -99,7 +99,7 @@ impl Tree {
         parent.iter().any(declares) || parent.iter().any(|(above, _)| self.is_test(above))
     }
 
-    /// The files that may declare the module at `path`, and its name.
+    /// Returns the files that may declare the module at `path`, and the module's name.
     pub fn declared_by(&self, path: &str) -> Option<(Vec<(String, &Source)>, String)> {
         let (folder, file) = path.rsplit_once('/')?;
         let name = file.strip_suffix(".rs")?;
@@ -121,7 +121,7 @@ impl Tree {
         Some((present.collect(), name.into()))
     }
 
-    /// Folders of all crates: `crates/pts`, `xtask`.
+    /// Returns the directories of all crates: `crates/pts`, `xtask`.
     pub fn crates(&self) -> Vec<&str> {
         let folder = |path: &'_ String| path.strip_suffix("/Cargo.toml").map(str::len);
         self.texts.keys().filter_map(|path| Some(&path[..folder(path)?])).collect()
@@ -142,7 +142,7 @@ fn walk(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
-            // Below `src`, a folder of that name holds sources.
+            // Below `src`, a directory of that name contains sources.
             let skipped = SKIPPED.contains(&name.as_str()) && !folder.split('/').any(|part| part == "src");
             if !foreign && !skipped {
                 walk(root, &path, texts, paths)?;

@@ -1,4 +1,4 @@
-//! `unsafe` lives in drive and nowhere else.
+//! Only drive contains `unsafe`.
 
 use super::{Check, Complaint, tree::Tree};
 

@@ -1,15 +1,15 @@
-//! Words that do not stay in code and documents, and what to write instead.
+//! Words that code and documents must not contain, with replacements.
 
 use super::{Check, Complaint, tree::Tree};
 
 /// The rule.
 pub const CHECK: Check = Check { name: "words", run, bless: None };
 
-/// A word that does not stay.
+/// A banned word.
 struct Banned {
     word: &'static str,
     instead: &'static str,
-    /// Whether a file may have it.
+    /// Whether a file may contain it.
     allowed: fn(&str) -> bool,
 }
 
@@ -42,17 +42,18 @@ const IN_COMMENTS: &[Banned] = &[
 
 /// A phrase that reads like a translation.
 struct Phrase {
-    /// In lower case; counts only as whole words.
+    /// In lower case; matched as whole words only.
     phrase: &'static str,
     instead: &'static str,
-    /// Idioms with the phrase in them, in lower case.
+    /// Idioms that may contain the phrase, in lower case.
     idioms: &'static [&'static str],
 }
 
 const AFTER: &str = "\"after\" for time; \"behind\" is for space";
 const COMPARE: &str = "\"compare with\"";
 
-/// What documents and messages do not say; code spans, code blocks and tables made from the code are not looked at.
+/// Phrases that documents and messages must not contain; code spans, code blocks and tables generated from code are
+/// not checked.
 const PHRASES: &[Phrase] = &[
     Phrase { phrase: "so many", instead: "\"up to N\" or \"that many\"", idioms: &[] },
     Phrase { phrase: "behind the", instead: AFTER, idioms: &["behind the scenes"] },
@@ -80,17 +81,17 @@ const PHRASES: &[Phrase] = &[
     Phrase { phrase: "scripted answers", instead: "\"mock responses\"", idioms: &[] },
 ];
 
-/// Between these lines a document is written by a test, with words that stand in the code.
+/// A test generates the part of a document between these lines, with words from the code.
 const GENERATED: (&str, &str) = ("<!-- keys -->", "<!-- end of keys -->");
 
-/// Files whose literals are not looked at: the list itself, and a help text that is still to be reworded.
+/// Files whose string literals are not checked: this list itself.
 const EXEMPT: [&str; 1] = ["xtask/src/tidy/words.rs"];
 
 fn nobody(_: &str) -> bool {
     false
 }
 
-/// A module that several test binaries use in part: in some of them an expectation would not be met.
+/// A module that several test binaries use in part: `expect` would fail in those where the lint does not fire.
 fn is_shared_by_tests(path: &str) -> bool {
     path.contains("/tests/") && !path.contains("/src/") && path.ends_with("/mod.rs")
 }
@@ -120,7 +121,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Phrases in string literals, most of which are messages, help or text of a report.
+/// Checks string literals, most of which are messages, help or report text.
 fn messages(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (path, source) in tree.sources().filter(|(path, _)| !EXEMPT.contains(path) && !tree.is_test(path)) {
@@ -133,13 +134,14 @@ fn messages(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// A complaint about each phrase in `text`, which is in lower case.
+/// Returns a complaint about each phrase in `text`, which is in lower case.
 fn phrases_in(text: &str) -> impl Iterator<Item = String> + '_ {
     let found = PHRASES.iter().filter(move |phrase| says(text, phrase));
     found.map(|phrase| format!("`{}`: write {}", phrase.phrase, phrase.instead))
 }
 
-/// Lines of a document that are neither code nor generated, numbered from 1, in lower case and without code spans.
+/// Returns lines of a document that are neither code nor generated, numbered from 1, in lower case and without code
+/// spans.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let (mut fenced, mut generated, mut lines) = (false, false, Vec::new());
     for (i, line) in text.lines().enumerate() {
@@ -154,7 +156,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Whether a line has the phrase as whole words, outside of its idioms.
+/// Returns whether a line contains the phrase as whole words, outside its idioms.
 fn says(line: &str, phrase: &Phrase) -> bool {
     let rest = phrase.idioms.iter().fold(line.to_owned(), |rest, idiom| rest.replace(idiom, ""));
     let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

@@ -1,4 +1,4 @@
-//! What must be so, in groups, one file each.
+//! The checks, in groups with one file each.
 
 mod array;
 mod campaign;
@@ -19,7 +19,7 @@ mod write_cache;
 
 use super::Group;
 
-/// Every group, in the order in which they run. What cuts the power comes last: it costs a boot.
+/// Every group, in execution order. Power cuts come last: each costs a boot.
 pub const GROUPS: &[Group] = &[
     identity::GROUP,
     refusals::GROUP,
@@ -39,5 +39,5 @@ pub const GROUPS: &[Group] = &[
     power::GROUP,
 ];
 
-/// Settings of a test that shall be short. How long a cell lasts comes with each.
+/// Options for a short test, except for the cell length, which each check sets.
 const SHORT: &str = "--profile pts-e-1.0 --max-rounds 5 --tc 1 --qd 2";

@@ -1,4 +1,4 @@
-//! The guest at the other end of a serial line: takes a shell command, gives back what it printed.
+//! The guest at the other end of a serial line: executes shell commands and returns their output.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -10,27 +10,27 @@ use serde_json::Value;
 
 use super::hardware::{DISK_BYTES, Target};
 
-/// The kernel and the modules, on a busy host that emulates.
+/// Timeout for the boot, on a busy host without KVM.
 const READY_WITHIN: Duration = Duration::from_secs(180);
-/// The longest command is a short test.
+/// Timeout for a command; the longest one is a short test.
 const ANSWER_WITHIN: Duration = Duration::from_secs(240);
-/// Drivers look for disks in the background.
+/// Timeout for a disk: drivers probe in the background.
 const DISK_WITHIN: Duration = Duration::from_secs(20);
-/// A background program gets as far as a check wants it to.
+/// Timeout for a background program to reach a state.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(120);
 
-/// Something as large as a disk, and nowhere zero.
+/// File as large as a disk, without zero bytes.
 pub const CONTENT: &str = "/tmp/content";
 
 pub struct Guest {
     line: BufReader<UnixStream>,
-    /// Nothing is waited for longer than that.
+    /// Upper limit for all waits.
     deadline: Instant,
-    /// How long an answer may take.
+    /// Timeout for a response.
     patience: Duration,
 }
 
-/// How a program ended.
+/// Result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub code: u8,
@@ -58,7 +58,7 @@ impl Guest {
         Ok(line.trim_end().to_owned())
     }
 
-    /// Runs a shell command to its end.
+    /// Runs a shell command to completion.
     pub fn run(&mut self, command: &str) -> anyhow::Result<Ran> {
         assert!(!command.contains('\n'), "one line is one command");
         self.line.get_mut().write_all(format!("{command}\n").as_bytes())?;
@@ -70,26 +70,26 @@ impl Guest {
         Ok(Ran { code, out: text(&bytes[..out]), err: text(&bytes[out..]) })
     }
 
-    /// Runs a shell command that has to succeed; gives what it printed.
+    /// Runs a shell command that must succeed; returns its output.
     pub fn sh(&mut self, command: &str) -> anyhow::Result<String> {
         let ran = self.run(command)?;
         ensure!(ran.code == 0, "`{command}` ended with {}: {}{}", ran.code, ran.out, ran.err);
         Ok(ran.out.trim_end().to_owned())
     }
 
-    /// Runs our program.
+    /// Runs plateau.
     pub fn plateau(&mut self, arguments: &str) -> anyhow::Result<Ran> {
         self.run(&format!("plateau {arguments}"))
     }
 
-    /// Runs our program, which has to succeed and to print one JSON document.
+    /// Runs plateau, which must succeed and print one JSON document.
     pub fn json(&mut self, arguments: &str) -> anyhow::Result<Value> {
         let ran = self.plateau(&format!("{arguments} --json"))?;
         ensure!(ran.code == 0, "`plateau {arguments}` ended with {}: {}", ran.code, ran.err);
         serde_json::from_str(&ran.out).with_context(|| format!("`plateau {arguments}` printed {}", ran.out))
     }
 
-    /// Runs our program, which has to end with `code`; gives what it said about that.
+    /// Runs plateau, which must exit with `code`; returns its standard error.
     pub fn fails(&mut self, code: u8, arguments: &str) -> anyhow::Result<String> {
         let ran = self.plateau(arguments)?;
         ensure!(
@@ -102,7 +102,7 @@ impl Guest {
         Ok(ran.err)
     }
 
-    /// The node of a disk; waits for it.
+    /// Waits for a disk and returns its device node.
     pub fn device(&mut self, target: Target) -> anyhow::Result<String> {
         let namespace = target.namespace.map(|id| id.to_string()).unwrap_or_default();
         let command = format!("find-disk {} {namespace}", target.serial);
@@ -118,9 +118,9 @@ impl Guest {
         }
     }
 
-    /// Puts [`CONTENT`] on a disk.
+    /// Writes [`CONTENT`] to a disk.
     pub fn fill(&mut self, device: &str) -> anyhow::Result<()> {
-        // An emulated processor takes seconds to make it, so it is made once.
+        // Created only once, because that takes an emulated CPU seconds.
         let pieces = DISK_BYTES / (1 << 20);
         self.sh(&format!(
             "[ -s {CONTENT} ] || yes somebody | dd of={CONTENT} bs=1M iflag=fullblock count={pieces} 2>/dev/null; \
@@ -129,13 +129,13 @@ impl Guest {
         .map(drop)
     }
 
-    /// What has to be typed to erase a disk.
+    /// Returns the identity that confirms the erasure of a disk.
     pub fn identity(&mut self, device: &str) -> anyhow::Result<String> {
         let info = self.json(&format!("info {device}"))?;
         Ok(info["target"]["identity"].as_str().context("no identity")?.to_owned())
     }
 
-    /// Starts our program in the background.
+    /// Starts plateau in the background.
     pub fn start(&mut self, arguments: &str) -> anyhow::Result<()> {
         let command = format!(
             "rm -f /tmp/job.*; (plateau {arguments} >/tmp/job.out 2>/tmp/job.err; echo $? >/tmp/job.code) \
@@ -157,7 +157,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Waits until the program in the background has ended.
+    /// Waits for the background program to exit.
     pub fn wait_for_end(&mut self) -> anyhow::Result<Ran> {
         self.wait_for("its end", "test -s /tmp/job.code")?;
         let code = self.sh("cat /tmp/job.code")?.parse().context("an exit code")?;

@@ -1,29 +1,29 @@
-//! The machine's disks. Checks name them by serial number and namespace, as one would a real drive: the
-//! order in which a kernel finds them is nobody's promise.
+//! The machine's disks. As with real drives, checks find them by serial number and namespace: the kernel does not
+//! guarantee their order.
 
-/// Bytes of a disk under test: enough for a test (16 MiB), little enough for an emulated processor.
+/// Bytes of a disk under test: enough for a test (16 MiB), and small enough for an emulated CPU.
 pub const DISK_BYTES: u64 = 32 << 20;
-/// Bytes of the disk that runs are kept on.
+/// Bytes of the disk with the library of runs.
 pub const LIBRARY_BYTES: u64 = 256 << 20;
 
-/// An image file on the host and how it is put into the machine.
+/// An image file on the host, and its attachment to the machine.
 pub struct Disk {
     /// Name of the image and of QEMU's block node.
     pub node: &'static str,
     pub bytes: u64,
-    /// What QEMU puts between image and disk: options of a block driver, the last one without the image's node.
+    /// Block driver between image and device: its options, ending with the key for the image's node.
     pub layer: Option<&'static str>,
-    /// For `-device`; the node is its `drive`.
+    /// Options for `-device`, without `drive`, which is set to the node.
     pub device: &'static str,
 }
 
 /// A disk as the guest sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// Its image, as in [`DISKS`].
+    /// Node of its image, as in [`DISKS`].
     pub node: &'static str,
     pub serial: &'static str,
-    /// NVMe only.
+    /// Namespace id; NVMe only.
     pub namespace: Option<u32>,
 }
 
@@ -35,13 +35,13 @@ const fn namespace(node: &'static str, serial: &'static str, id: u32) -> Target 
     Target { node, serial, namespace: Some(id) }
 }
 
-/// NVMe namespace with 512-byte sectors, one of three of its controller.
+/// NVMe namespace with 512-byte sectors, one of three on its controller.
 pub const NVME_512: Target = namespace("n1", "PLATNVME0", 1);
 /// NVMe namespace with 4096-byte sectors.
 pub const NVME_4096: Target = namespace("n2", "PLATNVME0", 2);
-/// NVMe namespace with 4096-byte sectors and 8 bytes of metadata for each.
+/// NVMe namespace with 4096-byte sectors and 8 bytes of metadata per sector.
 pub const NVME_METADATA: Target = namespace("n3", "PLATNVME0", 3);
-/// NVMe controller with one namespace, in a slot from which it can be pulled.
+/// NVMe controller with one namespace, in a hot-plug slot.
 pub const NVME_SLOT: Target = namespace("slot", "PLATNVME1", 1);
 /// SCSI disk with 512-byte sectors and a world-wide name.
 pub const SCSI_512: Target = disk("s512", "PLATSCSI0");
@@ -49,24 +49,24 @@ pub const SCSI_512: Target = disk("s512", "PLATSCSI0");
 pub const SCSI_4096: Target = disk("s4096", "PLATSCSI1");
 pub const SATA: Target = disk("sata", "PLATSATA0");
 pub const VIRTIO: Target = disk("virtio", "PLATVIRT0");
-/// NVMe drive that does not do more I/Os a second than QEMU is told.
+/// NVMe drive whose IOPS QEMU limits.
 pub const PACED: Target = namespace("paced", "PLATPACED", 1);
-/// Virtio disk with a sector that cannot be read.
+/// Virtio disk with an unreadable sector.
 pub const FLAWED: Target = disk("flawed", "PLATFLAWED");
-/// Where that sector is, in bytes: in the middle, where nobody looks for signatures.
+/// Position of that sector in bytes: in the middle, where no signature is expected.
 pub const FLAW_BYTES: u64 = 16 << 20;
-/// Sets the pace of [`PACED`].
+/// Throttle group of [`PACED`].
 pub const PACE: &str = "/objects/pace";
-/// The disk that runs are kept on; mounted.
+/// Disk with the library of runs; mounted.
 pub const LIBRARY: Target = disk("library", "PLATLIBRARY");
 
-/// The controller that can be pulled, by QEMU's name.
+/// QEMU's name of the removable controller.
 pub const SLOT_DEVICE: &str = "nvme1";
-/// What puts it in, first or again, but its serial number.
+/// Arguments to add the removable controller, except for its serial number.
 pub const SLOT_ARGUMENTS: &[(&str, &str)] =
     &[("driver", "nvme"), ("id", SLOT_DEVICE), ("bus", "slot1"), ("drive", "slot")];
 
-/// Controllers and slots; what disks are put into.
+/// Controllers and slots for the disks.
 pub const CONTROLLERS: &[&str] = &[
     "pcie-root-port,id=slot0,chassis=1,slot=1",
     "pcie-root-port,id=slot1,chassis=2,slot=2",
@@ -132,7 +132,7 @@ pub const DISKS: &[Disk] = &[
     Disk { node: "library", bytes: LIBRARY_BYTES, layer: None, device: "virtio-blk-pci,serial=PLATLIBRARY" },
 ];
 
-/// Modules that the guest loads, in this order; what they need is loaded first.
+/// Modules that the guest loads at boot, in this order, each after its dependencies.
 pub const MODULES: &[&str] = &[
     "crc32c_generic",
     "virtio_pci",
@@ -152,7 +152,7 @@ pub const MODULES: &[&str] = &[
     "dm_mod",
 ];
 
-/// Modules that checks load when they need them, by `insmod`; what these need is loaded at the start.
+/// Modules that checks load with `insmod` when needed; their dependencies are loaded at boot.
 pub const LATER: &[&str] = &[
     "null_blk",
     "scsi_debug",

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use super::hardware::{LATER, MODULES};
 use super::kit::{Kit, finished};
 
-/// Builds it anew, with these programs and their libraries besides the usual ones; gives the archive.
+/// Builds it from scratch, with these programs and their libraries in addition to the usual ones; returns the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));
@@ -20,7 +20,7 @@ pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Re
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    // Under `cargo xtask ci` the file that we were started from may have been built anew meanwhile.
+    // Not the path of this executable: during `cargo xtask ci` it may have been rebuilt meanwhile.
     let ourselves = PathBuf::from("/proc/self/exe");
     let usual = [(&*ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs.iter().chain(&usual) {
@@ -49,12 +49,12 @@ fn put(file: &Path, stage: &Path, inside: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes off what only a debugger reads: the guest has its files in memory. Without the program that does it they stay.
+/// Strips debug information: the guest keeps its files in memory. Ignores errors, such as a missing `strip`.
 fn shrink(program: &Path) {
     drop(finished(Command::new("strip").arg(program)));
 }
 
-/// What the program is linked with, the loader included; nothing for a static one.
+/// Returns the libraries that the program is linked with, including the loader; empty for a static one.
 fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
     match finished(Command::new("ldd").arg(program)) {
         Ok(output) => Ok(library_paths(&String::from_utf8_lossy(&output.stdout))),
@@ -68,7 +68,7 @@ fn library_paths(ldd: &str) -> Vec<PathBuf> {
     ldd.lines().filter_map(absolute).collect()
 }
 
-/// Copies the modules and what they need, and writes the order to load them in.
+/// Copies the modules with their dependencies, and writes the load order.
 fn modules(from: &Path, to: &Path) -> anyhow::Result<()> {
     let mut files = BTreeMap::new();
     find_modules(from, &mut files)?;
@@ -83,7 +83,7 @@ fn modules(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(fs::write(to.join("order"), order.join("\n") + "\n")?)
 }
 
-/// Every module below a folder, by its name with underscores.
+/// Finds every module below a directory, by name with underscores.
 fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
@@ -100,7 +100,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A module behind those that it needs. One that is no file is a part of this kernel.
+/// Adds a module after its dependencies. A module without a file is built into the kernel.
 fn add(
     name: &str,
     files: &BTreeMap<String, PathBuf>,
@@ -128,7 +128,7 @@ fn uncompressed(file: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(finished(Command::new(with).arg("-dc").arg(file))?.stdout)
 }
 
-/// The `depends=` line of a module's `.modinfo`.
+/// Returns the modules in the `depends=` line of a module's `.modinfo`.
 fn needed_by(module: &[u8]) -> Vec<String> {
     const MARK: &[u8] = b"\0depends=";
     let Some(at) = module.windows(MARK.len()).position(|window| window == MARK) else { return Vec::new() };
@@ -138,7 +138,7 @@ fn needed_by(module: &[u8]) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Packs the folder; not compressed, because an emulated processor would have to undo it.
+/// Packs the directory, uncompressed, because decompression is slow on an emulated CPU.
 fn pack(busybox: &Path, stage: &Path, archive: &Path) -> anyhow::Result<()> {
     let mut names = Vec::new();
     list(stage, stage, &mut names)?;
@@ -155,7 +155,7 @@ fn pack(busybox: &Path, stage: &Path, archive: &Path) -> anyhow::Result<()> {
     if status.success() { Ok(()) } else { bail!("busybox cpio: {status}") }
 }
 
-/// Names in the order in which they can be made: a folder before what is in it.
+/// Lists names in the order of creation: a directory before its contents.
 fn list(folder: &Path, stage: &Path, names: &mut Vec<String>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! What runs inside the guest where the command line does not reach: this very program, with the crate `drive`.
+//! Runs inside the guest for features that the command line does not cover: this same program, with the crate `drive`.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use drive::{Engine, Flow, OpenOptions, Outcome, Polling};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use serde_json::json;
 
-/// Reads that one call does.
+/// Number of reads per call.
 pub const READS: u64 = 2000;
-/// Bytes of each.
+/// Bytes per read.
 pub const READ_BYTES: u32 = 4096;
 
-/// `vm-inside DEVICE`: reads it with completions polled for, and prints what came of it. Nothing is written.
+/// `vm-inside DEVICE`: reads it with polled completions, and prints the result. Writes nothing.
 pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let [device] = arguments else { bail!("usage: vm-inside DEVICE") };
     let options =

@@ -1,7 +1,7 @@
-//! What the machine is made of: QEMU, a kernel with its modules, busybox; all from Debian packages.
+//! The parts of the machine: QEMU, a kernel with its modules, busybox; all from Debian packages.
 //!
-//! QEMU is used as it is installed, or installed where that is possible. Kernel and busybox are only
-//! downloaded and unpacked below `target`.
+//! An installed QEMU is used, or installed if possible. Kernel and busybox are only downloaded and unpacked below
+//! `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::vmlinux;
 
-/// What cannot be had, and what to do about it.
+/// A missing requirement, and its remedy.
 pub struct Missing(pub String);
 
-/// What runs the guest's instructions.
+/// How the guest's instructions are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
     Kvm,
@@ -37,7 +37,7 @@ impl Accelerator {
     }
 }
 
-/// Everything that a machine needs besides our program.
+/// Everything that a machine needs apart from our program.
 pub struct Kit {
     pub qemu: PathBuf,
     pub qemu_version: String,
@@ -52,18 +52,19 @@ pub struct Kit {
 
 const QEMU: &str = "qemu-system-x86_64";
 const QEMU_PACKAGE: &str = "qemu-system-x86";
-/// The kernel for clouds is smaller and has no SATA.
+/// Not the cloud kernel: it is smaller, but has no SATA.
 const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
 const MDADM_PACKAGE: &str = "mdadm";
 
-/// QEMU before this version does not take up an NVMe command now and then.
+/// Older versions of QEMU occasionally ignore an NVMe command.
 const STEADY_QEMU: u32 = 10;
-/// Seconds that one call of apt-get may take.
+/// Timeout for one call of apt-get, in seconds.
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Gets all of it, but a kernel that is there; `steady` is for whom a stalled command would be a failure.
+    /// Obtains all parts; an already unpacked kernel may be given. `steady` rejects versions of QEMU that lose NVMe
+    /// commands.
     pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
@@ -110,20 +111,20 @@ impl Kit {
         })
     }
 
-    /// Version of the guest's kernel.
+    /// Returns the version of the guest's kernel.
     pub fn linux(&self) -> anyhow::Result<(u32, u32)> {
         let release = &self.kernel_release;
         version_of(release).with_context(|| format!("the version of Linux {release}"))
     }
 }
 
-/// `(6, 1)` for `6.1.0-56-amd64`.
+/// Parses a version: `(6, 1)` for `6.1.0-56-amd64`.
 fn version_of(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// `PLATEAU_QEMU`, or what is installed, or what can be installed.
+/// Returns QEMU from `PLATEAU_QEMU`, the installed one, or a newly installed one.
 fn qemu() -> anyhow::Result<(PathBuf, String)> {
     if let Some(chosen) = std::env::var_os("PLATEAU_QEMU") {
         let version = qemu_version(Path::new(&chosen)).context("PLATEAU_QEMU")?;
@@ -138,7 +139,7 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
             installed.with_context(|| format!("{QEMU} is not installed, and only root can install it"));
         return Ok((QEMU.into(), version?));
     }
-    // The newer one of backports is tried first, also over an old one.
+    // Tries the newer version in backports first, even if an old one is installed.
     let newer = backports().is_some_and(|release| install(&["-t", &release]).is_ok());
     if !newer && installed.is_err() {
         install(&[])?;
@@ -146,7 +147,7 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
     Ok((QEMU.into(), qemu_version(Path::new(QEMU))?))
 }
 
-/// `QEMU 10.0.2` and later.
+/// Accepts `QEMU 10.0.2` and later major versions.
 fn is_steady(version: &str) -> bool {
     let number = version.trim_start_matches("QEMU ").split('.').next();
     number.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= STEADY_QEMU)
@@ -158,14 +159,14 @@ fn install(options: &[&str]) -> anyhow::Result<()> {
     once().or_else(|error| refreshed(error).and_then(|()| once())).map(drop)
 }
 
-/// It ends, also where the network does not answer.
+/// With a timeout, in case the network does not respond.
 fn apt_get() -> Command {
     let mut command = Command::new("timeout");
     command.args([APT_SECONDS, "apt-get"]).env("DEBIAN_FRONTEND", "noninteractive");
     command
 }
 
-/// Reads the lists of packages anew, once, where we may: a fresh container has none. Without that the error stays.
+/// Updates the package lists if possible, once: a fresh container has none. Otherwise returns the original error.
 fn refreshed(error: anyhow::Error) -> anyhow::Result<()> {
     static DONE: std::sync::Once = std::sync::Once::new();
     let mut did = false;
@@ -173,7 +174,7 @@ fn refreshed(error: anyhow::Error) -> anyhow::Result<()> {
     if did { Ok(()) } else { Err(error) }
 }
 
-/// The release of this distribution that has newer packages, whether it is set up or not.
+/// Returns the name of this distribution's backports, whether configured or not.
 fn backports() -> Option<String> {
     let text = fs::read_to_string("/etc/os-release").ok()?;
     let name = text.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?;
@@ -192,7 +193,7 @@ fn is_root() -> bool {
     finished(Command::new("id").arg("-u")).is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// The folder with a package's files; downloaded once.
+/// Returns the directory with a package's files; downloads it once.
 fn unpacked(packages: &Path, package: &str) -> anyhow::Result<PathBuf> {
     let root = packages.join(package);
     if root.is_dir() {
@@ -217,7 +218,7 @@ fn extract(package: &Path, to: &Path) -> anyhow::Result<()> {
     finished(Command::new("dpkg-deb").arg("--extract").arg(package).arg(to)).map(drop)
 }
 
-/// The folder with the files of a kernel's packages that somebody has; one for each version, unpacked once.
+/// Returns the directory with the files of the given kernel packages; unpacked once for each version.
 pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
     let names = files.iter().map(|file| named(file)).collect::<anyhow::Result<Vec<_>>>()?.join(",");
     let packages = folder.join("packages");
@@ -242,7 +243,7 @@ pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
     Ok(root)
 }
 
-/// Name and version that a package's file says of itself.
+/// Returns name and version from a package file's metadata.
 fn named(file: &Path) -> anyhow::Result<String> {
     let wrong = || format!("{} is not a Debian package for amd64", file.display());
     let show = ["--show", "--showformat", "${Package}_${Version}_${Architecture}"];
@@ -251,8 +252,8 @@ fn named(file: &Path) -> anyhow::Result<String> {
     if name.ends_with("_amd64") { Ok(name) } else { Err(anyhow!("it is {name}").context(wrong())) }
 }
 
-/// The packages that have the files. That of kernels has none, it depends on that of the newest one; from Linux 7 on this
-/// one is empty, too, and depends on two others.
+/// Returns the packages that contain the files. The kernel metapackage is empty and depends on the newest kernel
+/// package; from Linux 7 on that one is empty, too, and depends on two others.
 fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
     if package != KERNEL_PACKAGE {
         return Ok(vec![package.into()]);
@@ -267,13 +268,13 @@ fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
     Ok(if parts.is_empty() { vec![image.clone()] } else { parts })
 }
 
-/// Packages with such names in what `apt-cache depends` prints.
+/// Returns the packages with these prefixes in the output of `apt-cache depends`.
 fn needed(depends: &str, beginnings: &[&str]) -> Vec<String> {
     let names = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
     names.filter(|name| beginnings.iter().any(|begin| name.starts_with(begin))).map(str::to_owned).collect()
 }
 
-/// What is in a kernel's package.
+/// Contents of a kernel package.
 struct Kernel {
     packed: PathBuf,
     release: String,
@@ -295,7 +296,7 @@ fn kernel_in(root: &Path) -> anyhow::Result<Kernel> {
     }
 }
 
-/// KVM where it runs the kernel: a device that can be opened is no proof, so a guest without disks has to
+/// Returns KVM if it can boot the kernel. Being able to open its device is no proof, so a guest without disks must
 /// print its first line within some seconds.
 fn accelerator(qemu: &Path, kernel: &Path, folder: &Path) -> Accelerator {
     let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
@@ -306,7 +307,7 @@ fn accelerator(qemu: &Path, kernel: &Path, folder: &Path) -> Accelerator {
     }
 }
 
-/// Runs a program to its end; what it said is the error.
+/// Runs a program to completion; on failure the error contains its last message.
 pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
     let name = command.get_program().display().to_string();
     let output = command.output().with_context(|| format!("cannot start {name}"))?;
@@ -346,7 +347,7 @@ mod tests {
         assert!(!is_steady("QEMU 7.2.22") && !is_steady("QEMU 9.2.0") && !is_steady("QEMU of somebody"));
     }
 
-    /// A package with one file; gives its own file.
+    /// Builds a package with one file; returns the path of the package.
     fn package(folder: &Path, name: &str, architecture: &str, file: &str) -> PathBuf {
         let stage = folder.join(name);
         let path = stage.join(file);
@@ -376,7 +377,7 @@ mod tests {
         let root = given_kernel(&folder, &[&binary, &modules]).unwrap();
         let kernel = kernel_in(&root).unwrap();
         assert_eq!((kernel.release.as_str(), kernel.packed), ("7.3", root.join(vmlinuz)));
-        // Once is enough.
+        // A second call does not unpack again.
         fs::remove_file(root.join(vmlinuz)).unwrap();
         assert_eq!(given_kernel(&folder, &[&binary, &modules]).unwrap(), root);
 

@@ -1,4 +1,4 @@
-//! What a check works with: the machine, its disks, its power switch.
+//! The environment of a check: the machine, its disks, its power switch.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use super::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLO
 use super::kit::{Kit, finished};
 use super::machine::{self, Machine};
 
-/// The only machine, off until a check asks for it. Its disks outlive a power cut.
+/// The only machine, off until a check needs it. Its disks survive a power cut.
 pub struct Lab {
     pub kit: Kit,
     folder: PathBuf,
     initramfs: PathBuf,
-    /// When all checks have to be done.
+    /// Time limit for all checks.
     deadline: Instant,
     machine: Option<Machine>,
 }
 
 impl Lab {
-    /// Makes empty disks, and a file system on the one for runs.
+    /// Creates empty disks, and a file system on the one for runs.
     pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf, deadline: Instant) -> anyhow::Result<Self> {
         for disk in DISKS {
             let image = folder.join(format!("{}.img", disk.node));
@@ -35,7 +35,7 @@ impl Lab {
         Ok(Self { kit, folder: folder.into(), initramfs, deadline, machine: None })
     }
 
-    /// The machine, switched on if it is off.
+    /// Returns the machine, switched on if it is off.
     fn machine(&mut self) -> anyhow::Result<&mut Machine> {
         if self.machine.is_none() {
             let mut machine = Machine::start(&self.kit, &self.folder, &self.initramfs, self.deadline)?;
@@ -46,12 +46,12 @@ impl Lab {
         self.machine.as_mut().context("the machine was just switched on")
     }
 
-    /// The guest, booted if need be.
+    /// Returns the guest, booted if necessary.
     pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
         Ok(&mut self.machine()?.guest)
     }
 
-    /// Ends a check that asks for what the guest's kernel does not have yet.
+    /// Skips a check that needs a newer kernel in the guest.
     pub fn needs_linux(&self, since: (u32, u32), what: &str) -> anyhow::Result<()> {
         if self.kit.linux()? < since {
             bail!(Lacking(format!("{what}: from Linux {}.{} on", since.0, since.1)));
@@ -59,7 +59,7 @@ impl Lab {
         Ok(())
     }
 
-    /// Ends a check that asks for what the guest's kernel no longer lacks.
+    /// Skips a check that needs an older kernel in the guest.
     pub fn needs_linux_before(&self, end: (u32, u32), what: &str) -> anyhow::Result<()> {
         if self.kit.linux()? >= end {
             bail!(Lacking(format!("{what}: before Linux {}.{}", end.0, end.1)));
@@ -67,34 +67,34 @@ impl Lab {
         Ok(())
     }
 
-    /// Whether there is no time left for another check.
+    /// Returns whether the time limit has passed.
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
-    /// Kills the machine. What it has not written to its disks is lost.
+    /// Kills the machine. Data not written to its disks is lost.
     pub fn power_cut(&mut self) {
         self.machine = None;
     }
 
-    /// Asks the emulator itself.
+    /// Sends a QMP command to QEMU.
     pub fn ask_qemu(&mut self, command: &str, arguments: Value) -> anyhow::Result<Value> {
         self.machine()?.qmp.ask(command, arguments)
     }
 
-    /// Pulls the NVMe drive out of its slot.
+    /// Removes the NVMe drive from its slot.
     pub fn pull(&mut self) -> anyhow::Result<()> {
         let qmp = &mut self.machine()?.qmp;
         qmp.ask("device_del", json!({ "id": SLOT_DEVICE }))?;
         qmp.wait_for("DEVICE_DELETED", SLOT_DEVICE)
     }
 
-    /// Puts it back, and waits until the guest has it.
+    /// Reinserts it, and waits until the guest detects it.
     pub fn put_back(&mut self) -> anyhow::Result<()> {
         self.put_in(NVME_SLOT.serial)
     }
 
-    /// Puts a drive with this serial number into the slot, over the same image.
+    /// Inserts a drive with this serial number into the slot, with the same image.
     pub fn put_in(&mut self, serial: &'static str) -> anyhow::Result<()> {
         let named = SLOT_ARGUMENTS.iter().copied().chain([("serial", serial)]);
         let arguments: Map<String, Value> =
@@ -103,14 +103,14 @@ impl Lab {
         self.guest()?.device(Target { serial, ..NVME_SLOT }).map(drop)
     }
 
-    /// What is on a disk, as the host sees it; what the guest has not written yet is written first.
+    /// Returns the content of a disk as the host sees it, after a sync in the guest.
     pub fn content(&mut self, target: Target) -> anyhow::Result<Vec<u8>> {
         self.guest()?.sh("sync")?;
         let image = self.folder.join(format!("{}.img", target.node));
         std::fs::read(&image).with_context(|| image.display().to_string())
     }
 
-    /// Takes everything off a disk by which it could be recognised as somebody's.
+    /// Clears all signatures from a disk: its first and its last MiB.
     pub fn wipe(&mut self, target: Target) -> anyhow::Result<()> {
         let guest = self.guest()?;
         let device = guest.device(target)?;
@@ -121,7 +121,7 @@ impl Lab {
         Ok(())
     }
 
-    /// Puts something on all of a disk; gives its node.
+    /// Fills a disk with data; returns its device node.
     pub fn fill(&mut self, target: Target) -> anyhow::Result<String> {
         let guest = self.guest()?;
         let device = guest.device(target)?;
@@ -129,7 +129,7 @@ impl Lab {
         Ok(device)
     }
 
-    /// The end of the kernel's log.
+    /// Returns the end of the kernel's log.
     pub fn last_words(&self) -> String {
         machine::console(&self.folder)
     }

@@ -1,4 +1,4 @@
-//! One QEMU process: switched on, asked, cut off.
+//! One QEMU process: start, control, power cut.
 
 use std::fs::File;
 use std::os::unix::net::UnixStream;
@@ -14,18 +14,18 @@ use super::hardware::{CONTROLLERS, DISKS, Disk};
 use super::kit::{Accelerator, Kit};
 use super::qmp::Qmp;
 
-/// QEMU makes its sockets within this time.
+/// Timeout for QEMU to create its sockets.
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
-/// A kernel that runs at all on KVM prints something within this time.
+/// Timeout for the first output of a kernel on KVM.
 const KVM_WITHIN: Duration = Duration::from_secs(6);
-/// QEMU before 10 loses an NVMe command now and then; so the kernel notices that soon, and goes on. From 10 on its
-/// controllers say that they may have several paths, and the kernel counts no I/O of a disk with paths.
+/// QEMU before 10 occasionally loses an NVMe command, so a short timeout lets the kernel recover soon. From 10 on its
+/// controllers report support for multiple paths, and the kernel does not count the I/O of multipath disks.
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
                       nvme.poll_queues=1 nvme_core.io_timeout=10 nvme_core.multipath=0";
 const CONSOLE: &str = "console.log";
 const LOG: &str = "qemu.log";
 
-/// A machine that runs; it is off when this is dropped.
+/// A running machine; killed when dropped.
 pub struct Machine {
     child: Child,
     log: PathBuf,
@@ -34,7 +34,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Switches it on and waits until the guest takes commands.
+    /// Starts it and waits until the guest accepts commands.
     pub fn start(kit: &Kit, folder: &Path, initramfs: &Path, deadline: Instant) -> anyhow::Result<Self> {
         let sockets = ["line", "qmp"].map(|name| folder.join(format!("{name}.socket")));
         sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
@@ -78,14 +78,14 @@ impl Machine {
         Ok(machine)
     }
 
-    /// What QEMU itself said.
+    /// Returns the output of QEMU itself.
     fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 }
 
 impl Drop for Machine {
-    /// As when the power fails: nobody is told. One that went off by itself says how.
+    /// Kills it without notice, like a power failure. If QEMU had already exited, prints why.
     fn drop(&mut self) {
         if let Ok(Some(status)) = self.child.try_wait() {
             println!("# QEMU had ended by itself: {status}; {}", self.log().trim());
@@ -116,7 +116,7 @@ fn disk_arguments(disk: &Disk) -> Vec<String> {
     arguments
 }
 
-/// The small firmware where there is one: it starts sooner.
+/// Uses qboot if it is installed: it starts faster.
 fn firmware() -> Vec<&'static str> {
     const SMALL: &str = "/usr/share/qemu/qboot.rom";
     if Path::new(SMALL).exists() { vec!["-bios", SMALL] } else { Vec::new() }
@@ -140,7 +140,7 @@ fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::
     }
 }
 
-/// The end of what the guest's kernel printed.
+/// Returns the end of the guest's kernel output.
 pub fn console(folder: &Path) -> String {
     let bytes = std::fs::read(folder.join(CONSOLE)).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).replace('\r', "");
@@ -148,7 +148,7 @@ pub fn console(folder: &Path) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// Whether a kernel prints anything with KVM: that its device can be opened does not say so.
+/// Returns whether a kernel prints anything on KVM: being able to open the KVM device is no proof.
 pub fn boots_with_kvm(qemu: &Path, kernel: &Path, folder: &Path) -> bool {
     let log = "kvm.log";
     drop(std::fs::remove_file(folder.join(log)));

@@ -1,4 +1,4 @@
-//! QEMU's own control channel: JSON, one line per message.
+//! QMP, the control channel of QEMU: JSON, one line per message.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-/// QEMU answers at once or never.
+/// Timeout for a response; QEMU normally responds at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
 pub struct Qmp {
@@ -25,7 +25,7 @@ impl Qmp {
         Ok(qmp)
     }
 
-    /// Executes a command; events that come in between are not looked at.
+    /// Executes a command; ignores events that arrive before the response.
     pub fn ask(&mut self, command: &str, arguments: Value) -> anyhow::Result<Value> {
         let line = json!({ "execute": command, "arguments": arguments }).to_string() + "\n";
         self.lines.get_mut().write_all(line.as_bytes())?;

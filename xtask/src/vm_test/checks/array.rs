@@ -1,4 +1,4 @@
-//! Arrays: created for each test over members that are purged, taken apart behind it and after a crash.
+//! Arrays: created for each test on purged members, and dismantled after it or after a crash.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
@@ -39,7 +39,7 @@ const DESCRIPTION: &str = "/tmp/array.toml";
 const MEASURED: &str = "grep -q '\"measured\"' /runs/library/*/journal";
 const THREE: &[Target] = &[SCSI_512, SATA, VIRTIO];
 
-/// Describes an array over empty disks; gives the options that confirm its members.
+/// Describes an array of empty disks; returns the options that confirm its members.
 fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<String> {
     let mut paths = Vec::new();
     let mut erase = String::new();
@@ -56,7 +56,7 @@ fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Stri
     Ok(erase)
 }
 
-/// Whether mdadm sees a member of an array. It has to say one or the other: that it fails is no proof.
+/// Returns whether mdadm finds array metadata. Its output must say so or deny it: an exit code alone proves nothing.
 fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     let examined = guest.run(&format!("mdadm --examine {device}"))?;
     let said = format!("{}{}", examined.out, examined.err);
@@ -67,7 +67,7 @@ fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// What is looked for behind a run is there while it goes on.
+/// Checks that members have metadata during a run, so that finding none afterwards means something.
 fn all_have_metadata(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     for &member in members {
@@ -77,7 +77,7 @@ fn all_have_metadata(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// No array is there, no member has metadata, nothing is left to undo.
+/// Checks that no array exists, no member has metadata, and no restore record remains.
 fn nothing_is_left(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let arrays = guest.run("grep -q ^md /proc/mdstat")?;
@@ -93,7 +93,7 @@ fn nothing_is_left(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Two tests on an array; gives the result.
+/// Runs two tests on an array; returns the result.
 fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Value> {
     let erase = describe(lab, level, members)?;
     let guest = lab.guest()?;
@@ -116,7 +116,7 @@ fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Valu
             guest.run(&format!("grep -q {} {report}", member.serial))?.code == 0,
             "{member:?} is not in the report"
         );
-        // Purged for each test.
+        // One purge per test.
         let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
         ensure!(purges == "2", "{member:?} was purged {purges} times");
     }
@@ -138,7 +138,7 @@ fn level_0(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether both purges of the only run say that a resync was waited for.
+/// Checks that both purges of the only run recorded a resync.
 fn resynced(lab: &mut Lab) -> anyhow::Result<()> {
     let waits = lab.guest()?.sh("grep -c 'first resync ended after' /runs/library/*/journal || true")?;
     ensure!(waits == "2", "{waits} resyncs are recorded");

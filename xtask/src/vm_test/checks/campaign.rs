@@ -1,4 +1,4 @@
-//! `plateau run`: whole tests, from purge to report, on every kind of disk.
+//! `plateau run`: complete tests, from purge to report, on every kind of disk.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -25,12 +25,12 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// Runs tests on a disk; gives the result, which is complete and has a report.
+/// Runs tests on a disk; returns the result after checking that it is complete and has a report.
 fn complete(lab: &mut Lab, tests: &str, target: Target) -> anyhow::Result<Value> {
     let guest = lab.guest()?;
     let device = guest.device(target)?;
     let identity = guest.identity(&device)?;
-    // A large block takes an emulated disk a while, and every cell has to have some.
+    // Large blocks are slow on an emulated disk, and every cell must complete some.
     let cell_seconds = if tests == "iops" { "0.05" } else { "0.02" };
     let document = guest
         .json(&format!("run {tests} {device} --erase '{identity}' {SHORT} --cell-seconds {cell_seconds}"))?;
@@ -42,7 +42,7 @@ fn complete(lab: &mut Lab, tests: &str, target: Target) -> anyhow::Result<Value>
     Ok(document)
 }
 
-/// The first table of the first test.
+/// Returns the first table of the first test.
 fn rows(document: &Value) -> anyhow::Result<Vec<Vec<Option<f64>>>> {
     let rows = document["tests"][0]["tables"][0]["rows"].as_array().context("no table")?;
     let values = |row: &Value| -> Option<Vec<Option<f64>>> {
@@ -83,7 +83,7 @@ fn bystanders(lab: &mut Lab) -> anyhow::Result<()> {
     let mut before = Vec::new();
     for &target in OTHERS {
         let device = lab.guest()?.device(target)?;
-        // Something that a purge or a write of the wrong disk would not leave.
+        // Content that a purge or write of the wrong disk would destroy.
         lab.guest()?
             .sh(&format!("yes {}{device} | dd of={device} bs=64k count=64 2>/dev/null", target.serial))?;
         before.push(lab.content(target)?);

@@ -1,4 +1,4 @@
-//! Disks that fail: a sector that cannot be read, and a disk of the kernel's that goes away.
+//! Failing disks: an unreadable sector, a medium error and the removal of a scsi_debug disk.
 
 use anyhow::{Context as _, ensure};
 
@@ -51,7 +51,7 @@ fn flawed_in_a_run(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a disk in the kernel's memory; gives its node.
+/// Creates a scsi_debug disk in kernel memory; returns its device node.
 fn made(guest: &mut Guest) -> anyhow::Result<String> {
     guest.sh(
         "test -d /sys/module/scsi_debug || insmod /modules/scsi_debug.ko dev_size_mb=32 lbpu=1 lbpws=1 delay=0",
@@ -62,7 +62,7 @@ fn made(guest: &mut Guest) -> anyhow::Result<String> {
 }
 
 fn remove(guest: &mut Guest) -> anyhow::Result<()> {
-    // The kernel lets go of a disk behind the end of its last user.
+    // The kernel releases a disk some time after its last user closed it.
     guest.wait_for("scsi_debug to be unused", "rmmod scsi_debug")
 }
 
@@ -81,7 +81,7 @@ fn purged(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn medium_error(lab: &mut Lab) -> anyhow::Result<()> {
-    // The driver's own: ten sectors of 512 B from this one on.
+    // Built into scsi_debug: ten bad sectors of 512 B from this one on.
     const BAD_SECTOR: u64 = 0x1234;
     let guest = lab.guest()?;
     let device = made(guest)?;

@@ -1,4 +1,4 @@
-//! `plateau list` and what drives tell of their health.
+//! `plateau list`, and the health data that drives report.
 
 use anyhow::{Context as _, ensure};
 use serde_json::json;
@@ -62,12 +62,12 @@ fn nvme(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = guest.identity(&device)?;
     let written = |info: &serde_json::Value| info["health"]["host_written_bytes"].as_u64();
     let before = guest.json(&format!("info {device}"))?;
-    // The emulated sensor always shows 323 K.
+    // The emulated sensor always reports 323 K.
     ensure!(before["health"]["temperature_celsius"] == 50, "{}", before["health"]);
     guest.json(&format!("load {device} --rw write --bs 128k --size 32MiB --erase '{identity}'"))?;
     let after = guest.json(&format!("info {device}"))?;
     let more = written(&after).context("bytes written")? - written(&before).context("bytes written")?;
-    // The health log counts in thousands of sectors, rounded up: before as well as after.
+    // The health log counts thousands of sectors, rounded up, both before and after.
     ensure!(more.abs_diff(32 << 20) <= 512_000, "{more} bytes more");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `plateau info`: every kind of disk is what it says it is.
+//! `plateau info`: every kind of disk is identified correctly.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// Disk, logical block, interface, part of the model's name.
+/// Disk, logical block size in bytes, interface, part of the model name.
 const KNOWN: &[(Target, u64, &str, &str)] = &[
     (NVME_512, 512, "NVMe", "QEMU NVMe"),
     (NVME_4096, 4096, "NVMe", "QEMU NVMe"),
@@ -46,7 +46,7 @@ fn facts(lab: &mut Lab) -> anyhow::Result<()> {
         ensure!(text("interface") == interface, wrong());
         ensure!(text("model").contains(model), wrong());
         ensure!(facts["logical_block_bytes"] == block_bytes, wrong());
-        // A namespace with metadata gives some of its bytes to it.
+        // A namespace with metadata uses part of its bytes for it.
         let bytes = facts["capacity_bytes"].as_u64().with_context(wrong)?;
         ensure!(bytes <= DISK_BYTES && bytes > DISK_BYTES * 99 / 100, wrong());
         ensure!(bytes == DISK_BYTES || target == NVME_METADATA, wrong());

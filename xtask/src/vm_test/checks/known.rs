@@ -1,6 +1,6 @@
-//! Drives of which it is known how fast they are: what is measured is what they do.
+//! Drives of known speed: the measured figures must match it.
 //!
-//! Not for `ci`, where a busy host would decide: the tests of `drive` look at the same without a machine.
+//! Not in `ci`, where a busy host would affect the result: the tests of `drive` check the same without a machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -24,14 +24,14 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Long, so that the hiccups of a busy host, some milliseconds, are little beside it.
+/// Long, so that stalls of a busy host, some milliseconds, are negligible.
 const TIME_NS: f64 = 400e6;
-/// A host that stalls makes any drive slower: what decides is the best of so many attempts.
+/// A stalling host makes any drive slower, so the best of several attempts decides.
 const ATTEMPTS: u32 = 4;
-/// I/Os outstanding: so many that more than ten of those of an attempt are beyond the 99th percentile.
+/// Queue depth: high enough that more than ten I/Os of an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;
 
-/// Reads with so many outstanding; the start burst is over when it begins to count.
+/// Measures reads at this queue depth; the ramp time excludes the initial burst.
 fn reads(lab: &mut Lab, device: &str, depth: u32) -> anyhow::Result<Value> {
     let words = format!("--rw randread --bs 4k --iodepth {depth} --time_based --ramp_time 1 --runtime 4");
     let document = lab.guest()?.json(&format!("load {device} {words}"))?;
@@ -53,7 +53,7 @@ fn iops(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Nothing makes it faster.
+/// Checks that the drive is measured at its limit, and never above it.
 fn is_paced(lab: &mut Lab, device: &str, limit: f64) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
@@ -67,7 +67,7 @@ fn is_paced(lab: &mut Lab, device: &str, limit: f64) -> anyhow::Result<()> {
     bail!("{seen:.1?} IOPS of a drive of {limit}")
 }
 
-/// I/Os a second; 0 is as many as it can.
+/// Sets the limit in I/Os per second; 0 removes it.
 fn set_pace(lab: &mut Lab, iops: u32) -> anyhow::Result<()> {
     let limits = json!({ "path": PACE, "property": "limits", "value": { "iops-total": iops } });
     lab.ask_qemu("qom-set", limits).map(drop)
@@ -87,7 +87,7 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// Mean and percentile of one attempt are right. None is shorter than the drive takes.
+/// Checks that mean and 99th percentile of one attempt match, and that no mean is too short.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {

@@ -1,4 +1,4 @@
-//! The LBA format of an NVMe namespace: another one for a run, and the old one behind it.
+//! The LBA format of an NVMe namespace: changed for a run, and restored after it.
 
 use anyhow::{bail, ensure};
 
@@ -25,7 +25,7 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// 4096 B without metadata, of the eight formats that QEMU has; 0 is 512 B.
+/// 4096 B without metadata, one of eight formats in QEMU; 0 is 512 B.
 const LARGE: u8 = 4;
 
 fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {

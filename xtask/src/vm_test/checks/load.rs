@@ -1,4 +1,4 @@
-//! `plateau load`: one workload, through every way into the kernel that these disks have.
+//! `plateau load`: one workload, through every I/O path that these disks support.
 
 use anyhow::{Context as _, ensure};
 
@@ -29,7 +29,7 @@ pub const GROUP: Group = Group {
 
 const ALL: &[Target] = &[NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SCSI_512, SCSI_4096, SATA, VIRTIO];
 
-/// Sectors of 512 bytes that the kernel has read and written on a disk.
+/// Returns the kernel's counts of 512-byte sectors read and written on a disk.
 fn sectors(lab: &mut Lab, device: &str) -> anyhow::Result<(u64, u64)> {
     let name = device.trim_start_matches("/dev/");
     let text = lab.guest()?.sh(&format!("cat /sys/block/{name}/stat"))?;
@@ -51,7 +51,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
             let wrong = || format!("{target:?} {rw}: {read} and {written} sectors; {document}");
             let expected = (4 << 20) / 512;
             if rw == "read" {
-                // Looking for signatures reads a little, too.
+                // The signature check also reads a little.
                 ensure!(written == 0 && (expected..expected * 3 / 2).contains(&read), wrong());
             } else {
                 ensure!(written == expected, wrong());

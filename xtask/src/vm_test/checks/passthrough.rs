@@ -1,4 +1,5 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), past the block layer: the right blocks, and the same rules.
+//! NVMe commands through io_uring (`io_uring_cmd`), bypassing the block layer: they reach the right blocks, and the
+//! same rules apply.
 
 use anyhow::{Context as _, ensure};
 
@@ -42,14 +43,14 @@ pub const GROUP: Group = Group {
 const TARGETS: &[Target] = &[NVME_512, NVME_4096, NVME_SLOT];
 const COMMANDS: &str = "--ioengine io_uring_cmd --cmd_type nvme";
 const MIB: usize = 1 << 20;
-/// The kernel that takes commands of io_uring with registered buffers.
+/// First kernel that supports io_uring NVMe commands with registered buffers.
 const SINCE: (u32, u32) = (6, 1);
 
 fn needs_commands(lab: &Lab) -> anyhow::Result<()> {
     lab.needs_linux(SINCE, "NVMe commands through io_uring")
 }
 
-/// Runs a load by commands and makes sure that it was one.
+/// Runs a load and checks that it used NVMe commands.
 fn load(lab: &mut Lab, target: Target, words: &str) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(target)?;
@@ -70,7 +71,7 @@ fn written(lab: &mut Lab) -> anyhow::Result<()> {
     for &target in TARGETS {
         lab.wipe(target)?;
         let before = lab.content(target)?;
-        // What was written is read back by plain reads of the block device, and compared there.
+        // The verification reads the data back through the block device.
         let words = "--rw randwrite --bssplit 4k/50:64k/50 --iodepth 8 --offset 8m --size 4m --verify crc32c";
         load(lab, target, words)?;
         let after = lab.content(target)?;
@@ -96,7 +97,7 @@ fn read(lab: &mut Lab) -> anyhow::Result<()> {
         let identity = guest.identity(&device)?;
         let plain = "--rw write --bs 4k --iodepth 8 --size 8m --verify crc32c";
         guest.json(&format!("load {device} {plain} --erase '{identity}'"))?;
-        // A load of reads checks the stamps of earlier ones.
+        // With `--verify`, a load of reads checks the stamps of an earlier load.
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m --verify crc32c")?;
         let before = lab.content(target)?;
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
@@ -106,7 +107,7 @@ fn read(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sectors that the block layer has read and written on a disk.
+/// Returns the block layer's counts of sectors read and written on a disk.
 fn sectors(lab: &mut Lab, device: &str) -> anyhow::Result<(u64, u64)> {
     let name = device.trim_start_matches("/dev/");
     let text = lab.guest()?.sh(&format!("cat /sys/block/{name}/stat"))?;
@@ -123,7 +124,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
         load(lab, target, "--rw randread --bs 4k --iodepth 4 --size 16m")?;
         let after = sectors(lab, &device)?;
         ensure!(after.1 == before.1, "{target:?}: {} sectors by the block layer", after.1 - before.1);
-        // To look for signatures, twice, takes some reads.
+        // The signature check, which runs twice, does some reads.
         ensure!(after.0 - before.0 < (8 << 20) / 512, "{target:?}: {} sectors read", after.0 - before.0);
     }
     Ok(())
@@ -186,7 +187,7 @@ fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
     let said = guest.fails(3, &format!("{write} --runtime 1"))?;
     ensure!(said.contains("EBUSY"), "{said}");
     ensure!(guest.wait_for_end()?.code == 0, "the first load failed");
-    // A file system in use protects itself on the block device, and so it does from commands.
+    // A device in use is refused for commands, too.
     guest.sh(&format!("mkswap {device} && swapon {device}"))?;
     let said = guest.fails(3, &format!("{write} --runtime 1"));
     guest.sh(&format!("swapoff {device}"))?;

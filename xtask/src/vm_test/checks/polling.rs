@@ -1,4 +1,4 @@
-//! Completions that are polled for, on a device that has queues for that.
+//! Polled completions, on a device with poll queues.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn read(lab: &mut Lab, target: Target) -> anyhow::Result<Value> {
     Ok(document)
 }
 
-/// Interrupts of all NVMe queues so far.
+/// Returns the number of interrupts of all NVMe queues so far.
 fn interrupts(lab: &mut Lab) -> anyhow::Result<u64> {
     let text = lab.guest()?.sh("grep nvme /proc/interrupts")?;
     let counts = |line: &str| -> u64 {
@@ -49,7 +49,7 @@ fn polled(lab: &mut Lab) -> anyhow::Result<()> {
             document["polled"] == true && engine.contains("completions polled"),
             "{target:?}: {document}"
         );
-        // Opening and looking at the device do some I/O that is not polled.
+        // Opening and inspecting the device does some I/O without polling.
         ensure!(raised < READS / 4, "{target:?}: {raised} interrupts for {READS} reads");
     }
     Ok(())

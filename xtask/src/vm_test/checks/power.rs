@@ -1,4 +1,4 @@
-//! The power fails in the middle of a run.
+//! Power cuts in the middle of a run.
 
 use anyhow::ensure;
 
@@ -18,7 +18,7 @@ pub const GROUP: Group = Group {
 };
 
 const JOURNAL: &str = "/runs/library/*/journal";
-/// A name that is gone behind the next boot. Linux 7.3 was seen to name NVMe controllers otherwise then.
+/// A name that does not survive a reboot. Linux 7.3 has been seen to name NVMe controllers differently after one.
 const NAME: &str = "/dev/until-the-power-fails";
 
 fn run(lab: &mut Lab) -> anyhow::Result<()> {
@@ -30,7 +30,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     guest.start(&format!("run lat {NAME} --erase '{identity}' {SHORT} --cell-seconds 0.3"))?;
     let mut cells = 0;
     for cut in 1..=2 {
-        // Each time something has to be measured first; else there is no gap between two segments.
+        // Measures something first each time; otherwise there is no gap between two segments.
         guest_waits(lab, cells + 8)?;
         let guest = lab.guest()?;
         let seen = guest.sh(&format!("cat {JOURNAL}"))?;
@@ -57,7 +57,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until the journal holds so many cells.
+/// Waits until the journal holds at least this many cells.
 fn guest_waits(lab: &mut Lab, cells: usize) -> anyhow::Result<()> {
     let command = format!("test $(grep -c '\"measured\"' {JOURNAL}) -ge {cells}");
     lab.guest()?.wait_for("more cells", &command)

@@ -1,4 +1,4 @@
-//! `plateau purge`: what a disk says it can do empties it; what it cannot do is refused and leaves all.
+//! `plateau purge`: supported methods empty a disk; unsupported ones are refused and leave its content intact.
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -39,8 +39,8 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// A disk and the methods that certainly work on it. QEMU has no sanitize of any kind and no ATA security; a SCSI
-/// disk shows that only when asked to do it, and to FORMAT UNIT it answers success and does nothing.
+/// Disks with the methods that certainly work on them. QEMU supports neither sanitize nor ATA security. A SCSI disk
+/// rejects sanitize only on the attempt, and reports success for FORMAT UNIT without doing anything.
 const OFFERS: &[(Target, &[&str])] = &[
     (NVME_SLOT, &["nvme-format-user", "discard", "write-zeroes", "overwrite"]),
     (SCSI_512, &["discard", "write-zeroes", "overwrite"]),
@@ -48,16 +48,16 @@ const OFFERS: &[(Target, &[&str])] = &[
     (VIRTIO, &["discard", "write-zeroes", "overwrite"]),
 ];
 
-/// What a disk says of a method.
+/// Whether a disk supports a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     Yes,
-    /// It may work, and is done only when named.
+    /// Possibly; only done when named explicitly.
     Perhaps,
     No,
 }
 
-/// A disk's methods.
+/// Returns the methods of a disk.
 fn methods(lab: &mut Lab, device: &str) -> anyhow::Result<Vec<(String, Offer)>> {
     let info = lab.guest()?.json(&format!("info {device}"))?;
     let listed = info["purge_methods"].as_array().context("no list of methods")?;
@@ -109,7 +109,7 @@ fn empties(lab: &mut Lab, targets: &[Target]) -> anyhow::Result<()> {
             ensure!(!is_empty(&before), "{target:?} was not filled");
             let command = format!("purge {device} --method {name} --verify-purge --erase '{identity}'");
             let ran = lab.guest()?.plateau(&command)?;
-            // The samples that the proof looks for have replaced some of the content by then.
+            // Some of the content has by then been replaced with the samples that verification looks for.
             let failed = *offer == Offer::Perhaps
                 && ran.code == 5
                 && (ran.err.contains("failed") || ran.err.contains("was not purged"));

@@ -1,4 +1,4 @@
-//! Every way to name the wrong disk is refused, and every byte is still there.
+//! Every way to name the wrong disk is refused, and every byte stays intact.
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -22,14 +22,14 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// A way in which a disk is somebody's. `$D` is the disk, `$N` its name without `/dev`.
+/// A way in which a disk is in use or contains data. `$D` is the device node, `$N` its name without `/dev`.
 struct Case {
     what: &'static str,
     prepare: &'static str,
     undo: &'static str,
-    /// Added to the disk's name: what plateau is pointed at.
+    /// Suffix of the device node that plateau is given.
     suffix: &'static str,
-    /// What the refusal names.
+    /// Text that the refusal must contain.
     named: &'static str,
 }
 
@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
     },
     Case {
         what: "a member of an array",
-        // Linux 7.3 keeps the name of an array that was cleared.
+        // Linux 7.3 keeps the name of an array after it was cleared.
         prepare: "{ echo md_plateau > /sys/module/md_mod/parameters/new_array || test -e \
                   /sys/block/md_plateau; } && cd /sys/block/md_plateau/md && \
                   echo none > metadata_version && echo raid1 > level && echo 1 > raid_disks && cat \

@@ -1,4 +1,4 @@
-//! A drive that is pulled out in the middle of a run.
+//! Hot removal of a drive in the middle of a run.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much of each second of a cut cell is in the journal: I/Os, reads and writes.
+/// Returns the I/Os, reads plus writes, in each recorded second of the interrupted cell.
 fn cut_seconds(lab: &mut Lab) -> anyhow::Result<Vec<u64>> {
     let line = lab.guest()?.sh("grep -o '{.*\"cut\".*' /runs/library/*/journal")?;
     let entry: Value = serde_json::from_str(&line).with_context(|| line.clone())?;
@@ -79,7 +79,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
     guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 6"))?;
     guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")?;
-    // In the middle of the next one, which begins at once.
+    // In the middle of the next cell, which starts at once.
     guest.sh("sleep 3.5")?;
     lab.pull()?;
     let ended = lab.guest()?.wait_for_end()?;

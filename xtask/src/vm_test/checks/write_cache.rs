@@ -21,7 +21,7 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// Whether the emulator itself has it on.
+/// Returns whether QEMU itself has the cache on.
 fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
     let answer = lab.ask_qemu("query-block", json!({}))?;
     let blocks = answer.as_array().context("no block devices")?;
@@ -30,7 +30,7 @@ fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
     block["inserted"]["cache"]["writeback"].as_bool().context("no write cache")
 }
 
-/// Starts a run that wants it off, and waits until it measures.
+/// Starts a run with the cache off, and waits until it measures.
 fn start(lab: &mut Lab, target: Target) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(target)?;
