@@ -1,4 +1,5 @@
-//! Descriptions of arrays. What must hold stands in `properties/array_description.rs`, which a test plays with the corpus as well.
+//! Descriptions of arrays. The properties are in
+//! `properties/array_description.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Notes of arrays. What must hold stands in `properties/array_note.rs`, which a test plays with the corpus as well.
+//! Restore records of arrays. The properties are in
+//! `properties/array_note.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,11 +1,11 @@
-//! Registers of an ATA drive in sense data, and what they say of a sanitize.
+//! Registers of an ATA drive in sense data, and the sanitize status in them.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use source::wire::ata::{Registers, SanitizeStatus};
 
-/// The crate keeps its parsers to itself, so they are compiled in here.
+/// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
 #[path = "../../crates/drive/src"]
 mod source {

@@ -1,4 +1,5 @@
-//! Notes of changed settings. What must hold stands in `properties/changed_settings.rs`, which a test plays with the corpus as well.
+//! Restore records of settings. The properties are in `properties/changed_settings.rs`; a test also checks them with
+//! the corpus.
 
 #![no_main]
 

@@ -1,10 +1,10 @@
-//! Import of foreign files, of whatever format they look like: no bytes make it panic, and every run that comes out of
-//! them has an end, and numbers only.
+//! Import of files of other tools, with format detection: no bytes make it panic, and every imported run is closed and
+//! contains only finite numbers.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-// Other targets of this folder need them.
+// Used by other targets in this directory.
 use {drive as _, stdx as _};
 
 fuzz_target!(|bytes: &[u8]| {

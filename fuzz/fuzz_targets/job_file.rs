@@ -1,13 +1,13 @@
-//! Job files of `plateau load`: no text makes the parser panic, and every workload that comes out of one is either
-//! refused or possible.
+//! Job files of `plateau load`: no text makes the parser panic,
+//! and every resulting workload is either refused or possible.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-// What the parser is made of.
+// Dependencies of the parser.
 use {drive as _, record as _, stdx as _};
 
-/// The parser belongs to the binary, so it is compiled in here.
+/// The parser is part of the binary, so this target compiles it in.
 #[expect(dead_code, reason = "the binary uses more of it")]
 #[path = "../../crates/plateau/src/fio"]
 mod fio {
@@ -25,7 +25,7 @@ mod fio {
 
 const CAPACITIES: [u64; 4] = [0, 4096, 1 << 30, u64::MAX];
 const SECTOR_BYTES: u32 = 512;
-/// A file may have 256 jobs of 1024 clones each; more of the same finds nothing more.
+/// A file may have 256 jobs with 1024 clones each; checking more of them covers nothing new.
 const JOBS: usize = 4;
 const CLONES: u16 = 8;
 

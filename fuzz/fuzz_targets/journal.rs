@@ -1,4 +1,4 @@
-//! Journals. What must hold stands in `properties/journal.rs`, which a test plays with the corpus as well.
+//! Journals. The properties are in `properties/journal.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

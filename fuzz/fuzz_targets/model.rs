@@ -1,4 +1,4 @@
-//! Models of simulated drives. What must hold stands in `properties/model.rs`, which a test plays with the corpus as well.
+//! Models of simulated drives. The properties are in `properties/model.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,11 +1,11 @@
-//! Status of an NVMe command, in words.
+//! Status of an NVMe command, as text.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use source::wire::nvme::status_text;
 
-/// The crate keeps its parsers to itself, so they are compiled in here.
+/// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
 #[path = "../../crates/drive/src"]
 mod source {
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(!status_text(u16::from_le_bytes([low, high])).is_empty());
 });
 
-/// A page of the size that is asked for, with what came and zeros behind it.
+/// Returns a page of `N` bytes: the input, truncated or padded with zeros.
 fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
 }

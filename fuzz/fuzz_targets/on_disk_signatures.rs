@@ -1,4 +1,5 @@
-//! What stands on a target. What must hold stands in `properties/on_disk_signatures.rs`, which a test plays with the corpus as well.
+//! Signatures on a target. The properties are in
+//! `properties/on_disk_signatures.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Plans of tests. What must hold stands in `properties/plan.rs`, which a test plays with the corpus as well.
+//! Plans of tests. The properties are in `properties/plan.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Whole runs that somebody else has written. What must hold stands in `properties/run.rs`, which a test plays with the corpus as well.
+//! Complete runs from untrusted sources. The properties are in
+//! `properties/run.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `run.json`. What must hold stands in `properties/run_file.rs`, which a test plays with the corpus as well.
+//! `run.json`. The properties are in `properties/run_file.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

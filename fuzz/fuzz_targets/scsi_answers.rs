@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::{Capacity, supports, temperature};
 
-/// The crate keeps its parsers to itself, so they are compiled in here.
+/// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
 #[path = "../../crates/drive/src"]
 mod source {
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = (supports(&page(bytes)), temperature(&page(bytes)));
 });
 
-/// A page of the size that is asked for, with what came and zeros behind it.
+/// Returns a page of `N` bytes: the input, truncated or padded with zeros.
 fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
 }

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use source::wire::scsi::Inquiry;
 
-/// The crate keeps its parsers to itself, so they are compiled in here.
+/// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
 #[path = "../../crates/drive/src"]
 mod source {
@@ -20,12 +20,12 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(inquiry.device_type < 32);
 });
 
-/// A page of the size that is asked for, with what came and zeros behind it.
+/// Returns a page of `N` bytes: the input, truncated or padded with zeros.
 fn page<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
 }
 
-/// What is shown on a terminal has nothing in it that steers one.
+/// Checks that text shown on a terminal contains no control characters.
 fn assert_printable(text: Option<&String>) {
     let plain = |c: char| c.is_ascii_graphic() || c == ' ';
     assert!(text.is_none_or(|text| !text.is_empty() && text.chars().all(plain)), "{text:?}");

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use source::wire::sense::{Sense, descriptors};
 
-/// The crate keeps its parsers to itself, so they are compiled in here.
+/// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
 #[path = "../../crates/drive/src"]
 mod source {

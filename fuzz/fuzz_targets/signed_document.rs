@@ -1,4 +1,5 @@
-//! Signatures and keys. What must hold stands in `properties/signed_document.rs`, which a test plays with the corpus as well.
+//! Signatures and keys. The properties are in
+//! `properties/signed_document.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,13 +1,13 @@
-//! What `storcli` and `perccli` answer: drives, volumes, operations, failures.
+//! Output of `storcli` and `perccli`: drives, volumes, operations, failures.
 
 #![no_main]
 
 use answer::{Answer, Operation};
 use libfuzzer_sys::fuzz_target;
-// For the parser below.
+// Dependencies of the parser below.
 use serde_json as _;
 
-/// The crate keeps its parsers to itself, so this one is compiled in here.
+/// The parser is private to its crate, so this target compiles it in.
 #[path = "../../crates/drive/src/array/storcli/answer.rs"]
 mod answer;
 

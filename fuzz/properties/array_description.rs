@@ -1,5 +1,5 @@
-//! Descriptions of arrays: whatever the text, reading it ends with an array that can be, or with a reason. An array has at least one
-//! member, none of them twice, and never more bytes than all of them together.
+//! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member, no member
+//! twice, and at most the sum of its members' capacities.
 
 use drive::untrusted::ArrayDescription;
 

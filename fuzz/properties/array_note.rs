@@ -1,4 +1,5 @@
-//! Notes of arrays: whatever the text, reading it ends with a note or with none. A note is written and read again as the same.
+//! Restore records of arrays: any text yields a record or none.
+//! A record is unchanged after being written and read again.
 
 use drive::untrusted::ArrayNote;
 

@@ -1,5 +1,5 @@
-//! Notes of changed settings: whatever the bytes, nothing is to be restored but settings that Plateau changes, in the kernel's own tree,
-//! to values that they can have.
+//! Restore records of settings: whatever the bytes, only settings that Plateau changes are restored, only in sysfs,
+//! and only to valid values.
 
 use drive::KnownSettings;
 

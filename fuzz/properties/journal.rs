@@ -1,5 +1,5 @@
-//! Journals: whatever the bytes, reading them ends with entries or with a reason. So it does for the same records with a chain of hashes
-//! that fits, as somebody who writes a journal by hand has it. What was read is written and read again as the same.
+//! Journals: any bytes yield entries or an error. So do the same records with a matching chain of hashes, as in a
+//! forged journal. Entries are unchanged after being written and read again.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub fn check(bytes: &[u8]) {
     assert!(again.torn.is_none());
 }
 
-/// What is read of a journal of these records, in JSON, with hashes that fit.
+/// Reads a journal of these JSON records, with matching hashes.
 pub fn loaded<'a>(records: impl Iterator<Item = &'a str>) -> Option<Loaded> {
     let mut journal = format!("{JOURNAL_MAGIC}{JOURNAL_VERSION}\n");
     let mut chain = Digest::of(journal.as_bytes());

@@ -1,5 +1,5 @@
-//! Models of simulated drives: whatever the text, reading it ends with a model or with a reason. A model is written and read again as
-//! the same.
+//! Models of simulated drives: any text yields a model or an
+//! error. A model is unchanged after being written and read again.
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,12 +1,13 @@
-//! What stands on a target: whatever the bytes, at whatever place of a large device, looking for signatures ends, and every one that is
+//! Signatures on a target: with any bytes at any position of a large device, the search succeeds, and every signature
 //! found is within the device.
 //!
-//! The input is a place, in eight bytes, counted from the end where it is negative, and what stands there; all else is zero.
+//! The input is a position in eight bytes (negative: relative
+//! to the end) and the bytes there; all other bytes are zero.
 
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Sizes with ends at which labels stand in different places.
+/// Capacities whose ends put labels at different offsets.
 const CAPACITIES_BYTES: [u64; 3] = [16 << 20, (64 << 20) + 512, 1 << 40];
 
 struct Sparse<'a> {
@@ -40,7 +41,7 @@ pub fn check(bytes: &[u8]) {
     let place = i64::from_le_bytes(*place);
     for capacity_bytes in CAPACITIES_BYTES {
         let most = capacity_bytes.saturating_sub(content.len() as u64);
-        // From the end where it is negative.
+        // Negative positions count from the end.
         let at = if place < 0 {
             most.saturating_sub(place.unsigned_abs())
         } else {

@@ -1,5 +1,5 @@
-//! Plans: whatever the text, reading it ends with a plan or with what is wrong in it, each at a place that is in the text. What an own
-//! test of a plan becomes in `run.json` is written and read again as the same.
+//! Plans: any text yields a plan or errors, each at a position within the text. A custom test of a plan is unchanged
+//! after being written to `run.json` and read again.
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,11 +1,11 @@
-//! Whole runs that somebody else has written, with hashes that fit: judging them again, verifying them, and writing them in every format
-//! of text ends with a result or with a reason.
+//! Complete runs from untrusted sources, with matching hashes: replaying, verifying and exporting them to every text
+//! format ends with a result or an error.
 //!
-//! The input is a `run.json`, a line with three hyphens, and the records of a journal in JSON, one a line.
+//! The input is a `run.json`, a line with three hyphens, and the records of a journal in JSON, one per line.
 
 use super::journal;
 
-/// Formats that are drawn take too long for this; they are made from the same document.
+/// Without graphical formats, which take too long here and use the same document.
 const TEXTS: [&str; 5] = ["html", "json", "openmetrics", "fio", "tkperf"];
 
 pub fn check(bytes: &[u8]) {

@@ -1,5 +1,5 @@
-//! `run.json`: whatever the bytes, reading them ends with a run file or with a reason. What was read is written and read again as the
-//! same, and nothing of it steers a terminal.
+//! `run.json`: any bytes yield a run file or an error. A run file is unchanged after being written and read again, and
+//! contains no control characters.
 
 pub fn check(bytes: &[u8]) {
     let Ok(file) = record::parse_run_file(bytes) else { return };

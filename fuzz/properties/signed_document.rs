@@ -1,5 +1,5 @@
-//! What `verify --verify-key` and `report --sign` read: signatures and keys. Whatever the text, each is read or refused; a signature is
-//! 64 bytes that stand in the document as it is written.
+//! Input of `verify --verify-key` and `report --sign`: signatures and keys. Any text is accepted or refused; a
+//! signature is 64 bytes that occur in the document as written.
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

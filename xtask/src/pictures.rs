@@ -1,8 +1,8 @@
-//! `cargo xtask pictures`: renders the pictures of the README from real runs: the demo in a terminal, and a report
-//! page.
+//! `cargo xtask pictures`: renders the pictures of the README
+//! from real runs: the demo in a terminal, and a report page.
 //!
-//! Chromium renders both with fonts of the host, so this is run by hand when the content changes, and the pictures are
-//! reviewed.
+//! Chromium renders both with fonts of the host, so this is run by
+//! hand when the content changes, and the pictures are reviewed.
 
 use std::fs::File;
 use std::io::Read as _;

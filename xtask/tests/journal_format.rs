@@ -1,5 +1,5 @@
-//! The examples in `docs/reference/journal-format.md` are real: they parse, their hashes form a chain, and no event is
-//! missing.
+//! The examples in `docs/reference/journal-format.md` are real:
+//! they parse, their hashes form a chain, and no event is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -12,8 +12,8 @@ pub const CLOSE_PERCENTILES: f64 = 0.023;
 const REPEATS_ROUGHLY: f64 = 0.05;
 /// Largest difference of any number in that case.
 const ROUGH: f64 = 0.10;
-/// Below this idle share the CPUs were the limit, so a difference only shows the overhead of the
-/// tools.
+/// Below this idle share the CPUs were the limit, so a
+/// difference only shows the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
 /// Results of one tool for one cell over all rounds.

@@ -1,7 +1,7 @@
 //! The parts of the machine: QEMU, a kernel with its modules, busybox; all from Debian packages.
 //!
-//! An installed QEMU is used, or installed if possible. Kernel and busybox are only downloaded and unpacked below
-//! `target`.
+//! An installed QEMU is used, or installed if possible. Kernel
+//! and busybox are only downloaded and unpacked below `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,8 +63,8 @@ const STEADY_QEMU: u32 = 10;
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Obtains all parts; an already unpacked kernel may be given. `steady` rejects versions of QEMU that lose NVMe
-    /// commands.
+    /// Obtains all parts; an already unpacked kernel may be given.
+    /// `steady` rejects versions of QEMU that lose NVMe commands.
     pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
