@@ -31,7 +31,7 @@ const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
-/// Distribution of response times: the minimum, and the exponent of its tail.
+/// Response times are drawn as `FASTEST_NS * u^-SPREAD`, with u uniform in (0, 1].
 const FASTEST_NS: f64 = 20_000.0;
 const SPREAD: f64 = 0.7;
 const CAPACITY_BYTES: u64 = 4_000_000_000_000;
