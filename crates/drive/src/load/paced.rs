@@ -11,7 +11,7 @@ use super::schedule::Schedule;
 use super::worker::{After, Worker};
 use crate::queue::{Queue, Slot};
 
-/// Longest delay before a stop request takes effect.
+/// Longest wait for the next arrival, so that a stop request takes effect soon.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
