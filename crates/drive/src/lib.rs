@@ -396,7 +396,7 @@ impl Armed {
         self.effort
     }
 
-    /// Makes a simulated drive start recording its requests anew; no effect on a real target.
+    /// Makes a simulated drive restart the recording of its requests; no effect on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();

@@ -1,7 +1,7 @@
 //! External programs: where they are found, and what environment they get.
 //!
-//! With more rights than an ordinary user, the choice of program must not depend on whoever prepared the
-//! environment: programs come from system folders only.
+//! With elevated rights, the choice of program must not depend on the caller's environment: programs come
+//! from system folders only.
 
 use std::ffi::OsString;
 use std::io;
