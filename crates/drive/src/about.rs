@@ -9,25 +9,25 @@ use crate::target::block::Block;
 use crate::wire::ata::Identify;
 use crate::wire::scsi::Rotation;
 
-/// A fact with its unit in its name.
+/// A fact; a quantity has its unit in the name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// `max_transfer_bytes`.
+    /// Name, such as `max_transfer_bytes`.
     pub name: &'static str,
-    /// What it is.
+    /// Value, in the unit of the name.
     pub value: Value,
 }
 
-/// What a fact is.
+/// Value of a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A text.
+    /// Text.
     Text(String),
-    /// A number in the unit of the name.
+    /// Number, in the unit of the fact's name.
     Number(f64),
     /// Yes or no.
     Flag(bool),
-    /// Several texts.
+    /// List of texts.
     List(Vec<String>),
 }
 
@@ -55,18 +55,18 @@ impl From<Vec<String>> for Value {
     }
 }
 
-/// What a device says of itself.
+/// What host and device report about a device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
-    /// Facts of the host about it and of the device about itself.
+    /// Facts that the host reports, followed by those that the device reports.
     pub facts: Vec<Fact>,
-    /// Its health now.
+    /// Current health.
     pub health: record::Health,
-    /// Its purge methods, best first.
+    /// Supported purge methods, best first.
     pub purge: Vec<crate::PurgeMethod>,
 }
 
-/// Facts as they are gathered.
+/// Facts collected so far.
 #[derive(Default)]
 pub(crate) struct Facts(pub(crate) Vec<Fact>);
 
@@ -84,7 +84,7 @@ impl Facts {
     }
 }
 
-/// Asks the device behind `block`.
+/// Queries the device of `block`.
 pub(crate) fn of_block(block: &Block) -> Result<About, DriveError> {
     let (held, clock) = (block.hold_to_read()?, Clock::start());
     let can = block.capabilities(&held, clock);

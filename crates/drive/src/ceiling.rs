@@ -1,6 +1,6 @@
-//! What this host can do at most, measured by the engine's own loop on nothing: no target is opened.
+//! Measures the host's own throughput ceiling by running the engine's loop without a target.
 //!
-//! A drive that is measured near these figures was not the limit; the host was.
+//! If a drive's results come close to these figures, the host was the limit, not the drive.
 
 use record::{Access, Ceiling, CostPerIo, DataPattern, Effort, Range, Regime, Segment, Until, Workload};
 use stdx::units::SECOND_NS;
@@ -13,14 +13,14 @@ use crate::load::{self, Device, Way};
 use crate::placement::Places;
 use crate::{Engine, Manner, Outcome, Polling};
 
-/// Depths at which the loop is measured.
+/// Queue depths at which the loop is measured.
 const DEPTHS: [u16; 3] = [1, 32, 128];
 const DATA_BLOCK_BYTES: usize = 4096;
-/// As many buffers as are in use at depth 32: what is written does not stay in the nearest cache.
+/// Matches the number of buffers at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
-/// How often and how long each thing is measured. Of some runs the lightest counts: what disturbs a host only
-/// ever makes it slower.
+/// Number and length of the runs of each measurement. The cheapest run counts, because disturbances only ever
+/// slow a host down.
 #[derive(Debug, Clone, Copy)]
 struct Care {
     runs: usize,
@@ -30,26 +30,26 @@ struct Care {
 const THOROUGH: Care = Care { runs: 3, run_ns: 200_000_000 };
 const QUICK: Care = Care { runs: 1, run_ns: 30_000_000 };
 
-/// Where I/Os go that shall reach no device.
+/// Destination of I/Os that do not reach a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nowhere {
-    /// Not even into the kernel.
+    /// Completed in user space, without entering the kernel.
     Null,
-    /// Through the kernel's ring as requests without an operation.
+    /// `IORING_OP_NOP` through io_uring.
     NoOpRing,
 }
 
-/// A workload that reached nothing: the engine's own share of every measurement.
+/// Result of a workload without a device: the engine's own share of every measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsed {
-    /// What the engine noted, like for a drive.
+    /// Measurements of the engine, recorded as for a drive.
     pub segment: Segment,
-    /// What it cost.
+    /// CPU cost.
     pub effort: Effort,
 }
 
 impl Rehearsed {
-    /// Processor time per I/O.
+    /// Returns the CPU time per I/O.
     #[must_use]
     pub fn cpu_ns_per_io(&self) -> f64 {
         let ios = self.segment.read.ios + self.segment.write.ios;
@@ -57,16 +57,17 @@ impl Rehearsed {
     }
 }
 
-/// Runs a workload that reaches no device, with the very loop that drives one.
+/// Runs a workload without a device, in the same loop that drives one.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Invalid`] for a workload that no device could do, [`crate::ErrorKind::Unusable`] when
-/// the host does not offer what it needs, [`crate::ErrorKind::Disturbed`] when it was suspended meanwhile.
+/// [`crate::ErrorKind::Invalid`] for a workload that no device supports, [`crate::ErrorKind::Unusable`] when
+/// the host lacks what it needs, [`crate::ErrorKind::Disturbed`] when the host was suspended during the run.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, DriveError> {
     rehearse_by(nowhere, workload, load::INTERVAL_NS)
 }
 
-/// The same with intervals of another length than a second: a day's worth of them in seconds.
+/// Like [`rehearse`], but with intervals other than one second: short ones produce a day's worth of intervals
+/// in seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].
@@ -104,15 +105,15 @@ pub fn rehearse_by(nowhere: Nowhere, workload: &Workload, interval_ns: u64) -> R
     }
 }
 
-/// Measures what this host can do at most; takes about five seconds and loads one processor.
+/// Measures the host's throughput ceiling. Takes about five seconds and loads one CPU.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Unusable`] when the host does not offer a thread and some memory.
+/// [`crate::ErrorKind::Unusable`] when the host cannot provide a thread and some memory.
 pub fn ceiling() -> Result<Ceiling, DriveError> {
     measured(THOROUGH)
 }
 
-/// The same in less than half a second, for the beginning of a run.
+/// Like [`ceiling`], but takes less than half a second; for the start of a run.
 ///
 /// # Errors
 /// As for [`ceiling`].
@@ -134,7 +135,7 @@ fn measured(care: Care) -> Result<Ceiling, DriveError> {
     })
 }
 
-/// Random reads of 4 KiB by one thread over 1 TiB.
+/// Returns 4 KiB random reads by one thread over 1 TiB.
 fn workload(queue_depth: u16, length_ns: u64) -> Workload {
     Workload {
         access: Access::Random,
@@ -236,7 +237,7 @@ mod tests {
                 beside,
             };
             let begin = std::time::Instant::now();
-            // At a thousandth of its pace this would take a day.
+            // With a clock slowed down by a factor of 1000, this would take most of a day.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
             let error = load::rehearse(Way::Null, &device, &asked).expect_err("no result");
             assert_eq!(error.kind(), crate::ErrorKind::Disturbed);

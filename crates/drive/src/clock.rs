@@ -1,9 +1,11 @@
-//! The clock of a real target: the processor's own counter where it can be trusted, else the kernel's clock.
+//! The clock of a real target: the CPU's time stamp counter if it is trustworthy, otherwise the kernel's
+//! clock.
 //!
-//! The counter (TSC) costs about half of a call into the vDSO, which is most of what the engine spends on
-//! an I/O at depth 1. It is trusted when the processor says that it runs at one speed in every state
-//! (`constant_tsc`, `nonstop_tsc`), the kernel has not fallen back to a slower source of time, and two
-//! calibrations against `CLOCK_MONOTONIC_RAW` agree. Whoever runs without it loses nanoseconds, not truth.
+//! Reading the counter (TSC) costs about half as much as a vDSO call, which is most of what the engine spends
+//! on an I/O at QD 1. The counter is trusted if the CPU declares it constant in every power state
+//! (`constant_tsc`, `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two
+//! calibrations against `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of
+//! precision but remain correct.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -12,21 +14,21 @@ use record::ClockFacts;
 use rustix::time::{ClockId, clock_gettime};
 use stdx::units::{SECOND_NS, span};
 
-/// Length of one calibration. Both ends are known to some 30 ns, so the rate is to a few in a million.
+/// Length of one calibration. Both ends are known within about 30 ns, so the rate is accurate to a few ppm.
 const CALIBRATION: Duration = Duration::from_millis(25);
-/// Two calibrations may differ by this much, or the counter is not trusted.
+/// Largest relative difference between two calibrations of a trusted counter.
 const STABLE_WITHIN: f64 = 30e-6;
-/// The counter is scaled by this power of two to nanoseconds.
+/// Fixed-point scale: the rate is in nanoseconds per count times two to this power.
 const SCALE_BITS: u32 = 32;
-/// Readings of which the best is taken.
+/// Number of readings of which the best is used.
 const BRACKETS: u32 = 16;
-/// Readings that measure what a reading costs.
+/// Number of readings over which the cost of one reading is averaged.
 const COST_READINGS: u32 = 100_000;
 
-/// Nanoseconds since the clock was made.
+/// Clock in nanoseconds since its creation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    /// Nanoseconds per count times 2^32; 0 for the kernel's clock.
+    /// Nanoseconds per count times 2^32; 0 selects the kernel's clock.
     rate: u64,
     base: u64,
 }
@@ -37,7 +39,7 @@ impl Clock {
         Self { rate, base: if rate == 0 { ns_of(ClockId::Monotonic) } else { counter() } }
     }
 
-    /// A clock that runs wrong by this factor.
+    /// Returns a clock whose rate is wrong by this factor.
     #[cfg(test)]
     pub(crate) fn wrong_by(factor: f64) -> Self {
         let mut clock = Self::start();
@@ -46,15 +48,15 @@ impl Clock {
         clock
     }
 
-    /// A clock that goes on by a nanosecond with each reading, so that no two are alike: those of a real one are as
-    /// coarse as the processor's counter, which goes in steps of 20 ns on some.
+    /// Returns a clock that advances by 1 ns per reading, so that every reading is unique. A real clock is
+    /// only as fine as the CPU's counter, which advances in steps of 20 ns on some CPUs.
     #[cfg(test)]
     pub(crate) fn of_readings() -> Self {
         let number = MADE_OF_READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Self { rate: u64::MAX, base: number as u64 % READINGS.len() as u64 }
     }
 
-    /// Whether the processor's counter is used.
+    /// Whether the CPU's counter is used.
     #[cfg(test)]
     pub(crate) fn is_counter(&self) -> bool {
         self.rate > 0
@@ -69,42 +71,43 @@ impl Clock {
         if self.rate == u64::MAX {
             return READINGS[self.base as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
-        // A guest that was moved to another host may see the counter jump; never below the start.
+        // The counter may jump when a guest migrates to another host; saturate rather than go below the
+        // start.
         let counts = counter().saturating_sub(self.base);
         ((u128::from(counts) * u128::from(self.rate)) >> SCALE_BITS) as u64
     }
 }
 
-/// Readings of each clock that goes by them, so that tests side by side do not turn each other's.
+/// One counter per clock of `Clock::of_readings`, so that concurrent tests do not advance each other's clock.
 #[cfg(test)]
 static READINGS: [std::sync::atomic::AtomicU64; 64] = [const { std::sync::atomic::AtomicU64::new(1) }; 64];
 #[cfg(test)]
 static MADE_OF_READINGS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
-/// Looks whether the clock keeps pace with the kernel's, which know of suspended hosts and moved guests.
+/// Checks our clock against the kernel's clocks, which account for suspended hosts and migrated guests.
 #[derive(Debug)]
 pub(crate) struct Vigil {
     clock: Clock,
     start: Moment,
 }
 
-/// What several clocks say at one time, in ns.
+/// Simultaneous readings of several clocks, in ns.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     ours: u64,
-    /// Counts while the host is awake, and nobody adjusts it.
+    /// `CLOCK_MONOTONIC_RAW`: excludes suspend, and is never adjusted.
     raw: u64,
-    /// The same, adjusted.
+    /// `CLOCK_MONOTONIC`: excludes suspend, and is adjusted.
     awake: u64,
-    /// Counts also while the host is suspended.
+    /// `CLOCK_BOOTTIME`: includes suspend.
     always: u64,
 }
 
-/// Clocks are read one after the other, and the host may be busy meanwhile.
+/// Absolute tolerance: the clocks are read one after another, and the host may be busy in between.
 const PACE_GRACE_NS: u64 = 5_000_000;
-/// Share by which our clock may differ from the kernel's; adjustments are up to 500 in a million.
+/// Relative tolerance between our clock and the kernel's; clock adjustments reach 500 ppm.
 const PACE_WITHIN: f64 = 1e-3;
-/// A host that is suspended and woken up at once takes longer.
+/// Even an immediate suspend and resume takes longer than this.
 const SLEEP_GRACE_NS: u64 = 50_000_000;
 
 impl Vigil {
@@ -112,14 +115,14 @@ impl Vigil {
         Self { clock, start: Moment::now(&clock) }
     }
 
-    /// Why what was measured since the start is worth nothing, if it is.
+    /// Returns why measurements since the start are void, or `None` if they are valid.
     pub(crate) fn disturbance(&self) -> Option<String> {
         disturbance(&self.start, &Moment::now(&self.clock))
     }
 }
 
 impl Moment {
-    /// The readings that were disturbed least.
+    /// Returns the readings with the least delay between them.
     fn now(clock: &Clock) -> Self {
         let readings = (0..BRACKETS).map(|_| {
             let raw = ns_of(ClockId::MonotonicRaw);
@@ -151,7 +154,7 @@ fn disturbance(start: &Moment, now: &Moment) -> Option<String> {
     })
 }
 
-/// Measures the clock; takes some milliseconds.
+/// Measures the clock. Takes a few milliseconds.
 pub(crate) fn facts() -> ClockFacts {
     let source = match calibrated() {
         Ok(_) => "TSC".to_owned(),
@@ -170,7 +173,7 @@ pub(crate) fn facts() -> ClockFacts {
     ClockFacts { source, cost_ns, resolution_ns }
 }
 
-/// The rate of the counter, or why it is not used; found out once per process.
+/// Returns the rate of the counter, or why it is not used. Determined once per process.
 fn calibrated() -> &'static Result<u64, String> {
     static RATE: OnceLock<Result<u64, String>> = OnceLock::new();
     RATE.get_or_init(|| {
@@ -183,7 +186,7 @@ fn calibrated() -> &'static Result<u64, String> {
     })
 }
 
-/// Whether processor and kernel vouch for the counter.
+/// Checks that CPU and kernel vouch for the counter.
 fn trusted() -> Result<(), String> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
@@ -200,7 +203,7 @@ fn trusted() -> Result<(), String> {
     }
 }
 
-/// One calibration.
+/// Runs one calibration, and returns nanoseconds per count.
 fn ns_per_count() -> Result<f64, String> {
     let (begin_ns, begin) = bracket();
     std::thread::sleep(CALIBRATION);
@@ -211,7 +214,7 @@ fn ns_per_count() -> Result<f64, String> {
     }
 }
 
-/// Kernel time and counter of one moment, from the reading that was disturbed least.
+/// Returns kernel time and counter value of the same instant, from the reading with the least delay.
 fn bracket() -> (u64, u64) {
     let readings = (0..BRACKETS).map(|_| {
         let (before, ns, after) = (counter(), ns_of(ClockId::MonotonicRaw), counter());
@@ -223,7 +226,7 @@ fn bracket() -> (u64, u64) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn counter() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction; it reads a register and touches no memory.
+    // SAFETY: every x86-64 CPU has this instruction; it reads a register and does not access memory.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
@@ -251,7 +254,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let (ours, kernels) = (clock.now_ns(), ns_of(ClockId::MonotonicRaw) - begin_ns);
         let difference = ours.abs_diff(kernels);
-        // A pause between the two readings shows here as well, so this is generous.
+        // A pause between the two readings counts as well, hence the generous limit.
         assert!(difference < 5_000_000, "{ours} ns against {kernels} ns");
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a target, as kinds a caller can act on and messages a person can act on.
+//! Errors of targets: kinds that a caller can act on, and messages that a person can act on.
 //!
 //! Every message is a lowercase fragment: what happened, the likely cause, the next step.
 
@@ -6,80 +6,80 @@ use record::{Cut, ErrorCount};
 
 use crate::refusal::{Refusal, list};
 
-/// Why something could not be done with a target.
+/// An operation on a target failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
-    /// Something forbids writing to the target; nothing overrides it.
+    /// Writing to the target is forbidden; no option overrides this.
     #[error("{target} will not be written: {}", list(.refusals))]
     Refused {
-        /// As given on the command line.
+        /// Target as given on the command line.
         target: String,
-        /// Everything that was found, not only the first.
+        /// All refusals found, not only the first.
         refusals: Vec<Refusal>,
     },
-    /// Everything on the target would be lost and nobody has said that this is wanted.
+    /// All data on the target would be lost, and the erasure was not confirmed.
     #[error("everything on {target} would be lost{}; to continue, add --erase '{identity}'", given_text(.given))]
     Unconfirmed {
-        /// As given on the command line.
+        /// Target as given on the command line.
         target: String,
-        /// What has to be typed.
+        /// Identity to confirm with.
         identity: String,
-        /// What was typed instead.
+        /// What was given instead.
         given: Option<String>,
     },
-    /// The drives that would be erased and those that were named are not the same.
+    /// The drives to be erased differ from those that were named.
     #[error("{0}")]
     UnconfirmedMembers(String),
-    /// More than the target would be erased, and nobody has said that this is wanted.
+    /// More than the target would be erased, and this was not confirmed.
     #[error("{0}")]
     AlsoErased(String),
-    /// The target cannot be used as it is.
+    /// The target is unusable in its present state.
     #[error("{0}")]
     Unusable(String),
-    /// The target knows no way to be purged.
+    /// The target does not support any purge.
     #[error("no purge available: {0}")]
     NoPurge(String),
-    /// The device failed while it was in use.
+    /// The device failed during use.
     #[error("{what}")]
     Device {
         /// What failed, the likely cause and the next step.
         what: String,
-        /// All failed I/Os by kind, those after the first included.
+        /// All failed I/Os by kind, including those after the first.
         errors: Vec<ErrorCount>,
-        /// What a workload had done until then; none where it was not one, or on a simulated drive
-        /// that kept its power.
+        /// What a workload had measured before the failure. `None` if no workload was running, and for a
+        /// simulated drive that failed without losing power.
         cut: Option<Box<Cut>>,
     },
-    /// The host was no fit place to measure: suspended, or without a clock.
+    /// The host disturbed the measurement: it was suspended, or its clock failed.
     #[error("{0}")]
     Disturbed(String),
-    /// Somebody asked to stop while it was waited for the end of something; what goes on by itself.
+    /// Cancelled while waiting for a device operation, which continues by itself.
     #[error("{0}")]
     Stopped(String),
-    /// What was asked cannot be done on this target.
+    /// The target does not support the request.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// What a caller can do about a [`DriveError`].
+/// Classes of [`DriveError`], by what a caller can do about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Refused for safety: nothing was written.
     Refused,
-    /// Wrong target, or one in the wrong state: nothing was written.
+    /// Wrong target, or a target in the wrong state: nothing was written.
     Unusable,
     /// The device failed during use.
     Device,
-    /// The host was suspended or lost its clock; the device is not to blame, and the same may be asked again.
+    /// The host was suspended or lost its clock. The device is not at fault; the request may be repeated.
     Disturbed,
-    /// Somebody asked to stop; what was begun may go on.
+    /// Cancelled; an operation already started may continue.
     Stopped,
-    /// The request makes no sense for this target.
+    /// The request is not valid for this target.
     Invalid,
 }
 
 impl DriveError {
-    /// What a caller can do about it.
+    /// Returns the class of this error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -105,7 +105,7 @@ fn given_text(given: &Option<String>) -> String {
     given.as_ref().map_or_else(String::new, |text| format!(" and '{text}' is not its identity"))
 }
 
-/// Number, name and likely cause of the errors that block devices answer with.
+/// Number, name and likely cause of errors that block devices return.
 const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EIO, "EIO", "the device, its cable or its driver failed; see the kernel log"),
     (libc::ENODATA, "ENODATA", "a medium error: the device cannot read this block"),
@@ -132,12 +132,12 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::ESTALE, "ESTALE", "the file system's server is gone"),
 ];
 
-/// The kernel's name of an error number: `EIO`; `errno 999` for those without one here.
+/// Returns the name of an error number, such as `EIO`; `errno 999` for one that is not listed here.
 pub(crate) fn errno_name(errno: i32) -> String {
     row(errno).map_or_else(|| format!("errno {errno}"), |r| r.1.to_owned())
 }
 
-/// What an error number usually means when a block device answers with it.
+/// Returns the usual cause of an error number from a block device.
 pub(crate) fn errno_cause(errno: i32) -> &'static str {
     row(errno).map_or("an unusual device error; see the kernel log", |r| r.2)
 }
@@ -146,7 +146,7 @@ fn row(errno: i32) -> Option<&'static (i32, &'static str, &'static str)> {
     ERRNOS.iter().find(|r| r.0 == errno)
 }
 
-/// The reason of a failed system call without Rust's " (os error 5)".
+/// Returns the text of a failed system call without Rust's " (os error 5)".
 pub(crate) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

@@ -1,9 +1,9 @@
 //! The device under test: identify, arm, purge, load.
 //!
-//! [`open`] looks and never writes. [`Drive::arm`] refuses whatever anybody uses, asks for the
-//! identity of what would be erased, opens it exclusively, and gives an [`Armed`]: the only value with
-//! methods that write. [`Drive::open_to_read`] gives a [`Reader`], which cannot. The clock that results are measured with belongs to the target, because a
-//! simulated drive has its own.
+//! [`open`] inspects a target and never writes. [`Drive::arm`] refuses a target that is in use, requires the
+//! identity of what would be erased, opens the target exclusively, and returns an [`Armed`]: the only type
+//! with methods that write. [`Drive::open_to_read`] returns a [`Reader`], which cannot write. The clock for
+//! measurements belongs to the target, because a simulated drive has its own.
 //!
 //! This is the only crate of the project that contains `unsafe`, makes ioctls, or opens devices.
 
@@ -40,7 +40,7 @@ mod usage;
 mod wire;
 mod write_cache;
 
-// What tests of this crate share with those beside it names it so.
+// Code shared by unit tests and integration tests refers to this crate as `drive`.
 #[cfg(test)]
 extern crate self as drive;
 
@@ -75,59 +75,59 @@ pub use sim::model_of;
 pub use target::FileState;
 use target::{Held, Real};
 
-/// How a target is opened.
+/// Options for opening a target.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// Size of a file; needed for one that does not exist yet.
+    /// Size of a file; required if the file does not exist yet.
     pub size_bytes: Option<u64>,
-    /// Libraries of runs, whose files are refused as targets under any name.
+    /// Libraries of runs. Their files are refused as targets, whatever path they are given by.
     pub libraries: Vec<PathBuf>,
-    /// Scale of a simulated drive, such as `1/16`; full size when none.
+    /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,
     /// Seed of a simulated drive.
     pub sim_seed: u64,
-    /// Faults laid over a simulated drive, in place of those of its model; none leaves the model's.
+    /// Faults of a simulated drive, instead of those of its model; `None` keeps the model's faults.
     pub sim_faults: Option<Vec<String>>,
-    /// A simulated drive of a run that is resumed: what happens once has happened.
+    /// Whether this is a simulated drive of a resumed run: one-time faults have already occurred.
     pub sim_resumed: bool,
-    /// A simulated drive says how a load goes on in each second of its own clock, not now and then on the clock of
-    /// the host: the same load is stopped at the same place every time.
+    /// Ticks of a simulated drive follow each second of its virtual clock instead of the host's clock, so
+    /// that a load stops at the same point in every run.
     pub sim_virtual_ticks: bool,
-    /// How I/Os get into the kernel.
+    /// I/O engine.
     pub engine: Engine,
-    /// Where the threads of a load run; near the device and a processor each when none.
+    /// CPUs for the threads of a load; `None` pins each thread to a CPU near the device.
     pub placement: Option<Placement>,
-    /// Who looks busily for what io_uring has to do.
+    /// io_uring polling mode.
     pub polling: Polling,
 }
 
-/// How a running workload is doing; what happened since the tick before.
+/// Progress of a running workload: what happened since the previous tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tick {
     /// Time since the start of the workload.
     pub elapsed_ns: u64,
-    /// Time since the tick before; rates are the following sums divided by this.
+    /// Time since the previous tick; divide the following sums by it to get rates.
     pub interval_ns: u64,
     /// Reads completed.
     pub read_ios: u64,
     /// Writes completed.
     pub write_ios: u64,
-    /// Bytes of both.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// Their mean response time, 0 without I/O.
+    /// Mean response time of reads and writes, 0 without I/O.
     pub latency_mean_ns: u64,
-    /// Their largest response time.
+    /// Longest response time.
     pub latency_max_ns: u64,
-    /// How much of this workload is done, 0 to 1.
+    /// Completed share of the workload, 0 to 1.
     pub share_done: f64,
 }
 
-/// What a tick's receiver wants.
+/// Decision of the receiver of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue the workload.
     Continue,
-    /// End the workload as soon as the I/Os in flight are back.
+    /// End the workload as soon as the outstanding I/Os have completed.
     Stop,
 }
 
@@ -137,12 +137,12 @@ pub enum Flow {
 pub enum Outcome {
     /// It ran to its end.
     Finished(Segment),
-    /// The receiver of the ticks stopped it; what was measured is incomplete and not kept.
+    /// The receiver of the ticks stopped it. Its measurements are incomplete and discarded.
     Stopped,
 }
 
 impl Outcome {
-    /// What it cost the host; none for a simulated drive, and where it was stopped.
+    /// Returns the CPU cost. `None` for a simulated drive, or if the workload was stopped.
     fn effort(&self) -> Option<Effort> {
         match self {
             Self::Finished(segment) => segment.host.as_ref().map(|host| host.effort),
@@ -151,7 +151,7 @@ impl Outcome {
     }
 }
 
-/// A target that was looked at and not touched.
+/// A target that was inspected but not touched.
 #[derive(Debug)]
 pub struct Drive {
     facts: TargetFacts,
@@ -165,13 +165,13 @@ enum Kind {
     Array(Box<Array>),
 }
 
-/// A target that may be written: held exclusively, and its owner has said that its content may go.
+/// A target that may be written: held exclusively, after its erasure was confirmed.
 pub struct Armed {
     facts: TargetFacts,
-    /// An array's own device, behind which its members are.
+    /// For an array, the array's own device; its members are behind it.
     inner: Inner,
     effort: Option<Effort>,
-    /// Behind `inner`, which has to be closed before an array can be taken apart.
+    /// Declared after `inner`, which must be closed before the array can be dismantled.
     array: Option<Box<Assembly>>,
 }
 
@@ -186,11 +186,12 @@ impl std::fmt::Debug for Armed {
     }
 }
 
-/// Looks at a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Creates and writes nothing.
+/// Inspects a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Creates and
+/// writes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::Unusable`] when the target is nothing that can be tested, [`ErrorKind::Invalid`] when threads
-/// cannot be placed as asked.
+/// [`ErrorKind::Unusable`] when the target cannot be tested, [`ErrorKind::Invalid`] when threads cannot be
+/// placed as requested.
 pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     if let Some(model) = target.strip_prefix("sim:") {
         if options.placement.is_some() {
@@ -212,7 +213,7 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     open_real(target, options, host::Roots::default())
 }
 
-/// The same for what is real, on a host whose `/sys` and `/proc` are below `roots`.
+/// Opens a device or file, on a host whose `/sys` and `/proc` are below `roots`.
 fn open_real(target: &str, options: &OpenOptions, roots: host::Roots) -> Result<Drive, DriveError> {
     let real = Real::open(target, options, roots.clone())?;
     let manner = manner(target, &real, options, &roots)?;
@@ -220,13 +221,13 @@ fn open_real(target: &str, options: &OpenOptions, roots: host::Roots) -> Result<
 }
 
 impl Drive {
-    /// What is known about it.
+    /// Returns what is known about the target.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// Everything that forbids writing to it, looked up now.
+    /// Returns everything that currently forbids writing to the target.
     #[must_use]
     pub fn refusals(&self) -> Vec<Refusal> {
         match &self.kind {
@@ -236,8 +237,8 @@ impl Drive {
         }
     }
 
-    /// Whether [`arm`](Self::arm) needs to be told its identity: block devices always, files that hold
-    /// data, nothing else.
+    /// Whether [`arm`](Self::arm) requires the target's identity: always for block devices and arrays, for
+    /// files only if they hold data, never for simulated drives.
     #[must_use]
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {
@@ -247,10 +248,10 @@ impl Drive {
         }
     }
 
-    /// How the file looks that it is; none for anything but an existing file.
+    /// Returns the state of an existing file; `None` for any other target.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`] when it cannot be read, or is no longer what was looked at.
+    /// [`ErrorKind::Unusable`] when the file cannot be read, or is no longer the one that was inspected.
     pub fn file_state(&self) -> Result<Option<FileState>, DriveError> {
         match &self.kind {
             Kind::Real(real, _) => real.file_state(),
@@ -258,10 +259,11 @@ impl Drive {
         }
     }
 
-    /// Takes it for reading only; needs no confirmation, and works on what is in use.
+    /// Opens the target for reading only. Requires no confirmation, and works on a target in use.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`] when it does not exist, cannot be read, or is no longer what was looked at.
+    /// [`ErrorKind::Unusable`] when it does not exist, cannot be read, or is no longer the one that was
+    /// inspected.
     pub fn open_to_read(self) -> Result<Reader, DriveError> {
         match self.kind {
             Kind::Simulated(simulated) => Ok(Reader::of_simulated(self.facts, simulated)),
@@ -270,11 +272,11 @@ impl Drive {
         }
     }
 
-    /// Takes it for writing. `erase` is the identity of what may be erased. Checks everything anew; a file
-    /// that does not exist is made here.
+    /// Opens the target for writing. `erase` is the identity of what may be erased. Repeats all checks, and
+    /// creates a file that does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`] when it is in use, holds something known, or `erase` is not its identity.
+    /// [`ErrorKind::Refused`] when it is in use, holds a known format, or `erase` is not its identity.
     pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
         let Self { mut facts, kind } = self;
         let (real, manner) = match kind {
@@ -294,14 +296,14 @@ impl Drive {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong name is a mistake even where no name is needed: somebody meant another target.
+        // A wrong identity is an error even where none is required: the caller means another target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
         log::info!("{}: no user and nothing known on it; opening it for writing", facts.path);
         let held = real.hold(manner.engine, given.is_some())?;
         if let Real::File(_) = *real {
-            // Where a file was just made, this could not be known before.
+            // Unknown until now if the file was just created.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
             facts.attachment = target::file::birth(&held.fd);
@@ -312,13 +314,13 @@ impl Drive {
 }
 
 impl Armed {
-    /// What is known about it.
+    /// Returns what is known about the target.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// The target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
+    /// Returns the target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         match &self.inner {
@@ -327,15 +329,15 @@ impl Armed {
         }
     }
 
-    /// Runs a workload to its end, and tells `on_tick` about once per second how it goes.
+    /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
-    /// The first I/O that fails ends the run: a drive that loses I/Os has no performance to measure.
-    /// Amounts are done in whole blocks; a rest below one block is not done.
+    /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
+    /// rounded down to whole blocks.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] before anything was done, [`ErrorKind::Device`] when an I/O failed,
-    /// [`ErrorKind::Disturbed`] when the host was suspended or lost its clock meanwhile,
-    /// [`ErrorKind::Unusable`] when the host cannot offer that many threads or that much memory.
+    /// [`ErrorKind::Invalid`] before any I/O, [`ErrorKind::Device`] when an I/O failed,
+    /// [`ErrorKind::Disturbed`] when the host was suspended or lost its clock during the run,
+    /// [`ErrorKind::Unusable`] when the host lacks the threads or memory.
     pub fn run(
         &mut self,
         workload: &Workload,
@@ -354,7 +356,7 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // What was measured while a member failed is no result.
+        // A measurement during which a member failed is void.
         self.check_array()?;
         if let Outcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
@@ -362,12 +364,12 @@ impl Armed {
         Ok(outcome)
     }
 
-    /// Runs several workloads side by side, and tells `on_tick` about once per second how each goes. They begin
-    /// as soon as each is set up. Of a workload with checks, what it wrote is read back at its end where
-    /// `read_back` says so.
+    /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
+    /// second. Each starts as soon as it is set up. If `read_back` is set for a workload with verification,
+    /// the blocks that it wrote are read back at its end.
     ///
     /// # Errors
-    /// As [`run`](Self::run); the first failure ends all of them.
+    /// As for [`run`](Self::run); the first failure ends all workloads.
     pub fn run_together(
         &mut self,
         workloads: &[Workload],
@@ -388,20 +390,20 @@ impl Armed {
         }
     }
 
-    /// What the last workload cost the host; none for a simulated drive.
+    /// Returns the CPU cost of the last workload; `None` for a simulated drive.
     #[must_use]
     pub fn effort(&self) -> Option<Effort> {
         self.effort
     }
 
-    /// A simulated drive begins to watch anew what it is asked for; a real one does nothing.
+    /// Makes a simulated drive restart the recording of its requests; no effect on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();
         }
     }
 
-    /// What a simulated drive saw since [`watch`](Self::watch).
+    /// Returns what a simulated drive recorded since [`watch`](Self::watch).
     #[must_use]
     pub fn witness(&self) -> Option<&nandsim::Witness> {
         match &self.inner {
@@ -410,10 +412,10 @@ impl Armed {
         }
     }
 
-    /// Leaves it alone for this long (a scaled simulated drive: for that part of it).
+    /// Leaves the target idle for this long; a simulated drive for its scaled part of it.
     ///
     /// # Errors
-    /// None at present; a device may come to fail this.
+    /// Currently none; reserved for devices that can fail here.
     pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
         match &mut self.inner {
             Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),
@@ -423,7 +425,7 @@ impl Armed {
     }
 }
 
-/// Whether a target can do a workload at all; asks nothing of it.
+/// Checks whether a target supports a workload, without accessing the target.
 ///
 /// # Errors
 /// [`ErrorKind::Invalid`] with what is impossible and what would be possible.

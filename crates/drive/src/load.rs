@@ -1,8 +1,8 @@
-//! Runs one workload on a real target: a thread per TC, each with its own queue, and this thread, which
-//! watches.
+//! Runs one workload on a real target: one worker thread per TC, each with its own queue. The calling thread
+//! watches them.
 //!
-//! Every way out joins every thread, and every thread takes back every I/O it gave the kernel. How long
-//! that takes after a stop is up to the device; a device that never answers is timed out by its driver.
+//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long that takes
+//! after a stop depends on the device; the kernel's driver times out a device that never completes them.
 
 mod conclude;
 pub(crate) mod content;
@@ -52,27 +52,28 @@ use stock::Stock;
 use watch::{Watched, watch};
 use worker::{Ahead, Failure, Repeats, Request, Worker};
 
-/// Ring entries and registered buffers have limits in the kernel; this is within all of them.
+/// Largest depth that respects the kernel's limits on ring entries and registered buffers.
 const MAX_QUEUE_DEPTH: u16 = 4096;
 pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
-/// Workers hand over an interval with their first completion after it; the display waits this long for it.
+/// Workers report an interval with the first completion after its end. The display waits this long for them.
 const TICK_GRACE_NS: u64 = 50_000_000;
 const MESSAGES_PER_WORKER: usize = 8;
 
-/// A real target, armed.
+/// An armed real target.
 #[derive(Clone, Copy)]
 pub(crate) struct Device<'a> {
     pub(crate) name: &'a str,
     pub(crate) fd: RawFd,
-    /// I/Os go through the page cache.
+    /// Whether I/Os go through the page cache.
     pub(crate) is_buffered: bool,
-    /// What takes NVMe commands, or why nothing does; none where nobody asked.
+    /// The generic character device for NVMe commands, or why it is not available. `None` if it was not
+    /// requested.
     pub(crate) generic: Option<&'a Result<Generic, String>>,
     pub(crate) clock: Clock,
     pub(crate) manner: &'a Manner,
-    /// Length of an interval of the series.
+    /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
-    /// Threads that other workloads have beside this one's: those before it, and all.
+    /// Threads of concurrent workloads: those numbered before this workload's threads, and the total.
     pub(crate) beside: (u16, u16),
 }
 
@@ -83,27 +84,27 @@ impl<'a> Device<'a> {
     }
 }
 
-/// From the workers to the watcher.
+/// Messages from the workers to the watcher.
 pub(crate) enum Message {
-    /// Set-up went well; with a remark for the engine text, or did not.
+    /// Setup succeeded, possibly with remarks on the I/O path, or failed.
     Ready(io::Result<Vec<PathRemark>>),
-    /// One more interval is over.
+    /// An interval ended.
     Interval(Interval),
-    /// The worker has ended.
+    /// The worker exited.
     Gone,
 }
 
-/// Sends [`Message::Gone`] however the worker ends.
+/// Sends [`Message::Gone`] on every exit path of a worker.
 struct Farewell(SyncSender<Message>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        // Without a watcher nobody waits for it.
+        // Fails only if the watcher is gone, and then nobody needs the message.
         let _ = self.0.send(Message::Gone);
     }
 }
 
-/// Where workers wait for the common start.
+/// Barrier where the workers wait for the common start.
 #[derive(Default)]
 struct Gate {
     start: Mutex<Option<Option<u64>>>,
@@ -111,7 +112,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Opens for a start at this time, or for going home.
+    /// Releases the workers: to start at this time, or to exit on `None`.
     fn open(&self, start_ns: Option<u64>) {
         *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start_ns);
         self.changed.notify_all();
@@ -128,16 +129,16 @@ impl Gate {
     }
 }
 
-/// What workers and watcher share.
+/// State shared by workers and watcher.
 struct Control {
     gate: Gate,
     stop: AtomicBool,
     seating: Seating,
-    /// Seat of the first thread.
+    /// Seat of the workload's first thread.
     first_seat: u16,
 }
 
-/// Opens the gate and stops the workers when the watcher ends, also by a panic in the caller's tick.
+/// Opens the gate and stops the workers when the watcher returns or the caller's tick panics.
 struct Release<'a>(&'a Control);
 
 impl Drop for Release<'_> {
@@ -150,25 +151,25 @@ impl Drop for Release<'_> {
     }
 }
 
-/// How a worker ended.
+/// Result of one worker.
 struct Ended {
     notes: Notes,
     failure: Option<Failure>,
-    /// Times that an I/O was repeated.
+    /// Number of resubmitted I/Os.
     repeats: u32,
     queue_error: Option<io::Error>,
     effort: Effort,
     polled: bool,
-    /// It was still busy at the deadline.
+    /// Whether an I/O completed at or after the deadline.
     late: bool,
     checks: Option<Checks>,
 }
 
-/// What came of one attempt. The error of an attempt: it could not be set up; nothing was read or written.
+/// Result of one attempt. An attempt returns an error if setup failed; then nothing was read or written.
 struct Ran {
     start_ns: u64,
     stopped: bool,
-    /// Why nothing of it is worth anything.
+    /// Why the measurement is void.
     disturbed: Option<String>,
     remarks: Vec<PathRemark>,
     seating: Seating,
@@ -183,25 +184,25 @@ pub(crate) enum Way {
     UringCommands,
     Aio,
     Threads,
-    /// No kernel: every I/O is done at once.
+    /// No kernel: I/Os complete immediately in user space.
     Null,
-    /// The kernel's ring, but no target.
+    /// `IORING_OP_NOP` through io_uring, without a target.
     NoOpRing,
 }
 
 impl Way {
-    /// The ways to try, best first.
+    /// Returns the engines to try, best first.
     fn of(device: &Device<'_>, queue_depth: u16) -> &'static [Self] {
         match device.manner.engine {
             Engine::Threads => &[Self::Threads],
             Engine::IoUring => &[Self::Uring],
             Engine::IoUringCmd => &[Self::UringCommands, Self::Uring],
             Engine::Libaio => &[Self::Aio],
-            // Only io_uring polls.
+            // Only io_uring supports polling.
             Engine::Auto if device.manner.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
-            // With one I/O at a time a plain system call is the shorter way: it adds less to every response time.
+            // At QD 1 a plain system call is the shorter path and adds less to every response time.
             Engine::Auto if queue_depth == 1 => &[Self::Threads],
-            // Through the page cache libaio would do one I/O after the other.
+            // libaio would serialize I/Os through the page cache.
             Engine::Auto if device.is_buffered => &[Self::Uring, Self::Threads],
             Engine::Auto => &[Self::Uring, Self::Aio, Self::Threads],
         }
@@ -219,7 +220,7 @@ impl Way {
     }
 }
 
-/// Whether a thread can have that many I/Os outstanding.
+/// Checks that the queue depth per thread is within the limit.
 pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
     if workload.queue_depth <= MAX_QUEUE_DEPTH {
         return Ok(());
@@ -231,7 +232,7 @@ pub(crate) fn check_depth(workload: &Workload) -> Result<(), DriveError> {
     )))
 }
 
-/// Runs a workload to its end; of stamped blocks there is something to check.
+/// Runs a workload to its end. For stamped blocks the second value holds what is needed to verify them.
 pub(crate) fn run(
     device: &Device<'_>,
     workload: &Workload,
@@ -262,7 +263,7 @@ pub(crate) fn run(
     )))
 }
 
-/// Runs a workload that reaches no target.
+/// Runs a workload without a target.
 pub(crate) fn rehearse(way: Way, device: &Device<'_>, workload: &Workload) -> Result<Outcome, DriveError> {
     let ran = attempt_by(way, device, workload, &mut |_| Flow::Continue)
         .map_err(|error| DriveError::Unusable(format!("{}: {}", way.engine().name(), reason(&error))))?;
@@ -273,7 +274,7 @@ fn fallbacks(failed: &[(Way, io::Error)]) -> Vec<Fallback> {
     failed.iter().map(|(way, error)| Fallback { engine: way.engine(), cause: reason(error) }).collect()
 }
 
-/// One attempt; each way has its own compiled loop.
+/// Runs one attempt. The loop is compiled separately for each engine.
 fn attempt_by(
     way: Way,
     device: &Device<'_>,
@@ -304,7 +305,7 @@ fn attempt_by(
     }
 }
 
-/// Past the block layer, and past its cache.
+/// Bypasses the block layer and therefore its cache.
 fn attempt_by_commands(
     device: &Device<'_>,
     workload: &Workload,
@@ -375,7 +376,7 @@ fn attempt<Q: Queue, C: Content>(
     })
 }
 
-/// Waits until every worker is ready.
+/// Waits until every worker is ready, and merges their remarks.
 fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Vec<PathRemark>> {
     let mut remarks: Vec<PathRemark> = Vec::new();
     for _ in 0..workers {
@@ -393,7 +394,7 @@ fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Vec<PathRe
     Ok(remarks)
 }
 
-/// One worker from set-up to end; none when the run was called off before its start.
+/// Runs one worker from setup to exit. Returns `None` if the run was cancelled before its start.
 fn work<Q: Queue, C: Content>(
     device: &Device<'_>,
     workload: &Workload,
@@ -403,7 +404,8 @@ fn work<Q: Queue, C: Content>(
     new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
-    // Before the buffers: memory comes from the node of the processor that touches it first.
+    // Must precede the allocation of buffers: memory comes from the NUMA node of the CPU that touches it
+    // first.
     let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: device.fd,
@@ -427,7 +429,7 @@ fn work<Q: Queue, C: Content>(
     if let Some(worker) = &mut worker {
         worker.stock_up();
     }
-    // Without a watcher the gate says so as well.
+    // If the watcher is gone, the gate reports that as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
     let mut worker = worker.take()?;

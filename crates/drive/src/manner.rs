@@ -1,4 +1,4 @@
-//! How a real target is driven: the way into the kernel, where threads run, and who polls.
+//! How a real target is driven: I/O engine, thread placement, and polling.
 
 use record::PathRemark;
 
@@ -17,21 +17,22 @@ pub(crate) struct Manner {
     pub(crate) unpolled: Option<&'static str>,
 }
 
-/// Who looks busily for what io_uring has to do. It saves interrupts and costs a processor.
+/// io_uring polling mode. Polling saves interrupts and occupies a CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Polling {
-    /// Nobody.
+    /// No polling.
     #[default]
     No,
-    /// The thread of the load, for completions (fio: `hipri`); needs a block device with poll queues. Where that
-    /// is not so the load goes on without, and the segment says why.
+    /// The load's own thread polls for completions (`IORING_SETUP_IOPOLL`, fio's `hipri`). Requires a block
+    /// device with poll queues; without them the load runs unpolled, and the segment states why.
     Completions,
-    /// A thread of the kernel, for submissions (fio: `sqthread_poll`). What that costs is in no segment.
+    /// A kernel thread polls for submissions (`IORING_SETUP_SQPOLL`, fio's `sqthread_poll`). Its CPU time is
+    /// not part of any segment.
     Submissions,
 }
 
 impl Polling {
-    /// What a segment that was driven with it says.
+    /// Returns the remark for segments recorded in this mode.
     pub(crate) const fn remark(self) -> Option<PathRemark> {
         match self {
             Self::No => None,
@@ -41,7 +42,7 @@ impl Polling {
     }
 }
 
-/// How a real target shall be driven, and whether that is possible.
+/// Resolves the requested options for a target, or returns why they are impossible.
 pub(crate) fn manner(
     target: &str,
     real: &Real,
@@ -65,20 +66,20 @@ pub(crate) fn manner(
     Ok(Manner { engine: options.engine, places, polling, unpolled: impossible })
 }
 
-/// How I/Os get into the kernel.
+/// I/O engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// At depth 1 `pread` and `pwrite`, deeper io_uring, and libaio and then threads where that cannot be set
-    /// up; the segment says which and why.
+    /// `pread` and `pwrite` at QD 1, io_uring at larger depths. If io_uring cannot be set up, falls back to
+    /// libaio and then to threads; the segment records which engine ran and why.
     #[default]
     Auto,
-    /// io_uring or an error.
+    /// io_uring; an error if it is not available.
     IoUring,
-    /// Linux's older asynchronous interface, or an error.
+    /// Linux's older asynchronous interface; an error if it is not available.
     Libaio,
-    /// `pread` and `pwrite` in one thread per outstanding I/O.
+    /// `pread` and `pwrite`, with one thread per outstanding I/O.
     Threads,
-    /// NVMe commands through io_uring, past the block layer; io_uring where the kernel or the drive does not take
-    /// them, and the segment says why. For NVMe only.
+    /// NVMe commands through io_uring (passthrough), bypassing the block layer. NVMe only. Falls back to
+    /// plain io_uring if the kernel or the drive does not support passthrough; the segment states why.
     IoUringCmd,
 }

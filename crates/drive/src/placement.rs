@@ -1,8 +1,8 @@
-//! Where the threads of a load run: near the device and a processor each, or as the operator says.
+//! CPU placement of the threads of a load: near the device with one CPU each, or as requested.
 //!
-//! A thread that is moved loses its caches, and one that runs beside another NUMA node than the device's pays
-//! for every I/O. A thread that is pinned to a processor which others need waits for them instead, so threads
-//! are pinned only while at least one processor is left for everything else.
+//! A thread that migrates loses its caches, and one on a NUMA node other than the device's pays for every
+//! I/O. A thread that is pinned to a CPU that others need waits for them instead, so threads are pinned only
+//! while at least one CPU is left for everything else.
 
 mod divide;
 
@@ -14,43 +14,43 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::host::Roots;
 
-/// What the operator says instead of a list where no thread shall be pinned.
+/// Value of `cpus_allowed` that disables pinning.
 const ALL: &str = "all";
 
-/// A processor that this process may use.
+/// A CPU that this process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Processor {
     number: u32,
-    /// The lowest-numbered processor of its core.
+    /// The lowest-numbered CPU of its core.
     core: u32,
     node: u32,
 }
 
-/// The processors of the host, and which of them a load may use.
+/// The CPUs of the host, and which of them a load may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
     allowed: Vec<Processor>,
-    /// All of the host that are online.
+    /// Number of online CPUs of the host.
     online: u32,
-    /// The node of the device where it is known and there is more than one.
+    /// The NUMA node of the device, if it is known and there are several.
     near: Option<u32>,
     asked: Option<Placement>,
 }
 
-/// Where the threads of one workload run.
+/// Placement of the threads of one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seating {
-    /// One list for each thread, or one for all of them, or none where they are not pinned.
+    /// One CPU list per thread, or one shared by all, or empty if threads are not pinned.
     seats: Vec<Vec<u32>>,
-    /// Processors that the threads can use at the same time.
+    /// Number of CPUs that the threads can use at the same time.
     pub(crate) usable: u32,
     pub(crate) online: u32,
-    /// What was decided, and why.
+    /// The decision and its reason.
     pub(crate) text: String,
 }
 
 impl Places {
-    /// The host as this process sees it. `near` is the NUMA node of the device, where that is known.
+    /// Reads the CPUs available to this process. `near` is the NUMA node of the device, if known.
     pub(crate) fn of(roots: &Roots, near: Option<u32>, asked: Option<Placement>) -> Result<Self, String> {
         let allowed = allowed(roots);
         let nodes: BTreeSet<u32> = allowed.iter().map(|p| p.node).collect();
@@ -58,12 +58,12 @@ impl Places {
         let online = read(roots, "devices/system/cpu/online").and_then(|text| parse_list(&text).ok());
         let online = online.map_or(allowed.len(), |list| list.len()) as u32;
         let places = Self { allowed, online, near, asked };
-        // What cannot be done is said before anything is touched.
+        // Reports an impossible request before anything is touched.
         places.seat(1, 0).map(|_| places.clone())
     }
 
-    /// Seats for so many threads, each with so many that help it. Helping threads share their thread's seat, so
-    /// it must be one for all.
+    /// Assigns CPUs to this many threads, each with this many helpers. Helpers share the list of their
+    /// thread, so with helpers one list must serve all threads.
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, String> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
         let wanted = all as usize;
@@ -120,7 +120,7 @@ impl Places {
         Seating { seats, usable, online: self.online, text }
     }
 
-    /// The processors that the operator named, in that order.
+    /// Returns the requested CPUs, in the requested order.
     fn chosen(&self, asked: &Placement) -> Result<Vec<u32>, String> {
         let (option, text) = match asked {
             Placement::CpusAllowed(text) | Placement::Share(text) => ("cpus_allowed", text),
@@ -155,12 +155,12 @@ impl Places {
     }
 }
 
-/// Processors for loads on several targets at the same time, each with its NUMA node where that is known: cores of
-/// their own, of those that were asked for or all, one left for everything else where there are enough. None where
-/// nobody is to be pinned, or there are fewer cores than targets.
+/// Divides CPUs among concurrent loads on several targets, given the NUMA node of each target if known. Each
+/// gets its own cores out of those requested or of all; if there are enough, one core is left for everything
+/// else. `None` if pinning is disabled or there are fewer cores than targets.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) when what was asked for cannot be used.
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) when the requested CPUs are not usable.
 pub fn shares(
     nodes: &[Option<u32>],
     asked: Option<&Placement>,
@@ -180,7 +180,7 @@ pub fn shares(
 }
 
 impl Seating {
-    /// Pins the calling thread. That it cannot be is no reason to end a load, but it is said.
+    /// Pins the calling thread. Failure to pin does not end a load, but is returned as a remark.
     pub(crate) fn take(&self, thread: u16) -> Option<PathRemark> {
         let seat = match &self.seats[..] {
             [] => return None,
@@ -194,8 +194,8 @@ impl Seating {
     }
 }
 
-/// A processor of every core, those of the first core last because much of the kernel's own work is there;
-/// then the further ones of every core.
+/// Orders CPUs: first one of every core, with those of the first core last because much of the kernel's own
+/// work runs there; then the remaining CPUs of every core.
 fn cores_first(processors: &[Processor]) -> Vec<u32> {
     let first = processors.iter().map(|p| p.core).min();
     let mut order: Vec<(usize, bool, u32)> = processors
@@ -224,7 +224,7 @@ fn allowed(roots: &Roots) -> Vec<Processor> {
         .collect()
 }
 
-/// NUMA nodes and their processors.
+/// Returns the NUMA nodes and their CPUs.
 fn nodes(roots: &Roots) -> Vec<(u32, Vec<u32>)> {
     let Ok(entries) = fs::read_dir(roots.sys.join("devices/system/node")) else { return Vec::new() };
     let node = |name: String| {
@@ -245,7 +245,7 @@ fn read(roots: &Roots, path: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `0-3,8`, as the kernel and fio write it.
+/// Parses a CPU list such as `0-3,8`, in the format of the kernel and fio.
 pub(crate) fn parse_list(text: &str) -> Result<Vec<u32>, String> {
     const MOST: u32 = 4096;
     let mut numbers = Vec::new();
@@ -268,7 +268,7 @@ pub(crate) fn parse_list(text: &str) -> Result<Vec<u32>, String> {
     Ok(numbers)
 }
 
-/// The way back, of rising numbers.
+/// Formats a CPU list of ascending numbers; the inverse of `parse_list`.
 fn list_text(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two nodes with two cores each; processors 4 to 7 are the second ones of cores 0 to 3.
+    /// Two nodes with two cores each; CPUs 4 to 7 are the second ones of cores 0 to 3.
     fn server(near: Option<u32>, asked: Option<Placement>) -> Places {
         let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
         Places { allowed: (0..8).map(processor).collect(), online: 8, near, asked }

@@ -1,4 +1,4 @@
-//! Power that the host tells: counters of energy (RAPL) as means between two readings, and sensors of hwmon.
+//! Power as reported by the host: energy counters (RAPL) as means between two readings, and hwmon sensors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use crate::host::Roots;
 
-/// More than any processor takes. Where a counter may have gone round more than once since it was read, the mean
-/// would be too low, so there is none.
+/// More than any CPU draws. If a counter may have wrapped more than once since the previous reading, the mean
+/// would be too low, so none is reported.
 const MOST_WATTS: u64 = 1000;
 
-/// A counter of energy as it stands.
+/// A reading of an energy counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Energy {
     microjoules: u64,
-    /// Where it begins anew.
+    /// Value at which the counter wraps.
     range_microjoules: u64,
 }
 
@@ -22,13 +22,13 @@ struct Energy {
 #[derive(Debug, Default)]
 pub struct PowerMeter {
     roots: Roots,
-    /// When the counters were read last, and what they were.
+    /// Time and values of the previous reading of the counters.
     before: Option<(Instant, BTreeMap<String, Energy>)>,
 }
 
 impl PowerMeter {
-    /// Power in mW by the name of its meter, as far as the host tells: counters as the mean since the last call,
-    /// sensors as they stand.
+    /// Returns power in mW by meter name, as far as the host reports it: counters as the mean since the
+    /// previous call, sensors as their current value.
     pub fn read(&mut self) -> BTreeMap<String, u64> {
         let (now, counters) = (Instant::now(), energies(&self.roots.sys.join("class/powercap")));
         let mut found = sensors(&self.roots.sys.join("class/hwmon"));
@@ -58,7 +58,7 @@ fn mean_milliwatts(before: Energy, after: Energy, passed_ns: u64) -> Option<u64>
     Some(used / passed_ms)
 }
 
-/// Zones at the top (`intel-rapl:0`), whose names are those of packages; parts of them are in them.
+/// Reads top-level zones (`intel-rapl:0`), which are packages; their subzones are included in them.
 fn energies(folder: &Path) -> BTreeMap<String, Energy> {
     let zone = |dir: &Path| {
         let number = |name: &str| text(&dir.join(name))?.parse().ok();
@@ -70,7 +70,7 @@ fn energies(folder: &Path) -> BTreeMap<String, Energy> {
     folders(folder).iter().filter(|(name, _)| top(name)).filter_map(|(_, dir)| zone(dir)).collect()
 }
 
-/// Sensors of power, in uW: that of a drive, or of the whole host.
+/// Reads power sensors, in uW: that of a drive, or of the whole host.
 fn sensors(folder: &Path) -> BTreeMap<String, u64> {
     let sensor = |dir: &Path| {
         let microwatts = ["power1_average", "power1_input"].iter().find_map(|name| text(&dir.join(name)))?;

@@ -1,7 +1,7 @@
-//! Programs of others: where they are found, and what they learn of our environment.
+//! External programs: where they are found, and what environment they get.
 //!
-//! With more rights than an ordinary user, what runs must not depend on whoever prepared the environment: programs come
-//! from folders of the system alone.
+//! With elevated rights, the choice of program must not depend on the caller's environment: programs come
+//! from system folders only.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,8 +10,8 @@ use std::process::Command;
 
 use stdx::files::OwnedFolder;
 
-/// Where programs of the administrator are, those of RAID controllers included. Not `/usr/local`, which a group may
-/// write to on some systems.
+/// Folders with administrative programs, including those of RAID controllers. `/usr/local` is excluded,
+/// because on some systems a group may write to it.
 const FOLDERS: &[&str] = &[
     "/usr/sbin",
     "/usr/bin",
@@ -21,27 +21,28 @@ const FOLDERS: &[&str] = &[
     "/opt/MegaRAID/storcli",
     "/opt/MegaRAID/perccli",
 ];
-/// What programs find others by.
+/// `PATH` for the programs themselves.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
-/// Names one more folder, which is searched first. With more rights, only one that nobody else can write to.
+/// Names an additional folder, which is searched first. With elevated rights it must not be writable by
+/// others.
 const VARIABLE: &str = "PLATEAU_PROGRAMS";
 
-/// Whether this process was given more rights than its caller has, as by a set-user-ID bit or capabilities of its
-/// file: then nothing in its environment is trusted.
+/// Whether this process has more rights than its caller, for example through a set-user-ID bit or file
+/// capabilities. Then nothing in its environment is trusted.
 #[must_use]
 pub fn has_more_rights_than_its_caller() -> bool {
-    // SAFETY: getauxval reads a table that the kernel left for this process; it has no other effect.
+    // SAFETY: getauxval reads a table that the kernel set up for this process; it has no other effect.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) };
     secure != 0
 }
 
-/// Who runs us, as far as it matters to where programs are found.
+/// The parts of the caller's environment that determine where programs are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Caller {
     privileged: bool,
-    /// What `PATH` says.
+    /// Value of `PATH`.
     path: Option<OsString>,
-    /// What `PLATEAU_PROGRAMS` says.
+    /// Value of `PLATEAU_PROGRAMS`.
     own: Option<PathBuf>,
 }
 
@@ -55,7 +56,7 @@ impl Caller {
         }
     }
 
-    /// Where a program may be, in order.
+    /// Returns the folders to search, in order.
     fn folders(&self) -> Vec<PathBuf> {
         let own = self.own.iter().filter(|own| !self.privileged || is_safe(own)).cloned();
         let typed = self.path.iter().filter(|_| !self.privileged).flat_map(std::env::split_paths);
@@ -65,15 +66,15 @@ impl Caller {
     }
 }
 
-/// Whether nobody else can have put a program there.
+/// Whether nobody else can have placed a program in this folder.
 fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }
 
-/// A program, ready to be given arguments, in an environment that is always the same.
+/// Returns a command for a program, in a fixed environment.
 ///
 /// # Errors
-/// [`io::ErrorKind::NotFound`] where it is in none of the folders.
+/// [`io::ErrorKind::NotFound`] when none of the folders contains it.
 pub(crate) fn command(name: &str) -> io::Result<Command> {
     let program = find(name, &Caller::of_this_process())?;
     let mut command = Command::new(program);

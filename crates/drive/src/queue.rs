@@ -1,8 +1,8 @@
-//! How I/Os get into the kernel and back: one private trait, one file per way.
+//! I/O queues: how I/Os reach the kernel and return. One private trait, one file per engine.
 //!
-//! The worker loop is generic over [`Queue`], so each way gets its own compiled loop. A queue owns its
-//! buffers, one per slot, and hands one out only while its slot is idle; that makes every I/O's memory
-//! its own until the kernel is done with it.
+//! The worker loop is generic over [`Queue`], so it is compiled separately for each engine. A queue owns its
+//! buffers, one per slot, and lends a buffer only while its slot is idle, so that nothing else uses the
+//! memory of an I/O in flight.
 
 pub(crate) mod aio;
 pub(crate) mod buffers;
@@ -23,74 +23,75 @@ use record::Effort;
 use stamps::Stamps;
 use stdx::access::Access;
 
-/// Position of an I/O in the queue, below the queue depth and its spares together.
+/// Index of an I/O in the queue, below the sum of queue depth and spares.
 pub(crate) type Slot = u16;
 
-/// I/Os taken back before the free slots are submitted again: waiting for larger batches lets the depth sag.
+/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth sag.
 pub(crate) const REFILL_BATCH: u32 = 4;
-/// At larger depths it may be this part of the depth: the share of it that sags stays small.
+/// At larger depths the batch may be this fraction of the depth, which keeps the relative sag small.
 pub(crate) const REFILL_PART: u32 = 16;
 
-/// A finished I/O.
+/// A completed I/O.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
     /// Bytes transferred, or a negative error number.
     pub(crate) result: i32,
-    /// Stamp before the system call that submitted it; at depth 1 it may be the end of the one before.
+    /// Time before the system call that submitted it; at QD 1 possibly the end of the previous I/O.
     pub(crate) started_ns: u64,
-    /// Stamp after the system call that brought it back.
+    /// Time after the system call that returned it.
     pub(crate) done_ns: u64,
 }
 
-/// A queue of fixed depth: so many slots are busy at most. Every slot takes one I/O of at most the queue's block size at a time.
+/// A queue of fixed depth: at most that many slots are busy. Each slot takes one I/O at a time, up to the
+/// queue's block size.
 pub(crate) trait Queue {
-    /// The buffer of an idle slot.
+    /// Returns the buffer of an idle slot.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
-    /// Takes an I/O on an idle slot; it may wait for [`flush`](Self::flush) to be submitted.
+    /// Queues an I/O on an idle slot. Submission may wait for [`flush`](Self::flush).
     fn push(&mut self, slot: Slot, access: Access);
-    /// The stamps that it gives its I/Os.
+    /// Returns the queue's source of time stamps.
     fn stamps(&mut self) -> &mut Stamps;
-    /// Submits what was pushed.
+    /// Submits the queued I/Os.
     fn flush(&mut self) -> io::Result<()>;
-    /// Submits what was pushed and waits until at least one I/O is finished.
+    /// Submits the queued I/Os and waits for at least one completion.
     fn wait(&mut self) -> io::Result<()>;
-    /// Submits what was pushed and waits until at least one I/O is finished or this time has come.
+    /// Submits the queued I/Os and waits for at least one completion or until this time.
     fn wait_until(&mut self, until_ns: u64) -> io::Result<()>;
-    /// The next finished I/O of those that the last `wait` saw.
+    /// Returns the next of the completions that the last `wait` found.
     fn reap(&mut self) -> Option<Completion>;
-    /// Submits what was pushed for slots that just became free. May leave it to the next [`wait`](Self::wait)
-    /// when that is near.
+    /// Submits the I/Os queued on slots that were just freed. May leave this to the next [`wait`](Self::wait)
+    /// if that is near.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         self.flush()
     }
-    /// How many I/Os to push before the next [`refill`](Self::refill).
+    /// Returns the number of I/Os to push before the next [`refill`](Self::refill).
     #[inline]
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
-    /// Whether a processor is kept busy although there is nothing to do.
+    /// Whether the queue polls, and so keeps a CPU busy even without work.
     fn is_polling(&self) -> bool {
         false
     }
-    /// Ends the threads that help the queue, and says what they cost. The queue is not used after this.
+    /// Stops the queue's helper threads and returns their CPU cost. The queue must not be used afterwards.
     fn retire(&mut self) -> Effort {
         Effort::default()
     }
 }
 
-/// A sleeper wakes up late by less than this; the rest of a wait is spent looking.
+/// Upper bound of how late a sleeping thread wakes up; this last part of a wait is spent polling.
 pub(crate) const WAKE_UP_NS: u64 = 100_000;
 
-/// Time to sleep before this time has come; none when it is too near for that.
+/// Returns how long to sleep before `until_ns`; `None` if it is too near to sleep.
 #[inline]
 pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Duration> {
     let left_ns = until_ns.saturating_sub(now_ns);
     (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
 }
 
-/// Lets a part of the time pass until this time.
+/// Sleeps for part of the time until `until_ns`, or spins once if it is near.
 #[inline]
 pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     match sleep_before(until_ns, now_ns) {
@@ -99,15 +100,15 @@ pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     }
 }
 
-/// What a queue needs to know of its target.
+/// Parameters of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
-    /// I/Os in flight.
+    /// Queue depth.
     pub(crate) depth: u16,
-    /// Slots beyond these, whose buffers can be filled while all others are in flight.
+    /// Slots beyond the depth, whose buffers can be filled while all others are in flight.
     pub(crate) spares: u16,
-    /// Of the largest I/O.
+    /// Length of the largest I/O.
     pub(crate) block_bytes: u32,
     pub(crate) clock: crate::clock::Clock,
     pub(crate) polling: crate::Polling,

@@ -1,4 +1,4 @@
-//! A target that is only read: opened without the right to write, so that nobody has to give anything up.
+//! A target that is only read: opened without write permission, so no confirmation is required.
 
 use record::{Effort, TargetFacts, Workload};
 
@@ -8,8 +8,8 @@ use crate::sim::Simulated;
 use crate::target::{Held, Real};
 use crate::{Answer, Flow, Manner, Outcome, Tick, load};
 
-/// A target that may be read. It refuses every workload with a write before anything is done, and the kernel, or
-/// for NVMe commands their queue, would refuse the writes of a real target as well.
+/// A target that may be read. Rejects every workload with a write before any I/O; in addition, the kernel
+/// (for NVMe commands, their queue) would refuse writes to a real target.
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -37,16 +37,16 @@ impl Reader {
         Self { facts, inner: Inner::Simulated(simulated), effort: None }
     }
 
-    /// What is known about it.
+    /// Returns what is known about the target.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// Runs a workload of reads, as [`crate::Armed::run`] does.
+    /// Runs a workload of reads, like [`crate::Armed::run`].
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] also for a workload that writes; else as [`crate::Armed::run`].
+    /// [`crate::ErrorKind::Invalid`] also for a workload that writes; otherwise as for [`crate::Armed::run`].
     pub fn run(
         &mut self,
         workload: &Workload,
@@ -67,10 +67,10 @@ impl Reader {
         }
     }
 
-    /// Runs several workloads of reads side by side, as [`crate::Armed::run_together`] does.
+    /// Runs several workloads of reads concurrently, like [`crate::Armed::run_together`].
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn run_together(
         &mut self,
         workloads: &[Workload],
@@ -99,7 +99,7 @@ impl Reader {
         )))
     }
 
-    /// What the last workload cost the host, as [`crate::Armed::effort`] has it.
+    /// Returns the CPU cost of the last workload, like [`crate::Armed::effort`].
     #[must_use]
     pub fn effort(&self) -> Option<Effort> {
         self.effort

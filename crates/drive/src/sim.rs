@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! A drive scaled to 1/n is asked for everything in the words of the full-size one: durations of
-//! workloads and of idleness are divided by n here, and an interval of the series is a scaled second.
-//! Start and end of a segment are true virtual times, so that rates are right as they are. Amounts are
-//! not divided: whoever asks for them derives them from the capacity, which is scaled already.
+//! Requests to a drive scaled to 1/n are expressed for the full-size drive: durations of workloads and of
+//! idle phases are divided by n here, and an interval of the time series is a scaled second. Start and end of
+//! a segment are true virtual times, so rates need no conversion. Amounts are not divided: callers derive
+//! them from the capacity, which is already scaled.
 
 mod about;
 mod memory;
@@ -24,14 +24,14 @@ use stdx::units::SECOND_NS;
 
 use crate::{DriveError, Flow, OpenOptions, Outcome, Tick};
 
-/// I/Os per outstanding one that a timed workload completes at least, however short its scaled time is.
+/// Minimum number of completions of a timed workload per outstanding I/O, however short its scaled time is.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
-/// Wall-clock time between two ticks: scaled seconds pass by the thousand.
+/// Wall-clock time between two ticks; thousands of scaled seconds may pass in between.
 const TICK_EVERY: Duration = Duration::from_millis(100);
-/// Models are text that somebody wrote.
+/// Size limit of a model file, which is user input.
 const MOST_MODEL_BYTES: u64 = 1 << 20;
 
-/// A simulated drive and its clock.
+/// A simulated drive and its virtual clock.
 pub(crate) struct Simulated {
     ssd: Ssd,
     model: Model,
@@ -42,10 +42,10 @@ pub(crate) struct Simulated {
     virtual_ticks: bool,
 }
 
-/// A model of a file or a built-in one.
+/// Returns a built-in model, or the model in a TOML file.
 ///
 /// # Errors
-/// When there is none of that name, or the file cannot be read or is wrong.
+/// When no model has this name, or the file cannot be read or is invalid.
 pub fn model_of(name: &str) -> Result<Model, String> {
     if !name.ends_with(".toml") {
         return Model::named(name).map_err(|e| e.to_string());
@@ -62,7 +62,8 @@ impl std::fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// The drive of the model called `name` (or of the TOML file with that path), fresh out of the box, and what is known about it.
+    /// Creates the drive from the model called `name` (or the TOML file with that path), fresh out of the
+    /// box, and returns it with its facts.
     pub(crate) fn new(
         target: &str,
         name: &str,
@@ -125,7 +126,8 @@ impl Simulated {
         crate::health::of_simulated(&self.ssd.smart())
     }
 
-    /// Runs a workload that was validated. A drive that lost its power meanwhile has it again behind the error.
+    /// Runs a validated workload. After a power loss, the drive is powered on again before the error is
+    /// returned.
     pub(crate) fn run(
         &mut self,
         workload: &Workload,
@@ -151,7 +153,7 @@ impl Simulated {
         outcome
     }
 
-    /// One that is a single closed loop; what it did is in `ticks` where the drive failed.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` holds what was done before.
     fn run_plain(
         &mut self,
         workload: &Workload,
@@ -163,7 +165,7 @@ impl Simulated {
         let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
         let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
             progress.add(tick);
-            // Only display depends on this clock.
+            // Only the display depends on this clock.
             if !virtual_ticks && last_tick.elapsed() < TICK_EVERY {
                 return true;
             }
@@ -203,7 +205,7 @@ impl Simulated {
     }
 }
 
-/// What happened since the last tick that was shown.
+/// What happened since the last displayed tick.
 struct Progress {
     until: nandsim::Until,
     start_ns: u64,
@@ -261,7 +263,7 @@ impl Progress {
     }
 }
 
-/// Whether a simulated drive can show what a workload is about.
+/// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
     if workload.regime.verify {
         return Some("it stores no data, so nothing can be verified");
@@ -270,10 +272,10 @@ pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
     reducible.then_some("it stores no data, so compressible or duplicate data makes no difference")
 }
 
-/// The error of commands that were in flight when the power went; no other fault gives it.
+/// Error of commands that were in flight during a power loss; no other fault produces it.
 const WITHOUT_POWER: &str = "EIO";
 
-/// The first failed command in words, and the number of all failed ones.
+/// Describes the first failed command, and counts all failed ones.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
     let verb = if first.read { "read" } else { "write" };

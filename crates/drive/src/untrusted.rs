@@ -1,5 +1,5 @@
-//! The parsers of what others may have prepared on disk, for the fuzz targets and the test of their corpora. Each is the
-//! one that the rest of this crate calls.
+//! The parsers of data that others may have prepared on disk, for the fuzz targets and the test of their
+//! corpora. They are the parsers that the rest of this crate uses.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -13,49 +13,49 @@ use crate::signature;
 pub struct ArrayDescription(Spec);
 
 impl ArrayDescription {
-    /// Reads the text of a description; `target` is named in what is wrong with it.
+    /// Parses a description; error messages name `target`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] with what cannot be.
+    /// [`crate::ErrorKind::Invalid`] with what is wrong.
     pub fn parse(target: &str, text: &str) -> Result<Self, DriveError> {
         Spec::parse(target, text).map(Self)
     }
 
-    /// As they are named: paths, or addresses behind a controller.
+    /// Returns the members as named: paths, or addresses behind a controller.
     #[must_use]
     pub fn members(&self) -> &[String] {
         &self.0.members
     }
 
-    /// Bytes of the array over members of these sizes.
+    /// Returns the capacity of the array in bytes, for members of these sizes.
     #[must_use]
     pub fn capacity_bytes(&self, members: &[u64]) -> u64 {
         self.0.capacity_bytes(members)
     }
 }
 
-/// The note of an array that a run has created.
+/// The note on an array created by a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ArrayNote(Noted);
 
 impl ArrayNote {
-    /// Reads a note; none where it makes no sense.
+    /// Parses a note; `None` if it is not valid.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Noted::parse(text).map(Self)
     }
 
-    /// As it is written.
+    /// Returns the text of the note as written to disk.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.0.to_text()
     }
 }
 
-/// Looks for signatures on a device; start and length in bytes of each.
+/// Searches a device for signatures. Returns start and length of each in bytes.
 ///
 /// # Errors
-/// Fails when one of the ends of the device cannot be read.
+/// When one of the ends of the device cannot be read.
 pub fn signatures(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<(u64, u64)>> {
     Ok(signature::probe(device, capacity_bytes)?.iter().map(signature::Found::place).collect())
 }

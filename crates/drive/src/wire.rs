@@ -1,19 +1,19 @@
-//! What devices answer, decoded: bytes in, facts out. No I/O, no panic, whatever the bytes are.
+//! Decodes responses of devices: bytes in, facts out. No I/O, and no panic for any input.
 //!
-//! Sizes and offsets are those of the cited figures and tables; both are checked when this is compiled.
-//! Numbers that the standards count from zero are converted here, once.
+//! Sizes and offsets are those of the cited figures and tables; both are checked at compile time. Values that
+//! are 0's based in the standards are converted here, once.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;
 pub(crate) mod scsi;
 pub(crate) mod sense;
 
-/// A structure of `N` bytes as a device gave it.
+/// A structure of `N` bytes as returned by a device.
 #[derive(Clone, Copy)]
 pub(crate) struct Page<'a, const N: usize>(pub(crate) &'a [u8; N]);
 
 impl<const N: usize> Page<'_, N> {
-    /// `LENGTH` bytes from `AT` on.
+    /// Returns `LENGTH` bytes at offset `AT`.
     pub(crate) fn bytes<const AT: usize, const LENGTH: usize>(&self) -> [u8; LENGTH] {
         const { assert!(AT + LENGTH <= N, "the field lies inside the structure") };
         std::array::from_fn(|i| self.0[AT + i])
@@ -52,13 +52,13 @@ impl<const N: usize> Page<'_, N> {
         u64::from_be_bytes(self.bytes::<AT, 8>())
     }
 
-    /// Text of fixed length, padded with blanks; none when there is nothing printable in it.
+    /// Returns text of fixed length, padded with spaces; `None` if it has no printable characters.
     pub(crate) fn text<const AT: usize, const LENGTH: usize>(&self) -> Option<String> {
         text(&self.bytes::<AT, LENGTH>())
     }
 }
 
-/// Printable ASCII without the blanks around it; other bytes become blanks.
+/// Returns printable ASCII without leading and trailing spaces; other bytes become spaces.
 pub(crate) fn text(bytes: &[u8]) -> Option<String> {
     let plain = |&byte: &u8| if byte.is_ascii_graphic() { char::from(byte) } else { ' ' };
     let text: String = bytes.iter().map(plain).collect();
@@ -66,7 +66,8 @@ pub(crate) fn text(bytes: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Bytes as hexadecimal digits; none when all are zero, which is how a device says that it has none.
+/// Returns bytes as hexadecimal digits; `None` if all are zero, by which devices report the absence of a
+/// value.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> Option<String> {
     let digits = || bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     bytes.iter().any(|&byte| byte != 0).then(digits)

@@ -1,4 +1,4 @@
-//! What a workload comes to: a segment, or the first failure in words.
+//! Turns the result of a workload into a segment, or into an error that describes the first failure.
 
 use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Until, Workload};
 
@@ -8,7 +8,7 @@ use super::{Device, Ended, Ran};
 use crate::Outcome;
 use crate::error::{DriveError, errno_cause, errno_name, reason};
 
-/// The answer to a workload from what its workers brought back.
+/// Combines the results of the workers.
 pub(super) fn conclude(
     device: &Device<'_>,
     workload: &Workload,
@@ -50,12 +50,12 @@ pub(super) fn conclude(
         usable_processors: seating.usable,
         processors: seating.online,
         placement: seating.text,
-        // An open loop looks for completions while it waits for arrivals.
+        // An open loop polls for completions while it waits for arrivals.
         polled: polled || workload.regime.arrivals.is_some(),
         repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,
     };
-    // What came before does not count.
+    // The ramp does not count.
     let start_ns = start_ns + workload.regime.ramp_ns;
     let late = workers.iter().any(|worker| worker.late);
     let notes: Vec<Notes> = workers.into_iter().map(|w| w.notes).collect();
@@ -79,7 +79,7 @@ pub(super) fn conclude(
     }))
 }
 
-/// The first failed I/O in words, and the number of all failed ones.
+/// Describes the first failed I/O, and counts all failed ones.
 fn device_error(
     device: &Device<'_>,
     (workload, start_ns): (&Workload, u64),

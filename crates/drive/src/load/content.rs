@@ -1,6 +1,7 @@
-//! What is in the buffers: data to write, and what is to be seen in data that was read.
+//! Buffer contents: data to write, and verification of data that was read.
 //!
-//! The worker loop is compiled once for plain data, where checking is nothing at all, and once for stamped blocks.
+//! The worker loop is compiled twice: for plain data, where verification costs nothing, and for stamped
+//! blocks.
 
 use record::Workload;
 use stdx::access::Access;
@@ -11,26 +12,26 @@ use super::stamp::{self, Stamp};
 use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
 
-/// Blocks whose writes can be remembered: a gigabyte of memory.
+/// Largest number of blocks whose writes are tracked; takes 1 GiB of memory.
 pub(crate) const MOST_BLOCKS: u64 = 1 << 28;
-/// Set in a block's entry while an I/O on it is in flight.
+/// Set in a block's entry while an I/O to it is in flight.
 const BUSY: u32 = 1 << 31;
-/// Range over what is in flight that leaves enough places to choose from.
+/// Smallest ratio of range to outstanding blocks that leaves enough idle blocks to choose from.
 const ROOM: u64 = 4;
 
-/// The data of one worker.
+/// Buffer contents of one worker.
 pub(crate) trait Content: Send {
-    /// That of a thread of a workload.
+    /// Creates the contents for a thread of a workload.
     fn new(workload: &Workload, thread: u16) -> Self;
-    /// Whether an access can be done now.
+    /// Whether an access can be issued now.
     fn admits(&mut self, access: Access) -> bool;
-    /// Fills the buffer of a write, which need not be known yet.
+    /// Fills the buffer of a write, whose offset may not be known yet.
     fn fresh(&mut self, buffer: &mut [u8]);
-    /// Makes ready for an access. The buffer of a write was filled.
+    /// Prepares an access. The buffer of a write is already filled.
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
-    /// An access is back, with all of its bytes.
+    /// Handles an access that completed with its full length.
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
-    /// What was seen.
+    /// Returns what verification found.
     fn checks(self) -> Option<Checks>;
 }
 
@@ -64,13 +65,13 @@ impl Content for Fill {
     }
 }
 
-/// What a worker knows of the blocks that it wrote, and what it saw.
+/// A worker's record of the blocks that it wrote, and what verification found.
 pub(crate) struct Checks {
-    /// Start of the range, and length of a block.
+    /// Start of the range; the next field is the length of a block.
     pub(crate) start_bytes: u64,
     pub(crate) block_bytes: u32,
     pub(crate) run: u64,
-    /// Number of the last write of each block, 0 for none; empty where nothing is written.
+    /// Sequence number of the last write to each block, 0 for none; empty if the workload writes nothing.
     writes: Vec<u32>,
     pub(crate) findings: Findings,
 }
@@ -88,7 +89,7 @@ impl Checks {
         }
     }
 
-    /// Blocks of the range, written or not.
+    /// Number of blocks in the range, written or not. 0 if the workload writes nothing.
     pub(crate) fn blocks(&self) -> u64 {
         self.writes.len() as u64
     }
@@ -103,7 +104,7 @@ impl Checks {
         first..first + (access.block_bytes / self.block_bytes) as usize
     }
 
-    /// Checks what was read from this place on.
+    /// Verifies data read from this offset.
     pub(crate) fn check(&mut self, offset_bytes: u64, bytes: &[u8]) {
         if self.writes.is_empty() {
             return self.check_unknown(offset_bytes, bytes);
@@ -123,7 +124,7 @@ impl Checks {
         }
     }
 
-    /// Blocks of an earlier run say themselves how long they are.
+    /// Verifies blocks of an earlier run, which store their length themselves.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
@@ -138,7 +139,7 @@ impl Checks {
     }
 }
 
-/// Stamped blocks. No two I/Os on one block are in flight at a time: which came first could not be known.
+/// Stamped blocks. A block has at most one I/O in flight, because the order of two would be unknown.
 pub(crate) struct Stamped {
     fill: Fill,
     checks: Checks,
@@ -172,7 +173,8 @@ impl Content for Stamped {
         for (block, writes) in
             buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
         {
-            // After two thousand million writes to one block the count stays, and only lost writes go unseen.
+            // The count saturates after 2^31 - 1 writes to one block; from then on only lost writes go
+            // undetected.
             *writes = (*writes + 1).min(!BUSY) | BUSY;
             stamp::put(block, offset_bytes, run, *writes & !BUSY);
             offset_bytes += u64::from(block_bytes);
@@ -196,7 +198,7 @@ impl Content for Stamped {
     }
 }
 
-/// Why the blocks of a workload cannot be checked.
+/// Returns why a workload cannot be verified.
 pub(crate) fn problem(workload: &Workload) -> Option<String> {
     if !workload.regime.verify {
         return None;

@@ -1,11 +1,11 @@
-//! What a thread costs the host, as the kernel counts it.
+//! CPU cost of a thread as accounted by the kernel.
 
 use record::Effort;
 use rustix::time::{ClockId, clock_gettime};
 
-/// What the calling thread has cost since it began.
+/// Returns the cost of the calling thread since it started.
 pub(crate) fn of_this_thread() -> Effort {
-    // The kernel adds up at its ticks; to ask for this brings the sum up to date.
+    // The kernel accounts at its ticks; reading this clock brings the sums up to date.
     let _ = clock_gettime(ClockId::ThreadCPUTime);
     // SAFETY: all zeros are a valid `rusage`, which is integers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -1,36 +1,36 @@
-//! What is written: data that no drive can compress, and that it has not seen before.
+//! Write data that a drive can neither compress nor deduplicate.
 //!
-//! Every write gets fresh output of interleaved xoshiro256+ generators, one per lane of a vector register,
-//! so that new data costs about as much as copying it. The lowest bits of this generator are its
-//! weakest; they are as incompressible as the others. All follows from seed and thread, and not from
-//! what the processor can do: the code is compiled for several processors and the best is chosen at run time.
+//! Every write gets fresh output of interleaved xoshiro256+ generators, one per lane of a vector register, so
+//! that new data costs about as much as copying it. The lowest bits of this generator are its weakest, but as
+//! incompressible as the others. The data depends on seed and thread only, not on the CPU's features: the
+//! code is compiled for several instruction sets, and the best one is selected at run time.
 //!
-//! Data that a drive can reduce is made of the same: of each sector a part is zero, and some writes repeat
-//! the one before, from the state that its data came from.
+//! Reducible data is made of the same output: part of each sector is zero, and some writes repeat the
+//! previous one by restoring the generator state that it came from.
 
 use record::{DataPattern, Reducible};
 use stdx::Rng;
 
-/// Generators side by side: two vectors of 512 bits, four of 256.
+/// Interleaved generators: two vectors of 512 bits, four of 256.
 const LANES: usize = 16;
-/// Bytes of one step of all lanes.
+/// Bytes per step of all lanes.
 const STEP_BYTES: usize = LANES * 8;
-/// Keeps these streams apart from those of the offsets, which are numbered by thread from 0.
+/// Keeps these random streams apart from those of the offsets, which are numbered by thread from 0.
 const DATA_STREAM: u64 = 1 << 32;
 
-/// The state of all lanes, each of its four words as one vector.
+/// State of all lanes, each of its four words as one vector.
 type State = [[u64; LANES]; 4];
 
-/// The part of a write in which compressible data begins anew, as in fio.
+/// Granularity of compressible data: each chunk starts with random data, as in fio.
 const COMPRESSED_CHUNK_BYTES: usize = 512;
 
-/// The write data of one worker.
+/// Write data of one worker.
 pub(crate) struct Fill {
     pattern: DataPattern,
     state: State,
-    /// What the latest data that is no copy came from.
+    /// Generator state at the start of the latest data that is not a copy.
     before: State,
-    /// Decides what is a copy.
+    /// Decides which writes are copies.
     lots: Rng,
     steps: fn(&mut State, &mut [u8]),
 }
@@ -42,7 +42,7 @@ impl Fill {
         Self { pattern, state, before: state, lots: rng, steps: best_steps() }
     }
 
-    /// Fills one write.
+    /// Fills the buffer of one write.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         match self.pattern {
             DataPattern::Zero => buffer.fill(0),
@@ -119,11 +119,11 @@ fn best_steps() -> fn(&mut State, &mut [u8]) {
         steps(state, buffer);
     }
     if std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has what the function is compiled for, as just checked.
+        // SAFETY: the CPU supports what the function is compiled for, as just checked.
         return |state, buffer| unsafe { with_512_bits(state, buffer) };
     }
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has what the function is compiled for, as just checked.
+        // SAFETY: the CPU supports what the function is compiled for, as just checked.
         return |state, buffer| unsafe { with_256_bits(state, buffer) };
     }
     portable
@@ -166,7 +166,7 @@ mod tests {
         Fill::new(DataPattern::Reducible(reducible), 9, 0)
     }
 
-    /// The share of a megabyte of writes that a compressor keeps.
+    /// Returns the share of 1 MiB of writes that remains after compression.
     fn kept(fill: &mut Fill, block_bytes: usize) -> f64 {
         let mut buffer = vec![1; 1 << 20];
         buffer.chunks_mut(block_bytes).for_each(|block| fill.fill(block));
@@ -180,7 +180,7 @@ mod tests {
             for block_bytes in [4096, 65536] {
                 let kept = kept(&mut reducible(percent, 0), block_bytes);
                 let asked = 1.0 - f64::from(percent) / 100.0;
-                // A packed run of zeros takes some bytes as well.
+                // A compressed run of zeros takes some bytes as well.
                 assert!((-0.005..0.03).contains(&(kept - asked)), "{kept} of the data for {percent} %");
             }
         }
@@ -197,7 +197,7 @@ mod tests {
                     seen.insert(block.clone());
                 }
                 let copies = 100.0 - seen.len() as f64 / 40.0;
-                // A binomial share of 4,000 deviates by 0.8 % of all.
+                // A binomial share of 4,000 has a standard deviation of up to 0.8 percentage points.
                 assert!((copies - f64::from(percent)).abs() < 3.0, "{copies} % for {percent} %");
                 assert!(block.chunks(512).collect::<HashSet<_>>().len() == 8);
             }
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// A lane is the generator of the paper: first output for the state {1, 2, 3, 4}, worked out by hand.
+    /// A lane is the generator of the paper: first output for the state {1, 2, 3, 4}, computed by hand.
     #[test]
     fn a_lane_is_xoshiro256_plus() {
         let mut state: State = std::array::from_fn(|word| [word as u64 + 1; LANES]);
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(state.map(|words| words[0]), [7, 0, 2 ^ (2 << 17), 6 << 45]);
     }
 
-    /// The entropy of pairs of bytes and the longest match within 32 KiB: what every compressor lives on.
+    /// Checks the entropy of byte pairs and that no eight bytes repeat: what every compressor relies on.
     #[test]
     fn nothing_in_it_can_be_compressed() {
         let mut fill = Fill::new(DataPattern::Random, 7, 0);

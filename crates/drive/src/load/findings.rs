@@ -1,28 +1,28 @@
-//! What a check of stamped blocks found.
+//! What verification of stamped blocks found.
 
 use std::fmt;
 
-/// Places that are kept; all are counted.
+/// Number of wrong blocks listed; all are counted.
 const MOST_PLACES: usize = 32;
 
 /// How a block differs from what was written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// It has its stamp, but not its data, or it has no stamp where one was written.
+    /// The stamp is intact but the data is not, or a stamp is missing where one was written.
     Corrupt,
-    /// It holds what was written for another place.
+    /// The block holds data written for another offset.
     Misdirected {
-        /// That place.
+        /// That offset.
         of_bytes: u64,
     },
-    /// It holds what was there before the last write.
+    /// The block holds what it held before the last write.
     Lost {
-        /// Number of the write that it holds, counted from 1; 0 for none of this run.
+        /// Sequence number of the write that it holds, from 1; 0 if it holds none of this run.
         found: u32,
-        /// Number of the last write.
+        /// Sequence number of the last write.
         written: u32,
     },
-    /// It has no stamp, and nobody here knows whether it ever had one.
+    /// The block has no stamp, and whether it ever had one is unknown.
     Unstamped,
 }
 
@@ -42,37 +42,37 @@ impl Wrong {
 /// A block that does not hold what was written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongPlace {
-    /// Where on the target.
+    /// Offset on the target.
     pub offset_bytes: u64,
-    /// Its length.
+    /// Length of the block.
     pub length_bytes: u32,
     /// What is wrong.
     pub wrong: Wrong,
 }
 
-/// What checks of stamped blocks found.
+/// What verification of stamped blocks found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Blocks that were checked.
+    /// Number of verified blocks.
     pub checked: u64,
     counts: [u64; 4],
-    /// The first wrong ones.
+    /// The first wrong blocks.
     pub places: Vec<WrongPlace>,
 }
 
 impl Findings {
-    /// Blocks that were wrong.
+    /// Returns the number of wrong blocks.
     #[must_use]
     pub fn wrong(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Kinds of wrong blocks with their counts.
+    /// Returns the kinds of wrong blocks with their counts.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         KINDS.into_iter().zip(self.counts)
     }
 
-    /// Counts those of another check as well.
+    /// Adds the findings of another check.
     pub fn add(&mut self, other: Self) {
         self.checked += other.checked;
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
@@ -80,7 +80,7 @@ impl Findings {
         self.places.truncate(MOST_PLACES);
     }
 
-    /// Room for every place, so that noting one allocates nothing.
+    /// Reserves memory for the whole list, so that `note` never allocates.
     pub(crate) fn with_room() -> Self {
         Self { places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
     }
@@ -111,7 +111,7 @@ impl fmt::Display for WrongPlace {
 }
 
 impl fmt::Display for Findings {
-    /// One line, and one for each place.
+    /// Writes a summary line, and one line per listed block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} blocks checked, {} wrong", self.checked, self.wrong())?;
         for (name, count) in self.counts().filter(|(_, count)| *count > 0) {

@@ -1,7 +1,7 @@
-//! The loop of an open load: I/Os begin when they are due, whether or not earlier ones are back.
+//! The loop of an open load: I/Os start when they are due, whether or not earlier ones have completed.
 //!
-//! When no place in the queue is free, arrivals wait, and this waiting counts: a response time begins when its
-//! I/O was due, not when it could be submitted. No arrival is left out (no coordinated omission).
+//! When the queue is full, arrivals wait, and this wait counts: a response time starts when its I/O was due,
+//! not when it could be submitted. No arrival is omitted (no coordinated omission).
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -11,11 +11,11 @@ use super::schedule::Schedule;
 use super::worker::{After, Worker};
 use crate::queue::{Queue, Slot};
 
-/// Whoever wants a load to end waits for at most this long.
+/// Longest wait for the next arrival, so that a stop request takes effect soon.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
+    /// Runs to the end. Every I/O has completed when this returns, unless the queue itself failed.
     pub(crate) fn run_paced(&mut self, mut schedule: Schedule) -> io::Result<()> {
         let mut free: Vec<Slot> = (0..self.depth).rev().collect();
         let mut requests = std::mem::take(&mut self.requests);

@@ -1,4 +1,4 @@
-//! Reads everything that a load has stamped, and checks it.
+//! Reads back and verifies everything that a load has stamped.
 
 use std::os::fd::BorrowedFd;
 
@@ -9,10 +9,10 @@ use crate::queue::buffers::Buffers;
 use crate::{Flow, Tick};
 
 const CHUNK_BYTES: u32 = 1 << 20;
-/// Between two ticks.
+/// Time between two ticks.
 const TICK_NS: u64 = 250_000_000;
 
-/// Reads all blocks that were written; whether it came to its end.
+/// Reads and verifies all written blocks. Returns false if `on_tick` stopped it.
 pub(super) fn read_back(
     device: &Device<'_>,
     checks: &mut Checks,
@@ -22,7 +22,8 @@ pub(super) fn read_back(
     let chunk_bytes = per_chunk as u32 * checks.block_bytes;
     let memory = |e: std::io::Error| DriveError::Unusable(format!("no memory to read back: {e}"));
     let buffers = Buffers::new(1, chunk_bytes).map_err(memory)?;
-    // SAFETY: the slice is that long, initialised (mmap gives zeros), and used by this function alone.
+    // SAFETY: the slice has this length, is initialised (mmap returns zeros), and is used by this function
+    // only.
     let buffer = unsafe { std::slice::from_raw_parts_mut(buffers.at(0), chunk_bytes as usize) };
     // SAFETY: the target keeps its file open until after this call.
     let file = unsafe { BorrowedFd::borrow_raw(device.fd) };

@@ -1,4 +1,4 @@
-//! What one worker notes about its I/Os. Nothing here is shared, locks, or allocates while recording.
+//! Records the I/Os of one worker. Nothing here is shared, locks, or allocates while recording.
 
 use std::sync::mpsc::SyncSender;
 
@@ -11,10 +11,11 @@ use stdx::histogram::{SLOTS, slot_of};
 use super::Message;
 use crate::queue::stamps::Took;
 
-/// Seconds for which room is reserved in runs without a known end; address space only until it is used.
+/// Number of intervals for which memory is reserved in runs without a known end; address space only until it
+/// is used.
 const RESERVED_INTERVALS: u64 = 100_000;
 
-/// Sums of one interval of the series.
+/// Sums of one interval of the time series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) read_ios: u64,
@@ -42,31 +43,31 @@ impl Interval {
     }
 }
 
-/// One direction while it is recorded. The histogram's count, sum and maximum are made from the intervals at
-/// their ends, and I/Os that begin and end together are entered as one, so that an I/O costs as few updates as
+/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their
+/// ends, and I/Os with the same start and end are entered as one, so that an I/O costs as few updates as
 /// possible.
 struct Lane {
-    /// I/Os that began and ended together, of one length, and are not entered yet.
+    /// Number of I/Os with the same start, end and length that are not entered yet.
     alike: u64,
     alike_start_ns: u64,
     alike_done_ns: u64,
     alike_bytes: u32,
     slots: Box<[u64; SLOTS]>,
-    /// End of the latest.
+    /// Completion time of the latest I/O.
     last_done_ns: u64,
-    /// Of the whole run.
+    /// The following cover the whole run, up to the last closed interval.
     min_ns: u64,
     bytes: u64,
     sum_ns: u128,
     max_ns: u64,
-    /// Of the interval that is not over yet.
+    /// The following cover the current interval.
     ios: u64,
     interval_bytes: u64,
     interval_sum_ns: u64,
     interval_max_ns: u64,
 }
 
-/// What a lane has of one interval.
+/// Sums of a lane over one closed interval.
 struct Closed {
     ios: u64,
     bytes: u64,
@@ -96,7 +97,8 @@ impl Lane {
 
     #[inline]
     fn record(&mut self, block_bytes: u32, start_ns: u64, done_ns: u64) {
-        // The start alone tells most of them apart, and a processor foresees that; response times it does not.
+        // Compares the start first: it differs for most I/Os, so the branch is predictable; response times
+        // are not.
         if start_ns != self.alike_start_ns || done_ns != self.alike_done_ns || block_bytes != self.alike_bytes
         {
             self.enter();
@@ -106,7 +108,7 @@ impl Lane {
         self.alike += 1;
     }
 
-    /// Enters what came alike.
+    /// Enters the collected identical I/Os.
     #[inline]
     fn enter(&mut self) {
         if self.alike == 0 {
@@ -153,7 +155,7 @@ impl Lane {
         }
     }
 
-    /// The closed intervals as a histogram.
+    /// Returns the closed intervals as a histogram.
     fn histogram(&self) -> Histogram {
         let slots = self.slots.iter().enumerate().filter(|(_, count)| **count > 0);
         let filled: Vec<_> = slots.map(|(slot, &count)| (slot, count)).collect();
@@ -162,23 +164,23 @@ impl Lane {
     }
 }
 
-/// The notes of one worker.
+/// Recorder of one worker.
 pub(crate) struct Recorder {
-    /// Writes, reads.
+    /// Indexed by `Access::read`: writes, then reads.
     lanes: [Lane; 2],
     finished: Vec<Interval>,
-    /// Response times of the finished intervals, reads and writes together.
+    /// Response times of the finished intervals, reads and writes combined.
     times: Ledger,
     current_end_ns: u64,
     interval_ns: u64,
-    /// Where what counts begins.
+    /// Start of the measurement, after the ramp.
     begin_ns: u64,
-    /// What completed before this time does not count; 0 once it has come.
+    /// I/Os that complete before this time do not count; 0 once it has passed.
     counts_from_ns: u64,
     display: SyncSender<Message>,
 }
 
-/// The notes of one worker after its end.
+/// Results of one worker.
 pub(crate) struct Notes {
     pub(crate) read: Histogram,
     pub(crate) write: Histogram,
@@ -186,12 +188,12 @@ pub(crate) struct Notes {
     pub(crate) write_bytes: u64,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
-    /// End of the latest I/O, or where what counts begins.
+    /// Completion time of the latest I/O; without one, the start of the measurement.
     pub(crate) last_done_ns: u64,
 }
 
 impl Recorder {
-    /// Reserves all memory that recording needs; `duration_ns` where it is known.
+    /// Reserves all memory that recording needs. `duration_ns` is `None` for runs without a known end.
     pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
         let intervals = duration_ns.map(|ns| (ns / interval_ns + 2).min(RESERVED_INTERVALS));
         let finished = match intervals {
@@ -210,7 +212,7 @@ impl Recorder {
         }
     }
 
-    /// Begins at this time, and counts after the ramp.
+    /// Starts at this time; I/Os count from the end of the ramp.
     pub(crate) fn start(&mut self, start_ns: u64, ramp_ns: u64) {
         let counts_from_ns = start_ns.saturating_add(ramp_ns);
         self.current_end_ns = start_ns + self.interval_ns;
@@ -221,8 +223,8 @@ impl Recorder {
         self.begin_ns = counts_from_ns;
     }
 
-    /// Notes one completed I/O. Times of different helpers may come slightly out of order: an I/O that is
-    /// noted after its interval was closed counts in the next one.
+    /// Records one completed I/O. Completion times of different helpers may be slightly out of order: an I/O
+    /// that is recorded after its interval was closed counts in the next one.
     #[inline(always)]
     pub(crate) fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
         let mut took = Took::NoTime;
@@ -237,7 +239,7 @@ impl Recorder {
     #[cold]
     fn advance(&mut self, now_ns: u64) {
         let mut closed = self.close();
-        // A late reader loses display, never data.
+        // If the display lags, it misses an update; no data is lost.
         let _ = self.display.try_send(Message::Interval(closed));
         if self.counts_from_ns > 0 {
             if now_ns < self.counts_from_ns {
@@ -247,7 +249,7 @@ impl Recorder {
             self.end_ramp();
             closed = Interval::default();
         }
-        // A clock that jumped voids the run; until that is noticed it must not fill the memory.
+        // A clock jump voids the run. Until it is detected, skip intervals rather than fill the memory.
         let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -256,7 +258,7 @@ impl Recorder {
         }
     }
 
-    /// Forgets everything: from here on it counts.
+    /// Discards what was recorded so far; the measurement starts here.
     fn end_ramp(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
@@ -300,15 +302,15 @@ impl Recorder {
     }
 }
 
-/// Room for so many intervals that is there and not only promised: no page is missing while it is filled, and
-/// a run needs as much memory at its start as at its end.
+/// Returns an empty vector for this many intervals whose pages are already mapped: filling it causes no page
+/// faults, and a run needs as much memory at its start as at its end.
 fn touched(intervals: usize) -> Vec<Interval> {
     let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
     std::hint::black_box(&mut room).clear();
     room
 }
 
-/// The sums of all workers: reads, writes, and the series over `elapsed_ns`.
+/// Merges the results of all workers: reads, writes, and the time series over `elapsed_ns`.
 pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Direction, Direction, Series) {
     let (mut read, mut write) = (Histogram::new(), Histogram::new());
     let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
@@ -317,7 +319,7 @@ pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Dire
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The I/O that ends an amount run may be done exactly at the end of the last interval.
+            // The last I/O of an amount run may complete exactly at the end of the last interval.
             rows[i.min(last)].add(interval);
         }
     }
@@ -331,7 +333,7 @@ pub(crate) fn merge(notes: &[Notes], interval_ns: u64, elapsed_ns: u64) -> (Dire
     (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
 }
 
-/// The series of the first intervals; what came later is left out.
+/// Returns the time series of the first intervals; later ones are omitted.
 pub(crate) fn course<'a>(
     notes: impl Iterator<Item = &'a Notes> + Clone,
     interval_ns: u64,

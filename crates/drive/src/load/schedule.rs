@@ -1,16 +1,16 @@
-//! When I/Os of an open loop are due.
+//! Arrival times of the I/Os of an open loop.
 
 use record::{Arrivals, Process};
 use stdx::Rng;
 use stdx::units::SECOND_NS;
 
-/// Keeps these streams apart from those of offsets and data.
+/// Keeps these random streams apart from those of offsets and data.
 const ARRIVAL_STREAM: u64 = 2 << 32;
 
-/// The due times of one thread, without an end.
+/// The unbounded sequence of due times of one thread.
 pub(crate) struct Schedule {
     process: Process,
-    /// Arrivals of all threads per second, and every how many-th is ours.
+    /// Arrivals of all threads per second; of these, every `threads`-th is ours.
     per_second: u64,
     threads: u64,
     /// Number of our next arrival among those of all threads.
@@ -21,7 +21,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The part of `thread` (from 0) of `threads`.
+    /// Creates the share of `thread` (from 0) of `threads`.
     pub(crate) fn new(arrivals: Arrivals, seed: u64, thread: u16, threads: u16, start_ns: u64) -> Self {
         let mut schedule = Self {
             process: arrivals.process,
@@ -39,13 +39,13 @@ impl Schedule {
         schedule
     }
 
-    /// When the next I/O is due.
+    /// Returns when the next I/O is due.
     #[inline]
     pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Takes it.
+    /// Returns when the next I/O is due, and advances to the one after it.
     #[inline]
     pub(crate) fn take(&mut self) -> u64 {
         let due_ns = self.due_ns;
@@ -59,12 +59,13 @@ impl Schedule {
         due_ns
     }
 
-    /// Threads take turns, and rounding does not add up.
+    /// Returns our next point on the common grid: threads take turns, and rounding errors do not accumulate.
     fn on_the_grid(&self) -> u64 {
         self.start_ns + (u128::from(self.next) * u128::from(SECOND_NS) / u128::from(self.per_second)) as u64
     }
 
-    /// An exponentially distributed distance: independent arrivals of all threads together have the rate asked for.
+    /// Draws an exponentially distributed gap: the independent arrivals of all threads combined have the
+    /// requested rate.
     fn drawn_ns(&mut self) -> u64 {
         let mean_ns = (SECOND_NS * self.threads) as f64 / self.per_second as f64;
         // In (0, 1], so the logarithm is finite.

@@ -1,39 +1,39 @@
-//! Stamps: what every block of a verified load says of itself, so that it can be recognised anywhere.
+//! Stamps: a header in every block of a verified load that identifies the block wherever it turns up.
 //!
-//! The first 40 bytes of each block: a magic number, the place that it was written to, the run, the number of
-//! the write to this place, its length, and a CRC32C of everything in it but the sum itself. The rest is
-//! the workload's usual data.
+//! The first 40 bytes of each block: a magic number, the offset that it was written to, the run, the sequence
+//! number of the write to this offset, its length, and a CRC32C of the whole block except the checksum
+//! itself. The rest is the workload's usual data.
 
 use super::findings::Wrong;
 
-/// Bytes of a stamp; no block is shorter than a sector, so it always fits.
+/// Length of a stamp; blocks have at least a sector, so a stamp always fits.
 const STAMP_BYTES: usize = 40;
 const MAGIC: u64 = u64::from_le_bytes(*b"PLATEAU\x01");
 const SUM_AT: usize = 36;
 
-/// What a block says of itself.
+/// Content of a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) offset_bytes: u64,
-    /// What tells the blocks of one run from those of another.
+    /// Distinguishes the blocks of different runs.
     pub(crate) run: u64,
-    /// Number of the write to this place, from 1.
+    /// Sequence number of the write to this offset, from 1.
     pub(crate) write: u32,
     pub(crate) length_bytes: u32,
 }
 
-/// What can be read of a block.
+/// Result of reading a block's stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// A stamp whose sum fits the block.
+    /// A stamp with a matching checksum.
     Whole(Stamp),
-    /// A stamp whose sum does not.
+    /// A stamp with a wrong checksum or length.
     Broken,
-    /// Anything else.
+    /// No stamp.
     None,
 }
 
-/// Puts a stamp on a block, whose other bytes stay.
+/// Writes a stamp into a block; the block's other bytes are unchanged.
 pub(crate) fn put(block: &mut [u8], offset_bytes: u64, run: u64, write: u32) {
     let length_bytes = block.len() as u32;
     block[..8].copy_from_slice(&MAGIC.to_le_bytes());
@@ -58,7 +58,7 @@ fn half(block: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(block[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// The stamp at the start of `bytes`, which may be longer than its block.
+/// Reads the stamp at the start of `bytes`, which may be longer than its block.
 pub(crate) fn read(bytes: &[u8]) -> Read {
     if bytes.len() < STAMP_BYTES || word(bytes, 0) != MAGIC {
         return Read::None;
@@ -75,7 +75,7 @@ pub(crate) fn read(bytes: &[u8]) -> Read {
     })
 }
 
-/// What is wrong with a block to which this stamp was written last.
+/// Returns what is wrong with a block whose last write had this stamp.
 pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
     let written = wanted.write;
     match read(block) {
@@ -85,13 +85,14 @@ pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
         }
         Read::Whole(found) if found.run != wanted.run => Some(Wrong::Lost { found: 0, written }),
         Read::Whole(found) => Some(Wrong::Lost { found: found.write, written }),
-        // What was never written reads as zeros.
+        // Blocks that were never written read as zeros.
         Read::None if block.iter().all(|byte| *byte == 0) => Some(Wrong::Lost { found: 0, written }),
         Read::Broken | Read::None => Some(Wrong::Corrupt),
     }
 }
 
-/// What is wrong with a block of which only its place is known; and its length by its own stamp.
+/// Returns what is wrong with a block of which only the offset is known, and its length according to its own
+/// stamp.
 pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
     match read(bytes) {
         Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),
@@ -139,7 +140,7 @@ mod tests {
         fn no_flipped_bit_goes_unseen(length in prop::sample::select(vec![512usize, 4096]), bit: u32) {
             let wanted = Stamp { offset_bytes: 0, run: 1, write: 1, length_bytes: length as u32 };
             let mut damaged = block(length, 0, 1, 1);
-            // The four bytes in front of the sum are spare, and inside the sum as well.
+            // The four bytes before the checksum are unused, but covered by it.
             let bit = bit as usize % (length * 8);
             damaged[bit / 8] ^= 1 << (bit % 8);
             prop_assert!(judge(&damaged, &wanted).is_some());

@@ -1,8 +1,8 @@
-//! Notices that the process stood still: it was stopped (SIGSTOP, Ctrl-Z, a debugger, a frozen cgroup), its guest was
-//! paused, or it got no processor.
+//! Detects that the process made no progress: it was stopped (SIGSTOP, Ctrl-Z, a debugger, a frozen cgroup),
+//! its guest was paused, or it got no CPU time.
 //!
-//! The kernel's clocks run on meanwhile, so `crate::clock` cannot see it. The watcher only sleeps, does no I/O and holds no
-//! lock: when it wakes up late, the host is the reason, however slow the device is.
+//! `crate::clock` cannot detect this, because the kernel's clocks keep running. The watcher only sleeps, does
+//! no I/O and holds no lock: if it wakes up late, the host is the reason, however slow the device is.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,38 +10,39 @@ use std::time::{Duration, Instant};
 
 use stdx::units::span;
 
-/// The watcher sleeps no longer than this, so that a short workload is watched as well.
+/// Longest sleep of the watcher, so that short workloads are covered as well.
 pub(super) const PULSE: Duration = Duration::from_millis(100);
-/// A guest on a busy host is off its processor for some hundredths of a second.
+/// A guest on a busy host loses its CPU for some hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
-/// A thread that only sleeps has a claim to a processor at once, also beside many busy ones.
+/// The scheduler favors a thread that mostly sleeps, even among many busy ones.
 const STARVED_GRACE: Duration = Duration::from_secs(1);
 
 /// One sleep of the watcher.
 #[derive(Debug, Clone, Copy)]
 struct Sleep {
-    /// At most.
+    /// Requested upper limit.
     wanted: Duration,
     took: Duration,
-    /// Time of it that the thread was ready to run and had no processor; none where the kernel does not count it.
+    /// Part of it that the thread spent runnable but waiting for a CPU. `None` if the kernel does not account
+    /// it.
     queued: Option<Duration>,
 }
 
-/// Watches over the sleeps of one thread.
+/// Checks the sleeps of one thread.
 #[derive(Debug)]
 pub(super) struct Stillness {
-    /// `/proc/thread-self/schedstat`, where there is one.
+    /// `/proc/thread-self/schedstat`, if it exists.
     statistics: Option<File>,
     found: Option<String>,
 }
 
 impl Stillness {
-    /// For the calling thread.
+    /// Starts watching the calling thread.
     pub(super) fn watch() -> Self {
         Self { statistics: File::open("/proc/thread-self/schedstat").ok(), found: None }
     }
 
-    /// Lets `sleep` wait no longer than the time it is given, and looks how long it took.
+    /// Calls `sleep`, which must wait no longer than `wanted`, and checks how long it took.
     pub(super) fn during<T>(&mut self, wanted: Duration, sleep: impl FnOnce(Duration) -> T) -> T {
         let (queued_before, begun) = (self.queued(), Instant::now());
         let woken = sleep(wanted);
@@ -53,7 +54,7 @@ impl Stillness {
         woken
     }
 
-    /// Why what was measured meanwhile is worth nothing, if it is.
+    /// Returns why measurements so far are void, or `None` if they are valid.
     pub(super) fn disturbance(&self) -> Option<&str> {
         self.found.as_deref()
     }
@@ -65,7 +66,7 @@ impl Stillness {
     }
 }
 
-/// The second number: nanoseconds on the run queue.
+/// Parses the second number: nanoseconds on the run queue.
 fn queued_in(statistics: &str) -> Option<Duration> {
     statistics.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
@@ -116,7 +117,7 @@ mod tests {
         let mut stillness = Stillness::watch();
         stillness.during(ms(20), std::thread::sleep);
         assert_eq!(stillness.disturbance(), None);
-        // As if the process had been stopped.
+        // Simulates a stopped process.
         stillness.during(Duration::ZERO, |_| std::thread::sleep(ms(1_001)));
         let first = stillness.disturbance().map(str::to_owned);
         assert!(first.is_some());

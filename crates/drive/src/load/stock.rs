@@ -1,8 +1,8 @@
-//! Large writes: their data is made while others are on their way.
+//! Large writes: data is generated while other writes are in flight.
 //!
-//! Filling a megabyte takes a tenth of a millisecond, longer where the processor has other work as well, and for so long
-//! the place of an I/O that came back would stay free: the depth sags. So a queue gets some slots more than I/Os may be in
-//! flight, and their buffers are filled before they are needed.
+//! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU, and during that time the slot of
+//! a completed I/O would stay free: the queue depth sags. So the queue gets a few more slots than its depth,
+//! and their buffers are filled before they are needed.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,17 @@ use super::content::Content;
 use super::worker::{After, Request, Worker};
 use crate::queue::{Queue, REFILL_BATCH, REFILL_PART, Slot};
 
-/// Shorter writes are filled in less time than the system call takes that submits each by itself.
+/// Filling a shorter write takes less time than the system call that submits it individually.
 const LARGE_BYTES: u32 = 64 << 10;
-/// Older kernels register no more buffers.
+/// Older kernels register at most this many buffers.
 const MOST_SLOTS: u16 = 1024;
 
-/// Slots beyond the depth that a workload needs.
+/// Returns the number of slots that a workload needs beyond its queue depth.
 pub(super) fn spares(workload: &Workload) -> u16 {
     let depth = workload.queue_depth;
-    // Where one follows the other, or each begins at its time, the place is free anyway.
+    // At QD 1 and in an open loop the slot is free anyway.
     let is_deep = depth > 1 && workload.regime.arrivals.is_none();
-    // A large buffer would be filled for a small write.
+    // With mixed sizes, a small write would get a buffer filled for a large one.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
     if !(is_deep && is_even && workload.writes()) {
         return 0;
@@ -30,20 +30,20 @@ pub(super) fn spares(workload: &Workload) -> u16 {
     (REFILL_BATCH as u16).max(depth / REFILL_PART as u16).min(MOST_SLOTS.saturating_sub(depth))
 }
 
-/// The idle slots. Data is written in the order in which it was made.
+/// The idle slots. Data is written in the order in which it was generated.
 pub(crate) struct Stock {
     filled: VecDeque<Slot>,
     empty: Vec<Slot>,
-    /// So many are filled at most.
+    /// Maximum number of filled slots.
     most: usize,
 }
 
 impl Stock {
-    /// That of one worker; none where there is nothing to gain.
+    /// Creates the stock of one worker; `None` if it has no benefit.
     pub(super) fn of(workload: &Workload) -> Option<Self> {
         let spares = spares(workload);
         let slots = workload.queue_depth + spares;
-        // One is left for a read.
+        // Leaves a slot for a read.
         let most = if workload.read_percent == 0 { slots } else { spares };
         (spares > 0).then(|| Self::new(slots, most))
     }
@@ -66,14 +66,14 @@ impl Stock {
 }
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Fills what can be filled.
+    /// Fills buffers up to the limit.
     pub(crate) fn stock_up(&mut self) {
         if let Some(stock) = &mut self.stock {
             stock.fill(&mut self.queue, &mut self.content);
         }
     }
 
-    /// Keeps so many I/Os in flight, each submitted as soon as there is a place for it.
+    /// Keeps the queue at its depth, submitting each I/O as soon as a slot is free.
     #[inline(never)]
     pub(super) fn run_stocked(&mut self, mut stock: Stock) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
@@ -111,7 +111,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Starts the next I/O, if there is one left.
+    /// Issues the next I/O. Returns false if none is left.
     fn issue_from(&mut self, stock: &mut Stock, requests: &mut [Request]) -> bool {
         let Some((request, _)) = self.next() else { return false };
         let access = request.access();

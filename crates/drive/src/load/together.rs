@@ -1,4 +1,4 @@
-//! Several workloads side by side on one target, each with its own threads and its own answer.
+//! Concurrent workloads on one target, each with its own threads and its own result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -11,19 +11,19 @@ use super::{Device, run as run_one};
 use crate::error::DriveError;
 use crate::{Flow, Outcome, Tick};
 
-/// Ticks that wait for the caller; one that is late loses some, and no data.
+/// Ticks queued for the caller. If the caller lags, ticks are dropped, but no data is lost.
 const WAITING_TICKS: usize = 64;
 
-/// What one of several workloads came to.
+/// Result of one of several workloads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// How it ended.
+    /// How the workload ended.
     pub outcome: Outcome,
-    /// What was found by its checks; none without any.
+    /// What verification found; `None` if nothing was verified.
     pub findings: Option<Findings>,
 }
 
-/// Whether a workload has no checks, for callers that would not look at them.
+/// Rejects workloads with verification, for callers that ignore its findings.
 pub(crate) fn unchecked(workload: &Workload) -> Result<(), DriveError> {
     if workload.regime.verify {
         return Err(DriveError::Invalid(format!(
@@ -33,7 +33,7 @@ pub(crate) fn unchecked(workload: &Workload) -> Result<(), DriveError> {
     Ok(())
 }
 
-/// Whether nothing else writes where a workload checks.
+/// Checks that no other workload writes to a range that is verified.
 pub(crate) fn apart(workloads: &[Workload], facts: &TargetFacts) -> Result<(), DriveError> {
     for (index, checked) in workloads.iter().enumerate().filter(|(_, workload)| workload.regime.verify) {
         for (other_index, other) in workloads.iter().enumerate() {
@@ -52,7 +52,7 @@ pub(crate) fn apart(workloads: &[Workload], facts: &TargetFacts) -> Result<(), D
     Ok(())
 }
 
-/// Asks the others to end when a run ends by a panic.
+/// Stops the other workloads when a run panics.
 struct StopAll<'a>(&'a AtomicBool);
 
 impl Drop for StopAll<'_> {
@@ -61,7 +61,7 @@ impl Drop for StopAll<'_> {
     }
 }
 
-/// Runs them to their ends.
+/// Runs all workloads to their ends.
 pub(crate) fn run(
     device: &Device<'_>,
     workloads: &[Workload],
@@ -83,7 +83,7 @@ pub(crate) fn run(
             first += workload.threads;
             let task = move || {
                 let mut told = |tick: &Tick| {
-                    // Nobody who listens loses more than a line of display.
+                    // If the caller lags, it misses only a display update.
                     let _ = sender.try_send((index, *tick));
                     if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
                 };

@@ -1,4 +1,4 @@
-//! What the caller is told while a workload runs.
+//! Reports progress to the caller while a workload runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,18 +12,18 @@ use super::{Device, INTERVAL_NS, Message, TICK_GRACE_NS};
 use crate::clock::Vigil;
 use crate::{Flow, Tick};
 
-/// The clock is checked at least this often.
+/// Longest interval between checks of the clock.
 const LONGEST: Duration = Duration::from_nanos(INTERVAL_NS + TICK_GRACE_NS);
 
 /// How a workload ended.
 pub(super) struct Watched {
-    /// The caller stopped it.
+    /// Whether the caller stopped it.
     pub stopped: bool,
-    /// Why nothing of it is worth anything.
+    /// Why the measurement is void.
     pub disturbed: Option<String>,
 }
 
-/// Tells the caller about once a second how it goes.
+/// Reports progress to the caller about once per second, until all workers have exited.
 pub(super) fn watch(
     device: &Device<'_>,
     workload: &Workload,
@@ -49,7 +49,7 @@ pub(super) fn watch(
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
-            // Not longer than a second, whatever the clock says: it may be the clock that went wrong.
+            // At most a second by `Instant`, because the measurement's own clock may be wrong.
             Err(RecvTimeoutError::Timeout)
                 if wait_ns > PULSE.as_nanos() as u64 && Instant::now() < next_look => {}
             Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
@@ -77,7 +77,7 @@ pub(super) fn watch(
                 }
                 sums = Interval::default();
                 told_ns = now_ns;
-                // Keeps to the grid of seconds, and skips what a slow caller slept through.
+                // Stays on the one-second grid, and skips the ticks that a slow caller missed.
                 let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
                 next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
             }

@@ -1,7 +1,7 @@
-//! The loop of one thread: keep the queue full, note what comes back.
+//! The I/O loop of one thread: keeps the queue full and records completions.
 //!
-//! Between start and end it does not allocate, lock, log or branch on configuration, and the only
-//! system calls are those of its queue.
+//! Between start and end it does not allocate, lock, log or branch on configuration, and the only system
+//! calls are those of its queue.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,28 +14,29 @@ use crate::clock::Clock;
 use crate::queue::stamps::Took;
 use crate::queue::{Completion, Queue, REFILL_BATCH, Slot};
 
-/// Times that an I/O which the kernel asks to repeat is repeated, over the whole run of a worker.
+/// Maximum number of resubmissions that the kernel may request over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
-/// The first I/O that failed, and how many did.
+/// The first failed I/O, and the counts of all.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) access: Access,
     pub(crate) at_ns: u64,
-    /// Positive error number; 0 for an I/O that was cut short.
+    /// Positive error number; 0 for a short transfer.
     pub(crate) errno: i32,
-    /// Bytes transferred of one that was cut short.
+    /// Bytes transferred by a short transfer.
     pub(crate) transferred_bytes: u32,
-    /// Failed I/Os by error number, in order of their first appearance.
+    /// Failed I/Os by error number, in order of first appearance.
     pub(crate) counts: Vec<(i32, u64)>,
 }
 
-/// An access in two words. As a whole it comes out of the generator through memory, field by field, and a processor
-/// that loads such fields at once waits for all of them to arrive: a third of what an I/O cost in this loop.
+/// An access packed into two words to avoid a store-forwarding stall: the generator writes an [`Access`]
+/// field by field, and loading the fields together waits for all of these stores, which took a third of the
+/// time per I/O.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Request {
     offset_bytes: u64,
-    /// Twice the length, and one for a read.
+    /// Twice the length, plus one for a read.
     length_and_read: u64,
 }
 
@@ -57,27 +58,27 @@ impl Request {
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
 
-    /// In the place of one that is repeated. No answer has this length, so whatever comes back is looked at in
-    /// [`Worker::not_done`], and the loop asks nothing for it.
+    /// Replaces a request that was resubmitted. No completion has this length, so every result of it goes to
+    /// [`Worker::not_done`], and the fast path needs no extra check.
     const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
 }
 
-/// An I/O that is repeated, and when it was tried first: its response time begins there.
+/// A resubmitted I/O. Its response time starts at its first submission.
 struct Repeated {
     slot: Slot,
     request: Request,
     started_ns: u64,
 }
 
-/// The I/Os that the kernel asked to repeat.
+/// I/Os that the kernel requested to retry.
 pub(crate) struct Repeats {
-    /// How often that was, over the whole run.
+    /// Number of resubmissions over the whole run.
     pub(crate) count: u32,
     in_flight: Vec<Repeated>,
 }
 
 impl Repeats {
-    /// With room for as many as can be in flight.
+    /// Reserves space for a full queue.
     pub(crate) fn reserved(depth: u16) -> Self {
         Self { count: 0, in_flight: Vec::with_capacity(depth.into()) }
     }
@@ -88,12 +89,12 @@ impl Repeats {
     }
 }
 
-/// What became of an I/O whose answer was not its length.
+/// What happened to an I/O that did not return its full length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It is on its way again.
+    /// It was resubmitted.
     Again,
-    /// It was repeated, and now it is done and counted.
+    /// It had been resubmitted, and is now complete and counted.
     Done,
     Failed,
 }
@@ -101,34 +102,34 @@ pub(crate) enum After {
 /// Accesses drawn at a time.
 const DRAWN_AHEAD: usize = 64;
 
-/// What is still to be asked for. Requests are drawn before they are needed: many at once are drawn in registers, where
-/// one at a time takes the generator from memory and puts it back.
+/// Requests still to issue. They are drawn in batches: a batch keeps the generator in registers, whereas
+/// single draws load and store its state each time.
 pub(crate) struct Ahead {
     stream: Stream,
-    /// Bytes of the amount that come on top of those of the requests that are drawn. The last request may be longer than
-    /// what was left; then this is negative.
+    /// Bytes still to draw beyond the prefetched requests. The last request may exceed what was left; then
+    /// this is negative.
     left_bytes: i64,
-    /// What is left stands in front, the next one last.
+    /// Remaining requests come first; the next one is the last of them.
     drawn: Box<[Request; DRAWN_AHEAD]>,
     left: usize,
-    /// So many of these are beyond the amount.
+    /// Number of the remaining requests that lie beyond the amount.
     beyond: usize,
 }
 
 impl Ahead {
-    /// As much of the stream as so many bytes; `u64::MAX` when only the deadline ends the run.
+    /// Limits the stream to this many bytes; `u64::MAX` if only the deadline ends the run.
     pub(crate) fn of(stream: Stream, amount_bytes: u64) -> Self {
         let left_bytes = i64::try_from(amount_bytes).unwrap_or(i64::MAX);
         Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
     }
 
-    /// Whether there is nothing left.
+    /// Whether no request is left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.left == self.beyond && self.left_bytes <= 0
     }
 
-    /// Nothing is left from here on.
+    /// Discards all remaining requests.
     pub(crate) fn end(&mut self) {
         (self.beyond, self.left_bytes) = (self.left, 0);
     }
@@ -144,17 +145,17 @@ impl Ahead {
             took = Took::Time;
         }
         self.left -= 1;
-        // The remainder is the same, and the compiler sees that it is inside.
+        // The index is already in range; the remainder lets the compiler omit the bounds check.
         Some((self.drawn[self.left % DRAWN_AHEAD], took))
     }
 
-    /// The latest one is not asked for.
+    /// Returns the bytes of the latest request, which will not be issued.
     #[cold]
     fn give_back(&mut self, request: Request) {
         self.left_bytes += i64::from(request.block_bytes());
     }
 
-    /// Looks for requests within the amount.
+    /// Makes more requests available, within the amount.
     #[inline(never)]
     fn more(&mut self) {
         if self.left_bytes <= 0 {
@@ -174,7 +175,7 @@ impl Ahead {
         }
     }
 
-    /// Draws requests; their bytes.
+    /// Draws a batch of requests and returns their total bytes.
     #[inline]
     fn draw(&mut self) -> i64 {
         let Self { stream, drawn, left, .. } = self;
@@ -190,7 +191,7 @@ impl Ahead {
     }
 }
 
-/// Everything that a worker needs for its loop.
+/// State of a worker's loop.
 pub(crate) struct Worker<'a, Q, C> {
     pub(crate) queue: Q,
     pub(crate) clock: Clock,
@@ -198,20 +199,20 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
-    /// `u64::MAX` when only the amount ends the run.
+    /// `u64::MAX` if only the amount ends the run.
     pub(crate) deadline_ns: u64,
-    /// Set by anyone who wants all workers to end.
+    /// Requests all workers to stop.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) requests: Vec<Request>,
     pub(crate) failure: Option<Failure>,
     pub(crate) repeats: Repeats,
-    /// An I/O came back behind the deadline.
+    /// Whether an I/O completed at or after the deadline.
     pub(crate) late: bool,
     pub(crate) stock: Option<Stock>,
 }
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Runs to the end. Every I/O is back when this returns, unless the queue itself failed.
+    /// Runs to the end. Every I/O has completed when this returns, unless the queue itself failed.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
         match self.stock.take() {
             Some(stock) => self.run_stocked(stock),
@@ -220,8 +221,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// One I/O after the other. Where nothing that takes time lies between two of them, the end of one is the start of
-    /// the next.
+    /// Runs one I/O after another. If nothing time-consuming happens between two I/Os, the end of one is the
+    /// start of the next.
     fn run_single(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut again = self.issue(0, &mut requests).is_some();
@@ -248,8 +249,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Keeps so many I/Os in flight. The work for all that came back together lies between two on one slot, so each
-    /// starts with a stamp of its own.
+    /// Keeps the queue at its depth. Between completion and resubmission of a slot lies the work for all
+    /// other completions of the batch, so each submission takes its own time stamp.
     fn run_deep(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut in_flight = 0u32;
@@ -293,7 +294,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Where somebody wants an end there is nothing left to ask for.
+    /// Discards all remaining requests if a stop was requested.
     #[inline]
     pub(crate) fn look_at_stop(&mut self) {
         if self.stop.load(Ordering::Relaxed) {
@@ -301,7 +302,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// Notes a completed I/O; the first one that is late is the end.
+    /// Records a completed I/O. The first one at or after the deadline ends the loop instead.
     #[inline(always)]
     pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
         let access = request.access();
@@ -314,7 +315,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took.and(self.recorder.record(access, done.started_ns, done.done_ns))
     }
 
-    /// Starts the next I/O on this slot, if there is one left.
+    /// Issues the next I/O on this slot. Returns `None` if none is left.
     #[inline(always)]
     pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
         let (request, mut took) = self.next()?;
@@ -327,7 +328,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Some(took.and(self.push(slot, access)))
     }
 
-    /// The next I/O that can be done now.
+    /// Returns the next request that can be issued now.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Request, Took)> {
         let (mut request, mut took) = self.ahead.next()?;
@@ -339,7 +340,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Some((request, took))
     }
 
-    /// Starts an I/O, whose buffer is filled if it is a write.
+    /// Pushes an I/O to the queue; the buffer of a write is already filled.
     #[inline(always)]
     pub(crate) fn push(&mut self, slot: Slot, access: Access) -> Took {
         let took = self.content.prepare(access, slot, &mut self.queue);
@@ -347,8 +348,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took
     }
 
-    /// An I/O that failed ends the run of all workers, except when the kernel asks to repeat it. Then it is the same
-    /// I/O until it is done: it counts once, and from its first attempt.
+    /// Handles an I/O that did not return its full length. It ends the run of all workers, unless the kernel
+    /// requests a retry. A retried I/O remains the same I/O: it counts once, and from its first attempt.
     #[cold]
     pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
         if let Some(repeated) = self.repeats.take(done.slot) {

@@ -1,12 +1,12 @@
-//! Cores for several loads at the same time.
+//! Divides cores among concurrent loads.
 
 use std::collections::BTreeMap;
 
 use super::Processor;
 
-/// Deals the cores out, in turn, near the targets where that is possible; all processors of a core go to one target.
-/// With `leave_one` and more cores than targets the first core, where much of the kernel's own work is, is left.
-/// Nothing for anyone where there are fewer cores than targets.
+/// Assigns cores to targets in turn, near the target if possible; all CPUs of a core go to the same target.
+/// With `leave_one` and more cores than targets, the first core is left out, because much of the kernel's own
+/// work runs there. All shares are empty if there are fewer cores than targets.
 pub(super) fn divided(processors: &[Processor], nodes: &[Option<u32>], leave_one: bool) -> Vec<Vec<u32>> {
     let mut shares = vec![Vec::new(); nodes.len()];
     let mut cores: BTreeMap<u32, (u32, Vec<u32>)> = BTreeMap::new();
@@ -20,7 +20,7 @@ pub(super) fn divided(processors: &[Processor], nodes: &[Option<u32>], leave_one
     if leave_one && free.len() > nodes.len() {
         free.remove(0);
     }
-    // Nobody gets more cores than another one, so that targets are alike.
+    // All targets get the same number of cores, so that their results are comparable.
     for _ in 0..free.len() / nodes.len() {
         for (share, near) in shares.iter_mut().zip(nodes) {
             let place = free.iter().position(|(node, _)| Some(*node) == *near).unwrap_or(0);
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// So many cores with two processors each; the second half of the cores is node 1.
+    /// A host with this many cores of two CPUs each; the second half of the cores is node 1.
     fn host(cores: u32) -> Vec<Processor> {
         let of =
             |number| Processor { number, core: number % cores, node: u32::from(number % cores >= cores / 2) };

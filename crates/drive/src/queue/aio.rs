@@ -1,6 +1,6 @@
-//! Linux's older asynchronous interface (`libaio`), where io_uring is forbidden or missing.
+//! Linux's older asynchronous interface (`libaio`), for hosts where io_uring is disabled or missing.
 //!
-//! Asynchronous with direct I/O only: through the page cache every call would wait for its I/O.
+//! Asynchronous with direct I/O only: through the page cache every submission would wait for its I/O.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -51,9 +51,9 @@ pub(crate) struct Aio {
     requests: Vec<Request>,
     busy: Vec<bool>,
     started_ns: Vec<u64>,
-    /// Pushed and not submitted.
+    /// Slots whose I/Os are queued but not submitted.
     pushed: Vec<Slot>,
-    /// Where their requests are, for one call.
+    /// Addresses of their requests, for one system call.
     addresses: Vec<*mut Request>,
     in_flight: usize,
     events: Vec<Event>,
@@ -70,7 +70,7 @@ impl Aio {
         let (depth, slots) = (usize::from(shape.depth), usize::from(shape.slots()));
         let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let mut context: libc::c_ulong = 0;
-        // SAFETY: the kernel writes one unsigned long through the pointer, which must be zero before.
+        // SAFETY: the kernel writes one unsigned long through the pointer; it must be zero before, and is.
         check(unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) })?;
         Ok(Self {
             context,
@@ -90,7 +90,7 @@ impl Aio {
         })
     }
 
-    /// Submits what was pushed, as far as the kernel takes it.
+    /// Submits as many of the queued I/Os as the kernel accepts.
     fn submit(&mut self) -> io::Result<()> {
         if self.pushed.is_empty() {
             return Ok(());
@@ -101,30 +101,34 @@ impl Aio {
             self.started_ns[usize::from(slot)] = now_ns;
             self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
         }
-        // SAFETY: the kernel reads that many pointers to requests. Their file, and buffers of the stated length,
-        // stay valid until they are done: the target outlives the queue, and drop waits for every I/O.
+        // SAFETY: the kernel reads this many pointers to requests. Their file, and buffers of the stated
+        // length, stay valid until they complete: the target outlives the queue, and drop waits for every
+        // I/O.
         let answer = unsafe {
             libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
         };
         match check(answer) {
             Ok(taken) => drop(self.pushed.drain(..taken)),
-            // Room comes back when completions are taken.
+            // Reaping completions frees space.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.running() > 0 => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // Unlike the others this interface tells a request's own failure here, for the first one.
+            // Unlike other engines, libaio reports a request's own failure at submission, for the first
+            // request only.
             Err(error) => self.refuse_first(&error, now_ns),
         }
         Ok(())
     }
 
-    /// Takes what is finished: at least `least`, unless this time passes first. There is nothing left of the take before.
+    /// Reaps completions: at least `least`, unless `time` elapses first. Those of the previous call must all
+    /// be consumed.
     fn take_events(&mut self, least: usize, time: Option<std::time::Duration>) -> io::Result<()> {
         let limit = time.map(|time| libc::timespec {
-            // Not by name: musl's type of that name is deprecated.
+            // The type is not named, because musl deprecates its `time_t`.
             tv_sec: time.as_secs() as _,
             tv_nsec: time.subsec_nanos() as libc::c_long,
         });
-        // SAFETY: the kernel writes at most as many events as the vector has, and reads the limit if there is one.
+        // SAFETY: the kernel writes at most as many events as the vector holds, and reads the timeout if
+        // there is one.
         let answer = unsafe {
             let (room, events) = (self.events.len(), self.events.as_mut_ptr());
             let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
@@ -139,12 +143,12 @@ impl Aio {
         Ok(())
     }
 
-    /// I/Os that the kernel has.
+    /// Returns the number of I/Os in the kernel.
     fn running(&self) -> usize {
         self.in_flight - self.pushed.len() - (self.seen - self.taken)
     }
 
-    /// Makes the failure of the first request its completion.
+    /// Turns the failure of the first request into its completion.
     #[cold]
     fn refuse_first(&mut self, error: &io::Error, now_ns: u64) {
         let data = u64::from(self.pushed.remove(0));
@@ -160,8 +164,8 @@ impl Aio {
 impl Queue for Aio {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(!self.busy[usize::from(slot)], "the kernel owns this buffer");
-        // SAFETY: the slice is `block_bytes` long and initialised; the slot is idle, so the kernel does not use
-        // it, and the reference borrows `self`, so no push can happen meanwhile.
+        // SAFETY: the slice is `block_bytes` long and initialised; the slot is idle, so the kernel does not
+        // use it, and the reference borrows `self`, so nothing can be pushed in the meantime.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 
@@ -238,11 +242,12 @@ impl Queue for Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // Requests that were not submitted are forgotten; the kernel waits for all others.
-        // SAFETY: the context is our own and is used no more. The call returns when no I/O is in flight.
+        // Requests that were not submitted are dropped; the kernel waits for all others.
+        // SAFETY: the context is our own and is not used afterwards. The call returns when no I/O is in
+        // flight.
         let destroyed = check(unsafe { libc::syscall(libc::SYS_io_destroy, self.context) });
         if destroyed.is_ok() || self.running() == 0 {
-            // SAFETY: the kernel has no I/O on these buffers, and they are used no more.
+            // SAFETY: the kernel has no I/O on these buffers, and they are not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.buffers) };
         }
     }

@@ -7,9 +7,9 @@ use super::mapping::Mapping;
 
 const PAGE_BYTES: usize = 4096;
 
-/// Zeroed memory of `slots` times `block_bytes`, every slice on a page of its own.
+/// Zeroed memory of `slots` times `block_bytes`; every slice starts on a page boundary.
 ///
-/// It hands out pointers, not references: who has a slot's I/O in flight, owns its slice.
+/// Returns pointers, not references: a slice belongs to the I/O in flight on its slot.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     memory: Mapping,
@@ -17,9 +17,9 @@ pub(crate) struct Buffers {
     block_bytes: usize,
 }
 
-// SAFETY: the mapping is plain memory of this process, tied to no thread; it is freed once, on drop.
+// SAFETY: the mapping is plain memory of this process, not tied to a thread; it is freed once, on drop.
 unsafe impl Send for Buffers {}
-// SAFETY: `&Buffers` gives out addresses only; the queues see to it that one slot has one user at a time.
+// SAFETY: `&Buffers` returns addresses only; the queues ensure that a slot has one user at a time.
 unsafe impl Sync for Buffers {}
 
 impl Buffers {
@@ -30,7 +30,7 @@ impl Buffers {
         Ok(Self { memory, stride_bytes, block_bytes })
     }
 
-    /// Start of the slice of `slot`, which is `block_bytes` long.
+    /// Returns the start of the slice of `slot`, which is `block_bytes` long.
     #[inline]
     pub(crate) fn at(&self, slot: Slot) -> *mut u8 {
         self.memory.room(usize::from(slot) * self.stride_bytes, self.block_bytes).as_ptr()
@@ -40,7 +40,7 @@ impl Buffers {
         self.block_bytes
     }
 
-    /// The slices as the kernel wants them for registration.
+    /// Returns the slices as `iovec`s for registration with the kernel.
     pub(crate) fn vectors(&self, slots: u16) -> Vec<libc::iovec> {
         (0..slots).map(|s| libc::iovec { iov_base: self.at(s).cast(), iov_len: self.block_bytes }).collect()
     }

@@ -1,16 +1,16 @@
-//! What is shared with the kernel through an io_uring, as `linux/io_uring.h` lays it out.
+//! SQEs and CQEs as laid out in `linux/io_uring.h`.
 
 use rustix::io_uring::IoringSetupFlags as Setup;
 
-/// What is asked of the kernel (`struct io_uring_sqe`).
+/// A submission queue entry (SQE, `struct io_uring_sqe`).
 pub(crate) trait Submission: Copy {
-    /// What a ring of these entries asks for.
+    /// Setup flags of a ring with entries of this size.
     const FLAGS: Setup;
-    /// What entries of all lengths have.
+    /// Returns the part that is common to SQEs of all sizes.
     fn head(&self) -> &Head;
 }
 
-/// The first 48 bytes of an entry.
+/// The first 48 bytes of an SQE.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Head {
@@ -18,19 +18,19 @@ pub(crate) struct Head {
     pub(crate) flags: u8,
     pub(crate) ioprio: u16,
     pub(crate) fd: i32,
-    /// Or the operation of a command.
+    /// `off`, or `cmd_op` of a command.
     pub(crate) offset: u64,
     pub(crate) address: u64,
     pub(crate) length: u32,
     pub(crate) op_flags: u32,
-    /// Comes back with the completion.
+    /// Returned in the CQE.
     pub(crate) user_data: u64,
     pub(crate) buffer_index: u16,
     pub(crate) personality: u16,
     pub(crate) file_index: u32,
 }
 
-/// An entry of the usual length.
+/// An SQE of the default size, 64 bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) rest: [u64; 2],
 }
 
-/// An entry of twice the length, with a command in it.
+/// An SQE of 128 bytes (`IORING_SETUP_SQE128`), with a command in it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BigEntry {
@@ -66,7 +66,7 @@ impl Submission for BigEntry {
     }
 }
 
-/// What comes back (`struct io_uring_cqe`); of twice the length where the entries are.
+/// A completion queue entry (CQE, `struct io_uring_cqe`); takes twice the space in a ring of 128-byte SQEs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Done {

@@ -1,4 +1,4 @@
-//! What a ring is asked to do for an access: to read or write a file, or nothing.
+//! What a ring submits for an access: a read, a write, an NVMe command, or a no-op.
 
 use std::io;
 
@@ -11,31 +11,31 @@ use super::entry::{Entry, Head, Submission};
 use super::ring::Ring;
 use super::{Shape, Slot};
 
-/// Entries name the registered file by its place.
+/// SQEs refer to the registered file by its index.
 pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
 
-/// What a ring does.
+/// Operation that a ring performs for each access.
 pub(crate) trait Errand: Sized {
     type Submission: Submission;
-    /// What has to be known of the target beside its file.
+    /// What the operation must know about the target besides its file.
     type Target: Copy;
-    /// Without a target there is nothing to poll.
+    /// Whether it accesses the target; otherwise polling is pointless.
     const REACHES_TARGET: bool;
-    /// Whether the kernel does it shows at the first I/O only.
+    /// Whether kernel support becomes apparent only with the first I/O.
     const NEEDS_A_TRIAL: bool;
 
-    /// Registers what the kernel may know beforehand; the text says what it did not take.
+    /// Registers file and buffers with the kernel. Remarks state which registration the kernel refused.
     fn new(
         ring: &Ring<Self::Submission>,
         shape: &Shape,
         buffers: &Buffers,
         target: Self::Target,
     ) -> io::Result<(Self, Vec<PathRemark>)>;
-    /// The entry for an access with this buffer; its user data is the slot.
+    /// Returns the SQE for an access with this buffer. Its `user_data` is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
-    /// Bytes transferred, or a negative error number, from what the kernel gave.
+    /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
-    /// Whether threads of the kernel do it, because the target may block.
+    /// Whether io-wq workers perform it, because the target may block.
     fn is_helped(_: &Shape) -> bool {
         false
     }
@@ -43,7 +43,7 @@ pub(crate) trait Errand: Sized {
 
 /// Reads and writes the file.
 pub(crate) struct Transfer {
-    /// The kernel knows the buffers.
+    /// Whether the buffers are registered.
     registered: bool,
 }
 
@@ -98,7 +98,7 @@ impl Errand for Transfer {
     }
 }
 
-/// Passes through the kernel and reaches no target.
+/// `IORING_OP_NOP`: enters the kernel but does not access the target.
 pub(crate) struct NoOp;
 
 impl Errand for NoOp {
@@ -131,6 +131,7 @@ pub(super) fn register_buffers<S: Submission>(
     shape: &Shape,
     buffers: &Buffers,
 ) -> io::Result<()> {
-    // SAFETY: the vectors point into `buffers`, which outlives every I/O: the queue waits for them in its drop.
+    // SAFETY: the vectors point into `buffers`, which outlives every I/O: the queue waits for all I/Os in its
+    // drop.
     unsafe { ring.register_buffers(&buffers.vectors(shape.slots())) }
 }

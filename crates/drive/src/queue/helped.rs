@@ -1,8 +1,9 @@
-//! Targets that may block (zram, some stacked devices, some file systems): io_uring has each of their I/Os done by a
-//! helping thread of the kernel, of which there are so many at most.
+//! Targets that may block (zram, some stacked devices, some file systems): io_uring passes each of their I/Os
+//! to an io-wq worker thread, and the number of workers is limited.
 //!
-//! What exceeds their number waits inside the kernel and not at the target. So a call may wait for several completions
-//! at once while the target has all that it can be given; waking up for each cost more than the rest of an I/O.
+//! I/Os beyond this limit wait inside the kernel, not at the target. So one call may wait for several
+//! completions while the target stays fully loaded; waking up for each completion cost more than the rest of
+//! an I/O.
 
 use std::io::IoSliceMut;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -10,29 +11,30 @@ use std::os::fd::{BorrowedFd, RawFd};
 use rustix::event::epoll;
 use rustix::io::{Errno, ReadWriteFlags};
 
-/// Behind the end of every target, and a multiple of every block.
+/// An offset beyond the end of every target, and a multiple of every block size.
 const NOWHERE: u64 = 1 << 62;
-/// While completions come less often than this, each is waited for by itself, so that its stamp is exact.
+/// If completions arrive less often than this, each is waited for individually, so that its time stamp is
+/// exact.
 const QUICK_NS: u64 = 10_000;
 
-/// Whether the target may block whoever asks it, and a ring therefore leaves it to helping threads.
+/// Whether the target may block during submission, so that io_uring leaves its I/Os to io-wq workers.
 pub(super) fn may_block(fd: RawFd) -> bool {
-    // SAFETY: the target holds its file open for the whole run.
+    // SAFETY: the target keeps its file open for the whole run.
     let file = unsafe { BorrowedFd::borrow_raw(fd) };
-    // The flag is looked at before the place, so nothing is read whatever the answer.
+    // The kernel checks the flag before the offset, so nothing is read either way.
     let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
     answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
 }
 
-/// Whether the kernel asks the file itself, each time, if it is ready: then no helping thread is needed. FUSE says that it
-/// always is, and makes wait whoever believes it.
+/// Whether the kernel polls the file for readiness before each I/O; then no worker thread is needed. FUSE
+/// always reports ready, then blocks.
 fn can_be_polled(file: BorrowedFd<'_>) -> bool {
     let watched = epoll::create(epoll::CreateFlags::CLOEXEC)
         .and_then(|watch| epoll::add(watch, file, epoll::EventData::new_u64(0), epoll::EventFlags::empty()));
     watched != Err(Errno::PERM)
 }
 
-/// For how many completions a call waits.
+/// Number of completions that one call waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Together {
     most: usize,
@@ -40,21 +42,22 @@ pub(super) struct Together {
 }
 
 impl Together {
-    /// For one, always.
+    /// Always waits for one completion.
     pub(super) const ONE: Self = Self { most: 1, quick: false };
 
-    /// Up to `batch` of `depth` I/Os, as long as every one of so many helping threads has something to do.
+    /// Waits for up to `batch` of `depth` I/Os, while enough remain to keep all `helpers` worker threads
+    /// busy.
     pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
         Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
     }
 
-    /// Of `on_their_way` I/Os, of which the kernel has all.
+    /// Returns the number to wait for, with `on_their_way` I/Os in flight, all of them submitted.
     #[inline]
     pub(super) fn wanted(self, on_their_way: usize) -> u32 {
         if self.quick { self.most.min(on_their_way) as u32 } else { 1 }
     }
 
-    /// So many completions came within this time.
+    /// Takes into account that this many completions arrived within this time.
     #[inline]
     pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
         self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;

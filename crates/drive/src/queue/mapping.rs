@@ -1,4 +1,4 @@
-//! Memory from the kernel: pages of our own, or pages that a ring shares with it.
+//! Memory mappings: pages of this process, or pages of a ring shared with the kernel.
 
 use std::ffi::c_void;
 use std::io;
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-/// Mapped pages. It hands out places, not references: whoever has one sees to it that nothing is used by two.
+/// Mapped pages. Returns pointers, not references: the holders of pointers must prevent conflicting accesses.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     memory: NonNull<c_void>,
@@ -15,15 +15,15 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Zeroed memory of this process.
+    /// Maps zeroed memory of this process.
     pub(crate) fn anonymous(bytes: usize) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: a new mapping at a place of the kernel's choice overlaps nothing.
+        // SAFETY: a new mapping at an address chosen by the kernel does not overlap anything.
         let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags) }?;
         Self::at_address(memory, bytes)
     }
 
-    /// What the file offers from this offset on.
+    /// Maps the file from this offset on.
     pub(crate) fn shared(file: &OwnedFd, bytes: usize, offset: u64) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
         // SAFETY: as above.
@@ -35,23 +35,23 @@ impl Mapping {
         Ok(Self { memory: NonNull::new(memory).ok_or(io::ErrorKind::OutOfMemory)?, bytes })
     }
 
-    /// The place so many bytes behind the start, with room for one `T`.
+    /// Returns a pointer to a `T` at this offset. Panics if it is not aligned or not inside the mapping.
     pub(crate) fn at<T>(&self, offset_bytes: usize) -> NonNull<T> {
         assert!(offset_bytes.is_multiple_of(align_of::<T>()), "not aligned");
         self.room(offset_bytes, size_of::<T>()).cast()
     }
 
-    /// The place so many bytes behind the start, with room for `bytes`.
+    /// Returns a pointer to `bytes` bytes at this offset. Panics if they are not inside the mapping.
     pub(crate) fn room(&self, offset_bytes: usize, bytes: usize) -> NonNull<u8> {
         assert!(offset_bytes + bytes <= self.bytes, "outside of the mapping");
-        // SAFETY: the place lies inside the mapping, as just checked.
+        // SAFETY: the range lies inside the mapping, as just checked.
         unsafe { self.memory.byte_add(offset_bytes) }.cast()
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this is an own mapping, and who points into it drops it last.
+        // SAFETY: this mapping is our own, and owners of pointers into it drop it last.
         let unmapped = unsafe { munmap(self.memory.as_ptr(), self.bytes) };
         debug_assert!(unmapped.is_ok(), "munmap of an own mapping");
     }

@@ -1,4 +1,4 @@
-//! A queue without a kernel: every I/O is done as soon as it is submitted. It measures the engine itself.
+//! A queue without a kernel: every I/O completes as soon as it is submitted. Measures the engine itself.
 
 use std::io;
 
@@ -13,9 +13,9 @@ pub(crate) struct Null {
     depth: u16,
     stamps: Stamps,
     buffers: Buffers,
-    /// In the order in which they were pushed, over and over; a power of two.
+    /// Circular buffer of I/Os in the order of submission; its length is a power of two.
     in_flight: Box<[InFlight]>,
-    /// Counts of those that were pushed, that the last `wait` saw, and that were taken.
+    /// Counts of I/Os pushed, found by the last `wait`, and reaped.
     pushed: usize,
     seen: usize,
     taken: usize,
@@ -48,7 +48,7 @@ impl Null {
 
 impl Queue for Null {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        // SAFETY: the slice is `block_bytes` long and initialised (mmap gives zeros), nobody else has its
+        // SAFETY: the slice is `block_bytes` long and initialised (mmap returns zeros), nothing else has its
         // address, and the reference borrows `self`.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
@@ -65,7 +65,7 @@ impl Queue for Null {
         &mut self.stamps
     }
 
-    /// The wait submits everything.
+    /// Does nothing: `wait` submits everything.
     #[inline]
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -103,7 +103,7 @@ impl Queue for Null {
         Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns })
     }
 
-    /// It has no device whose depth could sag.
+    /// There is no device whose queue depth could sag.
     #[inline]
     fn refill_batch(&self) -> u32 {
         self.depth.into()

@@ -1,7 +1,7 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), past the kernel's block layer.
+//! NVMe commands through io_uring (`io_uring_cmd`), bypassing the kernel's block layer.
 //!
-//! Entries are twice as long as usual, because a command travels inside of one. The kernel takes them on the
-//! generic character device of a namespace, from Linux 6.1 with registered buffers.
+//! SQEs are twice as long as usual, because each contains a command. The kernel accepts them on the generic
+//! character device of a namespace, from Linux 6.1 on with registered buffers.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use super::errand::{Errand, REGISTERED_FILE, register_buffers};
 use super::ring::Ring;
 use super::{Shape, Slot};
 
-/// Bytes of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
+/// Size of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
 const COMMAND_BYTES: usize = 72;
 /// `NVME_URING_CMD_IO`.
 const OPERATION: u32 = libc::_IOWR::<[u8; COMMAND_BYTES]>(b'N' as u32, 0x80) as u32;
@@ -23,13 +23,14 @@ const OPERATION: u32 = libc::_IOWR::<[u8; COMMAND_BYTES]>(b'N' as u32, 0x80) as 
 const WRITE: u8 = 0x01;
 const READ: u8 = 0x02;
 
-/// What a command names.
+/// Namespace addressed by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Namespace {
     pub(crate) number: u32,
-    /// Logical blocks are two to this power bytes long.
+    /// Logarithm to base 2 of the logical block size in bytes.
     pub(crate) block_shift: u32,
-    /// The kernel lets root write through a file that was opened for reading; this does not.
+    /// Whether writes are allowed. Checked here, because the kernel lets root write through a file opened for
+    /// reading.
     pub(crate) writable: bool,
 }
 
@@ -79,13 +80,13 @@ impl Errand for Command {
     }
 }
 
-/// The command for an access to `address`, as the kernel wants it.
+/// Returns the command for an access with the buffer at `address`, as a `struct nvme_uring_cmd`.
 #[inline]
 fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
     let Access { read, block_bytes, offset_bytes } = access;
     assert!(read || namespace.writable, "the target was opened for reading only");
     let first_block = offset_bytes >> namespace.block_shift;
-    // NLB counts from zero.
+    // NLB is a 0's based value.
     let blocks = (block_bytes >> namespace.block_shift) - 1;
     let mut bytes = [0; 80];
     bytes[0] = if read { READ } else { WRITE };
@@ -98,8 +99,8 @@ fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
     bytes
 }
 
-/// The error number that the kernel gives for a status (code and type, bits 10:0) of a command that went through its
-/// block layer, so that errors count alike whichever way was taken.
+/// Maps an NVMe status (code and type, bits 10:0) to the error number that the kernel's block layer would
+/// return, so that errors are counted alike for every engine.
 fn errno_of(status: u16) -> i32 {
     match status & 0x7ff {
         // Capacity exceeded.
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_drive_have_the_kernels_numbers() {
-        // Do-not-retry and more (bits 14 and 13) say nothing of the kind.
+        // The upper bits, such as do-not-retry (14) and more (13), are ignored.
         for (status, errno) in
             [(0x4281, libc::ENODATA), (0x80, libc::EREMOTEIO), (0x2081, libc::ENOSPC), (0x6, libc::EIO)]
         {

@@ -1,7 +1,8 @@
-//! An io_uring: the two rings that are shared with the kernel, and the calls that go with them.
+//! An io_uring instance: the submission queue (SQ) and completion queue (CQ) shared with the kernel, and
+//! their system calls.
 //!
-//! Entries are written where the kernel reads them, and completions are read where it writes them: a general-purpose
-//! binding copied both, by calls, for 5 of the 75 ns that a no-op took.
+//! SQEs are written and CQEs read in place: a general-purpose binding copied both, through function calls,
+//! for 5 of the 75 ns that a no-op took.
 //! Names and layouts are those of `linux/io_uring.h`.
 
 use std::ffi::c_void;
@@ -24,82 +25,83 @@ use super::entry::{Done, Submission};
 use super::mapping::Mapping;
 use crate::Polling;
 
-/// A ring of entries of one size, used by the thread that made it.
+/// A ring with entries of one size, used by the thread that created it.
 pub(crate) struct Ring<S: Submission> {
     file: OwnedFd,
-    /// Number of the file among those that are registered for this thread, which saves a look-up per call.
+    /// Index of the ring's registered descriptor, which saves a lookup per call.
     registered: Option<RawFd>,
     submissions: Submissions<S>,
     completions: Completions,
-    /// A thread of the kernel takes them as soon as they are there.
+    /// Whether a kernel thread consumes SQEs as soon as they are published (`IORING_SETUP_SQPOLL`).
     taken_by_kernel: bool,
-    /// Whether a call can wait for a limited time (Linux 5.11).
+    /// Whether a call can wait with a timeout (Linux 5.11).
     timed: bool,
-    /// The first of the calls that were refused since anything moved.
+    /// The first of the calls refused since anything made progress.
     refused: Option<Refused>,
-    /// Freed behind everything that points into them.
+    /// Declared last, and so unmapped after everything that points into it.
     _memory: [Mapping; 2],
 }
 
 /// A call that the kernel refused for now.
 struct Refused {
     at: Instant,
-    /// Entries that it had taken, completions that were taken from it, and those that were there.
+    /// SQEs consumed by the kernel, CQEs consumed by us, and the CQ tail at the time.
     counts: [u32; 3],
 }
 
-/// Our end of the ring of entries.
+/// Our side of the SQ.
 struct Submissions<S> {
-    /// What the kernel sees of `next`.
+    /// The SQ tail: the published value of `next`.
     tail: NonNull<AtomicU32>,
     flags: NonNull<AtomicU32>,
     entries: NonNull<S>,
     mask: u32,
-    /// Counts of the entries that were written, that the kernel can see, and that it took.
+    /// Counts of SQEs written, published, and consumed by the kernel.
     next: u32,
     shown: u32,
     taken: u32,
 }
 
-/// Our end of the ring of completions.
+/// Our side of the CQ.
 struct Completions {
-    /// What the kernel sees of `next`.
+    /// The CQ head: the published value of `next`.
     head: NonNull<AtomicU32>,
     tail: NonNull<AtomicU32>,
     entries: NonNull<Done>,
     mask: u32,
-    /// Entries take one place, or two.
+    /// Logarithm to base 2 of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
     places_shift: u32,
-    /// Counts of those that were taken, and that are there.
+    /// Count of CQEs consumed, and the CQ tail as last read.
     next: u32,
     end: u32,
 }
 
-/// How often an older kernel is asked, and one that refused.
+/// Longest sleep between checks without a timed wait, and sleep after a refused call.
 const NAP: Duration = Duration::from_micros(50);
-/// So long the kernel may refuse all calls while nothing comes back.
+/// Time without progress after which refused calls are an error.
 const LONGEST_REFUSAL: Duration = Duration::from_secs(5);
 
-/// Set-up flags from the newest kernel to the oldest; the first that the kernel takes are used.
+/// Setup flags from the newest kernel to the oldest; the first set that the kernel accepts is used.
 const GRANTS: &[Setup] = &[
-    // Linux 6.6: no second array of indices. Linux 6.1: completions are worked off when we ask for them.
+    // Linux 6.6: no SQ index array (`NO_SQARRAY`). Linux 6.1: completion work is deferred until we enter the
+    // kernel for completions (`DEFER_TASKRUN`).
     Setup::SINGLE_ISSUER.union(Setup::COOP_TASKRUN).union(Setup::DEFER_TASKRUN).union(Setup::NO_SQARRAY),
     Setup::SINGLE_ISSUER.union(Setup::COOP_TASKRUN).union(Setup::DEFER_TASKRUN),
-    // Linux 5.19: completions interrupt nobody.
+    // Linux 5.19: completions do not interrupt the thread (`COOP_TASKRUN`).
     Setup::COOP_TASKRUN,
     Setup::empty(),
 ];
-/// The same where a thread of the kernel submits, which goes together with fewer of them.
+/// The same with a kernel thread for submission (`SQPOLL`), which is compatible with fewer of them.
 const SUBMITTING_GRANTS: &[Setup] = &[
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER).union(Setup::NO_SQARRAY),
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER),
     Setup::SQPOLL,
 ];
-/// So long the kernel's thread looks for entries in vain before it goes to sleep.
+/// Time without new SQEs after which the kernel's thread goes to sleep.
 const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
-    /// A ring of at least so many entries. Must be called by the thread that uses it.
+    /// Creates a ring of at least this many entries. Must be called by the thread that uses it.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
         Self::of(file, &params, polling)
@@ -119,7 +121,7 @@ impl<S: Submission> Ring<S> {
         let entries = Mapping::shared(&file, params.sq_entries as usize * size_of::<S>(), IORING_OFF_SQES)?;
         if !params.flags.contains(Setup::NO_SQARRAY) {
             for index in 0..params.sq_entries {
-                // SAFETY: the array has an index for each entry, and the kernel looks at none of them yet.
+                // SAFETY: the array has an index for each SQE, and the kernel does not read any of them yet.
                 unsafe { rings.at::<u32>((sq.array + 4 * index) as usize).write(index) };
             }
         }
@@ -147,55 +149,56 @@ impl<S: Submission> Ring<S> {
             submissions,
             completions,
             taken_by_kernel: polling == Polling::Submissions,
-            // Who polls for completions would do so without looking at the time.
+            // With `IOPOLL` the kernel polls without checking the timeout.
             timed: params.features.contains(Feature::EXT_ARG) && polling != Polling::Completions,
             refused: None,
             _memory: [rings, entries],
         };
-        // Without it everything still works (before Linux 5.18).
+        // Optional: saves a lookup per call (Linux 5.18).
         ring.registered = ring.register_itself().ok();
         Ok(ring)
     }
 
-    /// Registers the file that entries call number 0.
+    /// Registers a file, which SQEs refer to by index 0.
     pub(crate) fn register_file(&self, file: RawFd) -> io::Result<()> {
-        // SAFETY: the kernel reads one number, and takes a reference to the file of its own.
+        // SAFETY: the kernel reads one descriptor, and takes its own reference to the file.
         unsafe { self.register(Register::RegisterFiles, (&raw const file).cast(), 1) }
     }
 
-    /// Registers memory, which entries call by its place in the list.
+    /// Registers memory, which SQEs refer to by its index in the list.
     ///
     /// # Safety
-    /// The memory stays mapped until no entry uses it any more.
+    /// The memory must stay mapped until no SQE uses it any more.
     pub(crate) unsafe fn register_buffers(&self, buffers: &[libc::iovec]) -> io::Result<()> {
-        // SAFETY: the list is as long as is said; the caller promises the rest.
+        // SAFETY: the list has the stated length; the caller guarantees the rest.
         unsafe { self.register(Register::RegisterBuffers, buffers.as_ptr().cast(), buffers.len() as u32) }
     }
 
-    /// How many threads of the kernel at most do the I/Os of this thread that may block (Linux 5.15).
+    /// Returns the maximum number of this thread's bounded io-wq workers, which perform I/Os that may block
+    /// (Linux 5.15).
     pub(crate) fn helpers(&self) -> io::Result<u32> {
         let mut limits = [0u32; 2];
-        // SAFETY: the kernel reads two numbers, of which 0 changes nothing, and writes those that hold.
+        // SAFETY: the kernel reads two numbers, of which 0 changes nothing, and writes the current limits.
         unsafe { self.register(Register::RegisterIowqMaxWorkers, limits.as_mut_ptr().cast(), 2) }?;
-        // The second number is that of other files than disks and regular ones.
+        // The second limit applies to files other than block devices and regular files.
         Ok(limits[0])
     }
 
-    /// Puts an entry into the ring.
+    /// Writes an SQE to the ring, without publishing it.
     ///
     /// # Safety
-    /// What the entry names stays valid until its completion is taken, and no more entries than the ring was made
-    /// for are on their way.
+    /// Whatever the SQE refers to must stay valid until its CQE is consumed, and the number of SQEs in flight
+    /// must not exceed the number of entries that the ring was created for.
     #[inline]
     pub(crate) unsafe fn push(&mut self, entry: S) {
         let Submissions { entries, mask, next, .. } = &mut self.submissions;
-        // SAFETY: the index is below the number of entries, and the kernel has taken what was there before, because
-        // each entry that it has not taken is on its way.
+        // SAFETY: the index is below the number of entries, and the kernel has consumed the previous SQE in
+        // this place, because an SQE that it has not consumed is in flight.
         unsafe { entries.add((*next & *mask) as usize).write(entry) };
         *next = next.wrapping_add(1);
     }
 
-    /// User data of the entries that the next call will show the kernel.
+    /// Returns the `user_data` of the SQEs that the next call will publish.
     #[inline]
     pub(crate) fn unseen(&self) -> impl Iterator<Item = u64> {
         let Submissions { entries, mask, next, shown, .. } = self.submissions;
@@ -216,31 +219,32 @@ impl<S: Submission> Ring<S> {
         self.submissions.next.wrapping_sub(self.submissions.taken)
     }
 
-    /// Entries that were pushed and whose completions were not taken.
+    /// Returns the number of SQEs whose CQEs are not consumed yet.
     #[inline]
     pub(crate) fn on_their_way(&self) -> usize {
         self.submissions.next.wrapping_sub(self.completions.next) as usize
     }
 
-    /// Completions that the last [`look`](Self::look) saw and that were not taken.
+    /// Returns the number of CQEs that the last [`look`](Self::look) found and that are not consumed yet.
     #[inline]
     pub(crate) fn to_take(&self) -> usize {
         self.completions.end.wrapping_sub(self.completions.next) as usize
     }
 
-    /// Submits all entries and waits for `wanted` completions.
+    /// Submits all SQEs and waits for `wanted` CQEs.
     ///
-    /// A call that was interrupted is repeated. One that the kernel refuses until completions are taken
-    /// counts as done: what it left is submitted by the next call. When that goes on while nothing comes back, it is
-    /// an error.
+    /// An interrupted call is repeated. A call that the kernel refuses until CQEs are consumed counts as
+    /// successful: the next call submits the rest. If refusals persist without any progress, they become an
+    /// error.
     #[inline]
     pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
         let Some(flags) = self.publish(wanted > 0) else { return Ok(()) };
         loop {
-            // SAFETY: every entry is whole, and valid as `push` was promised.
+            // SAFETY: every SQE is fully written, and valid as `push` requires.
             match unsafe { io_uring_enter(self.descriptor(), self.unsubmitted(), wanted, flags) } {
                 Ok(taken) => {
-                    // A short submission is completed by the next call, behind what came back.
+                    // After a partial submission the next call submits the rest, once the available CQEs are
+                    // processed.
                     self.note_taken(taken);
                     return Ok(());
                 }
@@ -251,7 +255,7 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Submits all entries and waits for a completion for at most this long; not at all when it is zero.
+    /// Submits all SQEs and waits for a CQE for at most this long; does not wait if it is zero.
     pub(crate) fn enter_for(&mut self, time: Duration) -> io::Result<()> {
         let waits = self.timed && !time.is_zero();
         if !waits && !time.is_zero() {
@@ -263,7 +267,7 @@ impl<S: Submission> Ring<S> {
                 Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() };
             let ts = io_uring_ptr::new((&raw mut limit).cast());
             let argument = io_uring_getevents_arg { ts, ..io_uring_getevents_arg::default() };
-            // SAFETY: as in `enter`; the argument and the time that it points to live until the call is over.
+            // SAFETY: as in `enter`; the argument and the timeout that it points to outlive the call.
             unsafe {
                 io_uring_enter_arg(
                     self.descriptor(),
@@ -286,7 +290,7 @@ impl<S: Submission> Ring<S> {
         Ok(())
     }
 
-    /// Whether a call that was refused may be made again.
+    /// Tolerates a refused call, until refusals have lasted too long without progress.
     #[cold]
     fn refused(&mut self, error: Errno) -> io::Result<()> {
         let counts = [self.submissions.taken, self.completions.next, self.completions.end];
@@ -306,17 +310,18 @@ impl<S: Submission> Ring<S> {
         Ok(())
     }
 
-    /// Looks which completions are there now. Those that were taken make room for others.
+    /// Publishes the CQ head, which frees the consumed CQEs, and reads the CQ tail to find the available
+    /// ones.
     #[inline]
     pub(crate) fn look(&mut self) {
         let Completions { head, tail, next, end, .. } = &mut self.completions;
-        // SAFETY: both counters lie in a mapping that lives as long as this.
+        // SAFETY: both counters lie in a mapping that lives as long as `self`.
         let (head, tail) = unsafe { (head.as_ref(), tail.as_ref()) };
         head.store(*next, Ordering::Release);
         *end = tail.load(Ordering::Acquire);
     }
 
-    /// The next of those that the last [`look`](Self::look) saw.
+    /// Consumes the next of the CQEs that the last [`look`](Self::look) found.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Done> {
         let Completions { entries, mask, places_shift, next, end, .. } = &mut self.completions;
@@ -324,18 +329,19 @@ impl<S: Submission> Ring<S> {
             return None;
         }
         let place = (*next & *mask) << *places_shift;
-        // SAFETY: the index is below the number of entries, and the kernel wrote what is there before its tail.
+        // SAFETY: the index is below the number of entries, and the kernel writes a CQE before it advances
+        // the tail.
         let done = unsafe { entries.add(place as usize).read() };
         *next = next.wrapping_add(1);
         Some(done)
     }
 
-    /// Shows the kernel what was pushed; the flags of the call that has to follow, if one has to.
+    /// Publishes the SQ tail. Returns the flags for `io_uring_enter`, or `None` if no call is needed.
     #[inline]
     fn publish(&mut self, waits: bool) -> Option<Enter> {
         let Submissions { tail, next, shown, taken, .. } = &mut self.submissions;
         *shown = *next;
-        // SAFETY: the counter lies in a mapping that lives as long as this.
+        // SAFETY: the counter lies in a mapping that lives as long as `self`.
         unsafe { tail.as_ref() }.store(*next, Ordering::Release);
         let mut flags = if waits { Enter::GETEVENTS } else { Enter::empty() };
         if self.registered.is_some() {
@@ -352,7 +358,8 @@ impl<S: Submission> Ring<S> {
         Some(flags)
     }
 
-    /// None where a thread of the kernel takes them by itself.
+    /// Counts SQEs that the kernel consumed. No effect with `SQPOLL`, where `publish` has already counted
+    /// them.
     #[inline]
     fn note_taken(&mut self, count: u32) {
         if !self.taken_by_kernel {
@@ -360,21 +367,22 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Whether the thread of the kernel has to be woken up.
+    /// Whether the kernel's submission thread must be woken up.
     fn submitter_sleeps(&self) -> bool {
-        // It says that it sleeps and then looks at the tail again; so the tail has to be out before this looks.
+        // The thread sets the flag and then checks the tail again, so the tail must be visible before the
+        // flag is read.
         fence(Ordering::SeqCst);
-        // SAFETY: the flags lie in a mapping that lives as long as this.
+        // SAFETY: the flags lie in a mapping that lives as long as `self`.
         let flags = unsafe { self.submissions.flags.as_ref() }.load(Ordering::Relaxed);
         flags & IoringSqFlags::NEED_WAKEUP.bits() != 0
     }
 
-    /// What calls name the ring by.
+    /// Returns the ring's descriptor for system calls.
     #[inline]
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self.registered {
-            // SAFETY: not a descriptor but a number that the kernel gave, valid for this ring's life; it goes
-            // nowhere but into calls that say so.
+            // SAFETY: not a descriptor but an index from the kernel, valid for the life of this ring; it is
+            // only passed to calls with a flag that says so.
             Some(number) => unsafe { BorrowedFd::borrow_raw(number) },
             None => self.file.as_fd(),
         }
@@ -384,7 +392,7 @@ impl<S: Submission> Ring<S> {
         let mut update = io_uring_rsrc_update::default();
         update.offset = u32::MAX;
         update.data = io_uring_ptr::new(std::ptr::without_provenance_mut(self.file.as_raw_fd() as usize));
-        // SAFETY: the kernel reads one update and writes the number that it gave into it.
+        // SAFETY: the kernel reads one update, and writes the assigned index into it.
         unsafe { self.register(Register::RegisterRingFds, (&raw mut update).cast(), 1) }?;
         Ok(update.offset.cast_signed())
     }
@@ -398,9 +406,9 @@ impl<S: Submission> Ring<S> {
     }
 
     /// # Safety
-    /// The argument is what the operation wants.
+    /// `argument` must point to what the operation requires.
     unsafe fn register(&self, what: Register, argument: *const c_void, count: u32) -> io::Result<()> {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller guarantees the same.
         unsafe { io_uring_register(&self.file, what, argument, count) }?;
         Ok(())
     }
@@ -408,15 +416,15 @@ impl<S: Submission> Ring<S> {
 
 impl<S: Submission> Drop for Ring<S> {
     fn drop(&mut self) {
-        // The kernel takes a closed ring apart some time later, and a device that is held exclusively would
-        // stay so until then. Nothing can be done if these fail.
+        // The kernel tears down a closed ring some time later, and until then an exclusively held device
+        // would remain held. Failures cannot be handled here.
         // SAFETY: this operation has no argument.
         let _ = unsafe { self.register(Register::UnregisterFiles, std::ptr::null(), 0) };
         let _ = self.unregister_itself();
     }
 }
 
-/// A new ring with the most that this kernel grants.
+/// Creates a ring with the best setup flags that this kernel accepts.
 fn granted(entries: u32, of_entries: Setup, polling: Polling) -> io::Result<(OwnedFd, io_uring_params)> {
     let grants = if polling == Polling::Submissions { SUBMITTING_GRANTS } else { GRANTS };
     let polled = if polling == Polling::Completions { Setup::IOPOLL } else { Setup::empty() };
@@ -435,7 +443,7 @@ fn set_up(entries: u32, flags: Setup) -> Result<(OwnedFd, io_uring_params), Errn
     if flags.contains(Setup::SQPOLL) {
         params.sq_thread_idle = SUBMITTER_IDLE_MS;
     }
-    // SAFETY: a new ring touches no memory but its own until something is pushed.
+    // SAFETY: a new ring accesses only its own memory until something is pushed.
     let file = unsafe { io_uring_setup(entries, &mut params) }?;
     Ok((file, params))
 }

@@ -1,14 +1,15 @@
-//! Where response times begin and end, for all ways alike.
+//! Time stamps for the start and end of I/Os, the same for all engines.
 //!
-//! A reading of the clock costs more than everything else that the loop does for an I/O. So at depth 1, where one I/O
-//! follows the other at once, the end of one is the start of the next: both readings would be of the same moment.
+//! Reading the clock costs more than everything else that the loop does for an I/O. At QD 1, where the next
+//! I/O follows immediately, the end of one I/O is therefore the start of the next: both readings would be of
+//! the same moment.
 
 use crate::clock::Clock;
 
-/// Whether a step between two I/Os took time that the response time of the second must not have.
+/// Whether a step between two I/Os took time that must not count towards the second one's response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// Not more than a reading of the clock takes.
+    /// At most the time of a clock reading.
     NoTime,
     Time,
 }
@@ -20,11 +21,11 @@ impl Took {
     }
 }
 
-/// The stamps of one queue.
+/// Source of the time stamps of one queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stamps {
     clock: Clock,
-    /// Start of the next submission; 0 where the clock has to say it.
+    /// Start of the next submission; 0 if the clock must be read.
     carried_ns: u64,
 }
 
@@ -33,13 +34,13 @@ impl Stamps {
         Self { clock, carried_ns: 0 }
     }
 
-    /// What is submitted next starts at this time: that of an end, since when nothing was done that takes time.
+    /// Sets the start of the next submission to the end of the previous I/O, if nothing since then took time.
     #[inline]
     pub(crate) fn carry(&mut self, ended_ns: u64) {
         self.carried_ns = ended_ns;
     }
 
-    /// Start of what is submitted now.
+    /// Returns the start time of the current submission.
     #[inline]
     pub(crate) fn start_ns(&mut self) -> u64 {
         match std::mem::take(&mut self.carried_ns) {
@@ -48,7 +49,7 @@ impl Stamps {
         }
     }
 
-    /// Now: the end of what is found finished.
+    /// Returns the current time, as the end of I/Os found complete.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.clock.now_ns()

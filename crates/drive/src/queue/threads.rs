@@ -1,6 +1,7 @@
-//! `pread` and `pwrite`: from the worker itself at depth 1, from a pool of helpers at larger depths.
+//! `pread` and `pwrite`: by the worker itself at QD 1, by a pool of helpers at larger depths.
 //!
-//! Stamps are taken right around the system call, so waiting for a helper is not part of the response time.
+//! Time stamps are taken right around the system call, so waiting for a helper is not part of the response
+//! time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,7 +17,7 @@ use super::stamps::Stamps;
 use super::{Completion, Queue, Shape, Slot};
 use crate::load::effort;
 
-/// An I/O to do.
+/// An I/O to perform.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     slot: Slot,
@@ -51,14 +52,14 @@ struct Lists {
 
 impl Shared {
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        // A panicking helper leaves the lists whole: every change is one push or one pop.
+        // A panicking helper leaves the lists consistent: every change is one push or one pop.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does one I/O. The caller owns the slot.
+    /// Performs one I/O. The caller owns the slot.
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
-        // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and held by this request
+        // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request
         // alone: `Threads::push` and `Threads::buffer` check that, and a request is popped once.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
@@ -76,7 +77,7 @@ impl Shared {
         Completion { slot, result, started_ns, done_ns }
     }
 
-    /// Does I/Os until there are no more; what that cost.
+    /// Performs I/Os until the queue closes. Returns the CPU cost.
     fn help(&self) -> Effort {
         let mut stamps = Stamps::of(self.shape.clock);
         loop {
@@ -99,7 +100,7 @@ impl Shared {
 }
 
 impl Threads {
-    /// Starts the helpers, if the depth asks for any.
+    /// Starts the helpers, if the depth requires any.
     pub(crate) fn new(shape: Shape) -> io::Result<Self> {
         let depth = usize::from(shape.depth);
         let lists = Lists {
@@ -138,7 +139,7 @@ impl Queue for Threads {
         assert!(!self.busy[usize::from(slot)], "a helper owns this buffer");
         let buffers = &self.shared.buffers;
         // SAFETY: as in `perform`; the slot is idle, so no request for it exists, and the reference borrows
-        // `self`, so none can be pushed meanwhile.
+        // `self`, so none can be pushed in the meantime.
         unsafe { std::slice::from_raw_parts_mut(buffers.at(slot), buffers.block_bytes()) }
     }
 
@@ -214,7 +215,7 @@ impl Queue for Threads {
         self.shared.lists().closing = true;
         self.shared.requested.notify_all();
         let mut sum = Effort::default();
-        // A helper that panicked has nothing left to say here.
+        // The CPU cost of a helper that panicked is unknown.
         self.helpers.drain(..).filter_map(|helper| helper.join().ok()).for_each(|cost| sum.add(&cost));
         sum
     }

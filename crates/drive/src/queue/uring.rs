@@ -1,4 +1,4 @@
-//! io_uring: registered file, ring and buffers where the kernel grants them.
+//! io_uring, with registered file, ring and buffers if the kernel permits.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -14,7 +14,8 @@ use super::stamps::Stamps;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
 use crate::Polling;
 
-/// Waits in a row that found everything done, after which a target counts as one that is done at once.
+/// Number of consecutive waits that found all I/Os complete, after which the target counts as completing
+/// immediately.
 const AT_ONCE_WAITS: u32 = 8;
 
 /// One ring with its buffers, used by one thread.
@@ -25,7 +26,7 @@ pub(crate) struct Uring<E: Errand> {
     shape: Shape,
     stamps: Stamps,
     slots: Vec<InFlight>,
-    /// When the last `wait` looked for completions.
+    /// Time of the last peek at the CQ.
     seen_ns: u64,
     at_once_waits: u32,
     together: Together,
@@ -34,15 +35,15 @@ pub(crate) struct Uring<E: Errand> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    /// 0 when the slot is idle.
+    /// 0 if the slot is idle.
     length_bytes: u32,
     started_ns: u64,
 }
 
 impl<E: Errand> Uring<E> {
-    /// Sets up a ring. The second value says what the kernel did not grant, if anything.
+    /// Sets up a ring. The remarks state what the kernel did not permit.
     ///
-    /// Must be called by the thread that uses it (`IORING_SETUP_SINGLE_ISSUER`).
+    /// Must be called by the thread that uses the ring (`IORING_SETUP_SINGLE_ISSUER`).
     pub(crate) fn new(shape: Shape, target: E::Target) -> io::Result<(Self, Vec<PathRemark>)> {
         if !E::REACHES_TARGET || shape.polling == Polling::No {
             return Self::tried(shape, target, Polling::No);
@@ -57,7 +58,7 @@ impl<E: Errand> Uring<E> {
         }
     }
 
-    /// One that works: where that shows at the first I/O only, it does one.
+    /// Sets up a ring, and performs one I/O if only that shows whether it works.
     fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {
@@ -118,7 +119,7 @@ impl<E: Errand> Uring<E> {
         }
     }
 
-    /// Notes whether the last call left anything in the target.
+    /// Records whether the last call left any I/O in flight.
     #[inline]
     fn learn(&mut self) {
         let all = self.ring.to_take() == self.ring.on_their_way();
@@ -129,8 +130,9 @@ impl<E: Errand> Uring<E> {
 impl<E: Errand> Queue for Uring<E> {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(self.slots[usize::from(slot)].length_bytes == 0, "the kernel owns this buffer");
-        // SAFETY: the slice is `block_bytes` long and initialised (mmap gives zeros); the slot is idle, so
-        // the kernel does not use it, and the reference borrows `self`, so no push can happen meanwhile.
+        // SAFETY: the slice is `block_bytes` long and initialised (mmap returns zeros); the slot is idle, so
+        // the kernel does not use it, and the reference borrows `self`, so nothing can be pushed in the
+        // meantime.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 
@@ -141,8 +143,9 @@ impl<E: Errand> Queue for Uring<E> {
         assert!(state.length_bytes == 0, "one I/O per slot");
         state.length_bytes = access.block_bytes;
         let entry = self.errand.entry(slot, self.buffers.at(slot), access);
-        // SAFETY: file and buffer stay valid until the completion is reaped: the target holds its file open for the
-        // whole run, and drop waits for every I/O before it frees the buffers. One entry per slot is on its way.
+        // SAFETY: file and buffer stay valid until the CQE is consumed: the target keeps its file open for
+        // the whole run, and drop waits for every I/O before it frees the buffers. Each slot has one SQE in
+        // flight.
         unsafe { self.ring.push(entry) };
     }
 
@@ -157,7 +160,8 @@ impl<E: Errand> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// What is left to take back is done in no time, and then the wait submits as well: that saves a call.
+    /// Leaves the submission to `wait` if only a few CQEs are left to reap: that takes little time, and saves
+    /// a call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.to_take() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
@@ -168,11 +172,11 @@ impl<E: Errand> Queue for Uring<E> {
         self.stamp();
         loop {
             self.ring.look();
-            // What is done already needs no call.
+            // If completions are available, no call is needed.
             if self.ring.has_unsubmitted() || self.ring.to_take() == 0 {
                 self.ring.enter(self.together.wanted(self.ring.on_their_way()))?;
             }
-            // Only what is there now belongs to this stamp: later ones may start after it.
+            // Only CQEs available now get this time stamp: later ones may belong to I/Os that start after it.
             let before_ns = std::mem::replace(&mut self.seen_ns, self.stamps.now_ns());
             self.ring.look();
             if self.ring.to_take() > 0 || self.ring.on_their_way() == 0 {
@@ -208,8 +212,8 @@ impl<E: Errand> Queue for Uring<E> {
         Some(Completion { slot, result, started_ns: state.started_ns, done_ns: self.seen_ns })
     }
 
-    /// A target that is done with every I/O while it is submitted (no-ops, for one) holds none whose depth could
-    /// sag; there a system call for each few I/Os is only a cost.
+    /// Returns the full depth for a target that completes every I/O during submission, such as no-ops: its
+    /// queue depth cannot sag, and a system call for every few I/Os would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
@@ -221,7 +225,7 @@ impl<E: Errand> Queue for Uring<E> {
     }
 }
 
-/// I/Os that are submitted together, where a depth could sag.
+/// Returns the number of I/Os submitted at once, if the queue depth could sag.
 fn batch(depth: u32) -> u32 {
     REFILL_BATCH.max(depth / REFILL_PART)
 }
@@ -230,12 +234,12 @@ impl<E: Errand> Drop for Uring<E> {
     fn drop(&mut self) {
         while self.ring.on_their_way() > 0 {
             if self.wait().is_err() {
-                // The kernel may still write into the buffers: leaking them is the only safe end.
+                // The kernel may still write into the buffers, so leaking them is the only safe option.
                 return;
             }
             while self.reap().is_some() {}
         }
-        // SAFETY: nothing is in flight and `buffers` is not used after this.
+        // SAFETY: nothing is in flight, and `buffers` is not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.buffers) };
     }
 }

@@ -1,4 +1,4 @@
-//! What a simulated drive says of itself.
+//! What a simulated drive reports about itself.
 
 use nandsim::Class;
 use stdx::units::block_size;
@@ -7,7 +7,7 @@ use super::Simulated;
 use crate::about::{About, Facts};
 
 impl Simulated {
-    /// The drive as it is, at its scale, with its health now and its purge methods.
+    /// Returns the facts of the scaled drive, its current health, and its purge methods.
     pub(crate) fn about(&self) -> About {
         let mut facts = Facts::default();
         self.identify(&mut facts);

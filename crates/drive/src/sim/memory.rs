@@ -1,5 +1,5 @@
-//! Memory of simulated drives: their mapping is looked up at random, and most of that time goes into finding
-//! the page unless the pages are huge.
+//! Memory of simulated drives. Lookups in their mapping are random, and spend most of their time on address
+//! translation unless the pages are huge.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,25 +8,27 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Less than a huge page of the usual machines gains nothing.
+/// Less than one huge page on common machines would have no benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
-/// Asks the kernel for huge pages where `memory` is not in use yet. A kernel that has none goes on as before.
+/// Requests huge pages for the parts of `memory` that are not in use yet. No effect if the kernel does not
+/// support them.
 pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let page = page_size();
     let inside = memory.start.align_offset(page);
     let bytes = (memory.end.addr() - memory.start.addr()).saturating_sub(inside) / page * page;
     if bytes >= LEAST_BYTES {
         let start = memory.start.wrapping_add(inside).cast_mut().cast::<c_void>();
-        // SAFETY: this advice changes no content and no access, whatever lies there; the caller owns the memory.
+        // SAFETY: this advice does not change content or access, whatever is mapped there; the caller owns
+        // the memory.
         let _only_faster = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
 }
 
-/// Begins to bring what lies there into the processor's cache, where the processor can be told so.
+/// Prefetches the cache line at this address, if the CPU supports that.
 pub(super) fn fetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: it is a hint that reads nothing and never faults, wherever the address points to.
+    // SAFETY: a prefetch is a hint that reads nothing and never faults, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(place.cast());
@@ -35,7 +37,8 @@ pub(super) fn fetch(place: *const u8) {
     let _no_hint = place;
 }
 
-/// What drives do with their memory. Elsewhere than on x86-64 there is no hint, so they read ahead themselves.
+/// Memory operations of simulated drives. On architectures other than x86-64 there is no prefetch, so drives
+/// read ahead themselves.
 pub(super) const MEMORY: Memory = Memory {
     advise: ask_for_huge_pages,
     fetch: if cfg!(target_arch = "x86_64") { Some(fetch) } else { None },
@@ -45,7 +48,7 @@ pub(super) const MEMORY: Memory = Memory {
 mod tests {
     use super::*;
 
-    /// Whether the kernel was asked for huge pages at `address`.
+    /// Whether huge pages were requested for `address`.
     fn is_asked_for(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;

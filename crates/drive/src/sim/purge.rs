@@ -1,4 +1,4 @@
-//! How a simulated drive is purged: the methods of its interface, by the names that real drives' methods have.
+//! Purges a simulated drive by the methods of its interface, which have the names of real drives' methods.
 
 use nandsim::Ssd;
 use record::Purged;
@@ -7,23 +7,23 @@ use super::Simulated;
 use crate::error::DriveError;
 use crate::purge::{self, PurgeMethod, PurgeOptions};
 
-/// One way to purge it.
+/// A purge method.
 struct Method {
-    /// As typed; label and worth are those of the real method of this name.
+    /// Name on the command line; label and PTS acceptance are those of the real method of this name.
     name: &'static str,
-    /// As printed where it is not the label of the real one.
+    /// Label in reports, if it differs from that of the real method.
     label: Option<&'static str>,
     effect: Effect,
 }
 
-/// What becomes of its flash.
+/// Effect on the flash.
 #[derive(Clone, Copy)]
 enum Effect {
-    /// Everything is erased, in the time that the model has for a purge.
+    /// Erases all flash, in the time that the model specifies for a purge.
     Renewed,
-    /// Everything is erased, in the time that the erases take one behind the other.
+    /// Erases all flash, in the time that the erases take one after another.
     Erased,
-    /// Nothing is mapped any more, and nothing erased: the collector has to do that later. Takes no time of its own.
+    /// Unmaps everything without erasing, which is left to garbage collection. Takes no time of its own.
     Forgotten,
 }
 
@@ -35,7 +35,7 @@ const fn first(name: &'static str, label: &'static str) -> Method {
     Method { name, label: Some(label), effect: Effect::Renewed }
 }
 
-/// Best first: the first one is used where none is named.
+/// Best first: the first method is the default.
 const NVME: &[Method] = &[
     first("nvme-format-user", "Format NVM (simulated)"),
     of("nvme-sanitize-block", Effect::Erased),
@@ -61,13 +61,13 @@ impl Method {
         purge::words_of(self.name).expect("a method of real drives")
     }
 
-    /// As a journal has it.
+    /// Returns the label as recorded in a journal.
     fn label(&self) -> String {
         self.label.map_or_else(|| format!("{} (simulated)", self.words().0), str::to_owned)
     }
 }
 
-/// The methods of an interface as a report prints it.
+/// Returns the methods for an interface, given by its name in reports.
 fn methods_of(interface: &str) -> &'static [Method] {
     match interface {
         text if text.contains("SAS") => SAS,
@@ -85,7 +85,7 @@ fn apply(ssd: &mut Ssd, effect: Effect) {
 }
 
 impl Simulated {
-    /// Its methods, best first.
+    /// Returns the drive's methods, best first.
     pub(super) fn purge_methods(&self) -> Vec<PurgeMethod> {
         let told = |(place, method): (usize, &Method)| PurgeMethod {
             name: method.name,
@@ -120,18 +120,18 @@ impl Simulated {
         })
     }
 
-    /// Whether it would be purged so.
+    /// Checks whether the drive supports the requested purge.
     pub(crate) fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
         self.method(options).map(drop)
     }
 
-    /// Purges it. What is left in its map is looked up where a method was named.
+    /// Purges the drive. Reports what remains mapped if a method was named.
     pub(crate) fn purge(&mut self, options: &PurgeOptions) -> Result<Purged, DriveError> {
         let method = self.method(options)?;
         Ok(self.purge_by(method, options.method.is_some()))
     }
 
-    /// Purges it again as a journal tells it.
+    /// Repeats a purge recorded in a journal.
     pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         let known = methods_of(&self.model.interface).iter().find(|method| method.label() == purged.method);
         let method = known.ok_or_else(|| {

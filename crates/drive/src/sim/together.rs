@@ -1,7 +1,8 @@
-//! Loads on a simulated drive that are no single closed loop: several side by side, with schedules and ramps.
+//! Loads on a simulated drive other than a single closed loop: concurrent ones, and those with schedules and
+//! ramps.
 //!
-//! They go command by command through the drive's queue, all in its virtual time. What is scaled and what is not is
-//! as for any other workload: durations and ramps are divided, rates are not.
+//! They pass through the drive's queue command by command, in its virtual time. Scaling is the same as for
+//! any other workload: durations and ramps are divided, rates are not.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use crate::load::schedule::Schedule;
 use crate::load::together::Answer;
 use crate::{DriveError, Flow, Outcome, Tick};
 
-/// Commands in flight that the simulator takes.
+/// Maximum number of commands in flight in the simulator.
 const MOST_IN_FLIGHT: u32 = 1 << 16;
 
 /// One thread of a workload.
@@ -34,16 +35,16 @@ struct Party {
     recorder: Recorder,
     counts_from_ns: u64,
     deadline_ns: u64,
-    /// I/Os to be counted before the deadline ends it.
+    /// Number of I/Os that must still be counted before the deadline may end the workload.
     still_wanted: u64,
     in_flight: u32,
     late: bool,
-    /// Since the last tick that was shown.
+    /// Sums since the last displayed tick.
     sums: Interval,
     done_bytes: u64,
 }
 
-/// Where a command belongs.
+/// Origin of a command.
 #[derive(Clone, Copy)]
 struct Tag {
     party: usize,
@@ -74,12 +75,12 @@ impl Party {
             },
             free: (0..depth).rev().map(|slot| first_tag + usize::from(index) * depth + slot).collect(),
         };
-        // The display is fed from here, so nobody listens.
+        // The display is updated elsewhere, so this channel has no receiver.
         let (nobody, _) = sync_channel(1);
         let mut recorder = Recorder::new(SECOND_NS / divisor, duration_ns, nobody);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // A schedule has as many I/Os as it has; a closed loop must not end with a handful of them.
+        // A schedule determines its number of I/Os; a closed loop must not end after a handful of them.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_wanted =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
@@ -108,7 +109,7 @@ impl Party {
         self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
-    /// When it has something to do of its own.
+    /// Returns when the workload next acts without a completion.
     fn next_ns(&self, now_ns: u64) -> u64 {
         if now_ns >= self.deadline_ns || self.is_over(now_ns) {
             return u64::MAX;
@@ -120,7 +121,7 @@ impl Party {
         self.threads.iter().map(due).min().unwrap_or(u64::MAX).min(self.deadline_ns)
     }
 
-    /// Submits what is due, or in a closed loop what there is room for.
+    /// Submits what is due, or in a closed loop as much as fits.
     fn submit(&mut self, party: usize, tags: &mut [Option<Tag>], queue: &mut Queue<'_>) {
         let now_ns = queue.now_ns();
         if self.is_timed_out(now_ns) {
@@ -193,17 +194,17 @@ impl Party {
     }
 }
 
-/// What the caller is told.
+/// Progress display.
 struct Display {
     start_ns: u64,
     shown_ns: u64,
     last: Instant,
-    /// On the clock of the drive, where that is wanted.
+    /// Interval between ticks on the drive's clock; `None` selects the host's clock.
     every_ns: Option<u64>,
 }
 
 impl Display {
-    /// Tells it when enough wall-clock time has passed; whether to go on.
+    /// Reports progress if a tick is due. Returns whether to continue.
     fn show(
         &mut self,
         now_ns: u64,
@@ -245,7 +246,7 @@ impl Display {
 }
 
 impl Simulated {
-    /// Runs workloads that were validated, side by side.
+    /// Runs validated workloads concurrently.
     pub(crate) fn run_together(
         &mut self,
         workloads: &[Workload],
@@ -288,7 +289,7 @@ impl Simulated {
                 return Ok(vec![stopped; workloads.len()]);
             }
         }
-        // The host waits for what is in flight, and learns what failed of it.
+        // The host waits for the I/Os in flight, and learns which of them failed.
         while queue.will_fail() {
             let Some(done) = queue.next_completion(u64::MAX) else { break };
             if done.failed.is_some() {
@@ -306,7 +307,7 @@ impl Simulated {
     }
 }
 
-/// The first failure, and what else in flight fails behind it.
+/// Combines the first failure with those of the other commands in flight.
 fn all_failures(first: &Completion, queue: &mut Queue<'_>) -> DriveError {
     let mut failed: Option<Failed> = None;
     let mut note = |completion: &Completion| {

@@ -1,16 +1,16 @@
-//! ATA structures and the SCSI envelope they travel in. Tables are those of ATA/ATAPI Command Set 3 (ACS-3)
-//! and SCSI/ATA Translation 3 (SAT-3).
+//! ATA structures and their SCSI encapsulation. Tables are those of ATA/ATAPI Command Set 3 (ACS-3) and
+//! SCSI/ATA Translation 3 (SAT-3).
 
 use std::time::Duration;
 
 use super::{Page, hexadecimal, text};
 
-/// Bytes of a data block, IDENTIFY DEVICE among them.
+/// Size of a data block, such as IDENTIFY DEVICE data.
 pub(crate) const BLOCK_BYTES: usize = 512;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// IDENTIFY DEVICE data (ACS-3, table 45), counted in words of two bytes.
+/// IDENTIFY DEVICE data (ACS-3, table 45), numbered in words of two bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Identify {
     pub(crate) serial: Option<String>,
@@ -19,14 +19,14 @@ pub(crate) struct Identify {
     pub(crate) wwn: Option<String>,
     pub(crate) capacity_blocks: u64,
     pub(crate) logical_block_bytes: u32,
-    /// Gb/s: what the device can do at most, and what it has agreed on.
+    /// In Gb/s: the highest supported and the negotiated speed.
     pub(crate) max_speed: Option<&'static str>,
     pub(crate) speed: Option<&'static str>,
     pub(crate) queue_depth: u16,
     /// Word 217 is 1.
     pub(crate) solid_state: bool,
     pub(crate) trim: bool,
-    /// Word 69: discarded blocks read as zeroes, always.
+    /// Word 69: discarded blocks always read as zeroes.
     pub(crate) discarded_read_zero: bool,
     pub(crate) has_write_cache: bool,
     pub(crate) write_cache_on: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Identify {
     pub(crate) security: Security,
 }
 
-/// Word 59.
+/// Sanitize methods, word 59.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sanitizers {
     pub(crate) crypto: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Sanitizers {
     pub(crate) overwrite: bool,
 }
 
-/// Words 82, 85, 89, 90 and 128 (ACS-3, 7.12.7.67).
+/// Security state, words 82, 85, 89, 90 and 128 (ACS-3, 7.12.7.67).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Security {
     pub(crate) supported: bool,
@@ -51,14 +51,14 @@ pub(crate) struct Security {
     pub(crate) enabled: bool,
     pub(crate) locked: bool,
     pub(crate) frozen: bool,
-    /// Too many wrong passwords: nothing is taken until power is cycled.
+    /// Too many wrong passwords: no password is accepted until a power cycle.
     pub(crate) count_expired: bool,
     pub(crate) enhanced: bool,
     pub(crate) erase_time: Option<Duration>,
     pub(crate) enhanced_erase_time: Option<Duration>,
 }
 
-/// No block is smaller, whatever a drive says (ACS-3, 7.12.7.58).
+/// Smallest legal block size (ACS-3, 7.12.7.58). Drives may report less.
 const SMALLEST_BLOCK_WORDS: u32 = 256;
 
 impl Identify {
@@ -109,7 +109,7 @@ impl Identify {
     }
 }
 
-/// Text of ATA: the two bytes of each word are exchanged.
+/// Decodes ATA text: the two bytes of each word are swapped.
 fn swapped(bytes: &[u8; BLOCK_BYTES], from: usize, to: usize) -> Option<String> {
     let words = bytes[2 * from..2 * to].chunks_exact(2);
     text(&words.flat_map(|word| [word[1], word[0]]).collect::<Vec<u8>>())
@@ -124,7 +124,8 @@ fn speed(generation: u32) -> Option<&'static str> {
     [None, Some("1.5 Gb/s"), Some("3 Gb/s"), Some("6 Gb/s")].get(generation as usize).copied().flatten()
 }
 
-/// Words 89 and 90: with bit 15 set, 15 bits of two minutes each; otherwise eight, and 255 means more than that.
+/// Words 89 and 90: with bit 15 set, 15 bits in units of two minutes; otherwise eight bits, and 255 means
+/// more than that.
 fn erase_time(word: u16) -> Option<Duration> {
     let units = if word & 0x8000 != 0 { word & 0x7fff } else { word & 0xff };
     (units != 0).then(|| MINUTE * 2 * u32::from(units))
@@ -137,12 +138,12 @@ pub(crate) struct Command {
     pub(crate) features: u16,
     pub(crate) count: u16,
     pub(crate) lba: u64,
-    /// A command of the 48-bit kind.
+    /// Whether this is a 48-bit command.
     pub(crate) extended: bool,
     pub(crate) data: Direction,
 }
 
-/// Which way one block of data goes.
+/// Transfer direction of one data block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Direction {
     #[default]
@@ -152,8 +153,8 @@ pub(crate) enum Direction {
 }
 
 impl Command {
-    /// ATA PASS-THROUGH (16) (SAT-3, table 174). The registers are asked back (CK_COND), because an answer
-    /// without them proves nothing.
+    /// Returns the CDB of ATA PASS-THROUGH (16) (SAT-3, table 174). Always requests the registers (CK_COND),
+    /// because a response without them proves nothing.
     pub(crate) fn cdb(&self) -> [u8; 16] {
         let (protocol, transfer) = match self.data {
             Direction::None => (3, 0b0010_0000),
@@ -184,7 +185,7 @@ impl Command {
     }
 }
 
-/// Registers of an answer.
+/// Registers of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Registers {
     pub(crate) status: u8,
@@ -194,7 +195,7 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    /// Out of the sense data: ATA Status Return descriptor (SAT-3, table 178), or the fixed format (table 177).
+    /// Decodes sense data: ATA Status Return descriptor (SAT-3, table 178), or the fixed format (table 177).
     pub(crate) fn decode(sense: &[u8]) -> Option<Self> {
         match sense.first()? & 0x7f {
             0x72 | 0x73 => super::sense::descriptors(sense).find_map(Self::of_descriptor),
@@ -222,13 +223,13 @@ impl Registers {
         })
     }
 
-    /// ERR or DF.
+    /// Whether ERR or DF is set.
     pub(crate) fn is_error(&self) -> bool {
         self.status & 0x21 != 0
     }
 }
 
-/// SANITIZE STATUS EXT (ACS-3, 7.38.5): what its registers say.
+/// Result of SANITIZE STATUS EXT (ACS-3, 7.38.5).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SanitizeStatus {
     pub(crate) done: bool,
@@ -271,20 +272,20 @@ impl GeneralStatistics {
     }
 }
 
-/// Temperature, page 05h of the same log: the current one in degrees Celsius.
+/// Returns the current temperature in degrees Celsius, from page 05h of the same log.
 pub(crate) fn temperature(bytes: &[u8; BLOCK_BYTES]) -> Option<i16> {
     let page = Page(bytes);
     let raw = statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 5)?;
     Some(i16::from(raw as u8 as i8))
 }
 
-/// Solid State Device, page 07h of the same log: the endurance used, in percent.
+/// Returns the used endurance in percent, from Solid State Device, page 07h of the same log.
 pub(crate) fn percentage_used(bytes: &[u8; BLOCK_BYTES]) -> Option<u8> {
     let page = Page(bytes);
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 7).map(|raw| raw as u8)
 }
 
-/// Seven bytes of value under flags: supported and valid, both or nothing.
+/// Returns the seven value bytes if the flags in the eighth say both supported and valid.
 fn statistic(raw: u64) -> Option<u64> {
     (raw >> 62 == 0b11).then_some(raw & 0x00ff_ffff_ffff_ffff)
 }

@@ -2,9 +2,9 @@
 
 use super::{Page, hexadecimal};
 
-/// Bytes of every Identify structure.
+/// Size of every Identify structure.
 pub(crate) const IDENTIFY_BYTES: usize = 4096;
-/// Bytes of the health and sanitize logs.
+/// Size of the health and sanitize logs.
 pub(crate) const LOG_BYTES: usize = 512;
 
 const UNIT_BYTES: u128 = 512_000;
@@ -16,14 +16,14 @@ pub(crate) struct Controller {
     pub(crate) serial: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// MDTS in pages of 4096 B, the smallest that a controller may have; none when there is no limit.
+    /// MDTS for pages of 4096 B, the smallest that a controller may have; `None` if there is no limit.
     pub(crate) max_transfer_bytes: Option<u64>,
     pub(crate) version: (u16, u8, u8),
     /// OACS bit 1.
     pub(crate) can_format: bool,
-    /// FNA bit 0: a format changes all namespaces.
+    /// FNA bit 0: a format applies to all namespaces.
     pub(crate) format_hits_all: bool,
-    /// FNA bit 1: a secure erase hits all namespaces.
+    /// FNA bit 1: a secure erase applies to all namespaces.
     pub(crate) secure_erase_hits_all: bool,
     /// FNA bit 2.
     pub(crate) crypto_erase: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Controller {
     pub(crate) sanitize: Sanitizers,
     /// VWC bit 0.
     pub(crate) has_write_cache: bool,
-    /// TNVMCAP; none when not told.
+    /// TNVMCAP; `None` if not reported.
     pub(crate) total_capacity_bytes: Option<u128>,
     pub(crate) namespaces: u32,
     /// WCTEMP and CCTEMP.
@@ -40,7 +40,7 @@ pub(crate) struct Controller {
     pub(crate) power_states: Vec<PowerState>,
 }
 
-/// What kinds of Sanitize a controller knows.
+/// Supported sanitize actions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sanitizers {
     pub(crate) crypto: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Sanitizers {
 /// Power State Descriptor (Base 2.0c, figure 276).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PowerState {
-    /// MP; none when not told.
+    /// MP; `None` if not reported.
     pub(crate) max_watts: Option<f64>,
     pub(crate) operational: bool,
 }
@@ -62,9 +62,9 @@ impl Controller {
         let version = page.le32::<80>();
         let fna = page.byte::<524>();
         let known = |value: u16| (value != 0).then_some(value);
-        // MDTS is a power of two; more than 2^40 pages is no limit.
+        // MDTS is a power of two; above 2^40 pages there is effectively no limit.
         let mdts = u32::from(page.byte::<77>());
-        // NPSS counts from zero and goes to 31.
+        // NPSS is 0's based and at most 31.
         let states = usize::from(page.byte::<263>().min(31)) + 1;
         Self {
             pci_vendor: page.le16::<0>(),
@@ -111,13 +111,13 @@ pub(crate) struct Namespace {
     pub(crate) capacity_blocks: u64,
     pub(crate) used_blocks: u64,
     pub(crate) formats: Vec<LbaFormat>,
-    /// FLBAS: which of them is in use.
+    /// FLBAS: index of the format in use.
     pub(crate) format: u8,
     /// FLBAS bit 4: metadata is part of each block.
     pub(crate) extended_metadata: bool,
-    /// DPS: type of protection information, 0 for none.
+    /// DPS: type of protection information, 0 if disabled.
     pub(crate) protection: u8,
-    /// DPS bit 3: it is the first eight bytes of the metadata.
+    /// DPS bit 3: protection information is the first eight bytes of the metadata.
     pub(crate) protection_first: bool,
     /// DLFEAT bits 2:0: discarded blocks read as zeroes.
     pub(crate) discarded_read_zero: bool,
@@ -137,7 +137,7 @@ impl Namespace {
     pub(crate) fn decode(bytes: &[u8; IDENTIFY_BYTES]) -> Self {
         let page = Page(bytes);
         let flbas = page.byte::<26>();
-        // NLBAF counts from zero and goes to 63.
+        // NLBAF is 0's based and at most 63.
         let formats = page.byte::<25>().min(63) + 1;
         let upper = if formats > 16 { (flbas >> 5 & 0b11) << 4 } else { 0 };
         Self {
@@ -157,7 +157,7 @@ impl Namespace {
 }
 
 impl LbaFormat {
-    /// None for an entry that is not available (LBADS below 9).
+    /// Returns `None` for an unavailable format (LBADS below 9).
     fn decode(bytes: &[u8; IDENTIFY_BYTES], index: u8) -> Option<Self> {
         let at = 128 + 4 * usize::from(index);
         let shift = u32::from(bytes[at + 2]);
@@ -170,7 +170,7 @@ impl LbaFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SmartLog {
     pub(crate) critical_warning: u8,
-    /// None when the controller tells none.
+    /// `None` if not reported.
     pub(crate) temperature_kelvin: Option<u16>,
     pub(crate) available_spare_percent: u8,
     pub(crate) percentage_used: u8,
@@ -183,7 +183,7 @@ pub(crate) struct SmartLog {
     pub(crate) error_log_entries: u128,
     pub(crate) warning_temperature_minutes: u32,
     pub(crate) critical_temperature_minutes: u32,
-    /// Thermal Management Temperature 1 and 2: transitions and seconds.
+    /// Thermal Management Temperature 1 and 2, combined: transitions and seconds.
     pub(crate) throttle_transitions: u32,
     pub(crate) throttle_seconds: u32,
 }
@@ -214,10 +214,10 @@ impl SmartLog {
 /// Sanitize Status log, 81h (Base 2.0c, figure 266).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SanitizeLog {
-    /// SPROG, 0 to 1; means something only while one runs.
+    /// SPROG, 0 to 1; valid only while a sanitize is running.
     pub(crate) share_done: f64,
     pub(crate) state: SanitizeState,
-    /// SCDW10: which sanitize it tells of.
+    /// SCDW10: the sanitize command that this status refers to.
     pub(crate) command: u32,
 }
 
@@ -245,8 +245,8 @@ impl SanitizeLog {
     }
 }
 
-/// SMART Cloud Health log, C0h (OCP Datacenter NVMe SSD Specification 2.0, section 4.8.1), told apart from
-/// other vendors' logs of that number by its GUID.
+/// Returns the bytes written to the media, from the SMART Cloud Health log, C0h (OCP Datacenter NVMe SSD
+/// Specification 2.0, section 4.8.1). Its GUID distinguishes it from other vendors' logs with that number.
 pub(crate) fn ocp_media_written_bytes(bytes: &[u8; LOG_BYTES]) -> Option<u128> {
     const GUID: [u8; 16] =
         [0xc5, 0xaf, 0x10, 0x28, 0xea, 0xbf, 0xf2, 0xa4, 0x9c, 0x4f, 0x6f, 0x7c, 0xc9, 0x14, 0xd5, 0xaf];
@@ -254,7 +254,7 @@ pub(crate) fn ocp_media_written_bytes(bytes: &[u8; LOG_BYTES]) -> Option<u128> {
     (page.bytes::<496, 16>() == GUID).then(|| page.le128::<0>())
 }
 
-/// What a status of a command means: Status Code Type in bits 10:8, Status Code in bits 7:0 (Base 2.0c,
+/// Describes the status of a command: Status Code Type in bits 10:8, Status Code in bits 7:0 (Base 2.0c,
 /// figures 93 to 97).
 pub(crate) fn status_text(status: u16) -> &'static str {
     match status & 0x7ff {

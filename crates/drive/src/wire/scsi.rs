@@ -1,11 +1,11 @@
 //! SCSI structures. Tables are those of SCSI Primary Commands 4 (SPC-4) and SCSI Block Commands 3 (SBC-3).
-//! Answers may be shorter than their tables: what is missing reads as zero.
+//! Responses may be shorter than their tables; missing bytes read as zero.
 
 use super::{Page, hexadecimal, text};
 
-/// Bytes asked of every page here.
+/// Allocation length for every page here.
 pub(crate) const PAGE_BYTES: usize = 255;
-/// Bytes of READ CAPACITY (16) data.
+/// Size of READ CAPACITY (16) data.
 pub(crate) const CAPACITY_BYTES: usize = 32;
 
 /// Standard INQUIRY data (SPC-4, table 175).
@@ -30,20 +30,20 @@ impl Inquiry {
     }
 }
 
-/// What stands behind the four bytes of a vital product data page's header (SPC-4, 7.8.1); none when it is
+/// Returns what follows the four-byte header of a vital product data page (SPC-4, 7.8.1); `None` if it is
 /// another page.
 fn vital(bytes: &[u8; PAGE_BYTES], code: u8) -> Option<&[u8]> {
     let length = usize::from(u16::from_be_bytes([bytes[2], bytes[3]])).min(PAGE_BYTES - 4);
     (bytes[1] == code).then(|| &bytes[4..4 + length])
 }
 
-/// Unit Serial Number page, 80h (SPC-4, table 627).
+/// Returns the serial number from the Unit Serial Number page, 80h (SPC-4, table 627).
 pub(crate) fn serial(bytes: &[u8; PAGE_BYTES]) -> Option<String> {
     text(vital(bytes, 0x80)?)
 }
 
-/// World-wide name of the logical unit out of the Device Identification page, 83h (SPC-4, tables 601 to 605):
-/// NAA or EUI-64.
+/// Returns the world-wide name of the logical unit, NAA or EUI-64, from the Device Identification page, 83h
+/// (SPC-4, tables 601 to 605).
 pub(crate) fn world_wide_name(bytes: &[u8; PAGE_BYTES]) -> Option<String> {
     let mut rest = vital(bytes, 0x83)?;
     while let Some(&[_, kind, _, length]) = rest.first_chunk::<4>() {
@@ -57,7 +57,7 @@ pub(crate) fn world_wide_name(bytes: &[u8; PAGE_BYTES]) -> Option<String> {
     None
 }
 
-/// Medium rotation rate out of the Block Device Characteristics page, B1h (SBC-3, table 217).
+/// Medium rotation rate from the Block Device Characteristics page, B1h (SBC-3, table 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rotation {
     SolidState,
@@ -73,12 +73,13 @@ pub(crate) fn rotation(bytes: &[u8; PAGE_BYTES]) -> Option<Rotation> {
     }
 }
 
-/// Caching mode page, 08h (SBC-3, table 185), behind the header and block descriptors of MODE SENSE (10).
+/// Caching mode page, 08h (SBC-3, table 185), which follows the header and block descriptors of MODE SENSE
+/// (10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CachingPage {
     /// WCE.
     pub(crate) write_cache_on: bool,
-    /// The page from its code on, as it came.
+    /// The page as received, from its page code on.
     bytes: Vec<u8>,
 }
 
@@ -93,7 +94,8 @@ impl CachingPage {
         known.then(|| Self { write_cache_on: page[2] & 1 << 2 != 0, bytes: page.to_vec() })
     }
 
-    /// Parameter list of MODE SELECT (10) that turns the write cache on or off and leaves all else.
+    /// Returns the parameter list of MODE SELECT (10) that turns the write cache on or off and changes
+    /// nothing else.
     pub(crate) fn selecting(&self, write_cache_on: bool) -> Vec<u8> {
         let mut list = vec![0; 8];
         list.extend(&self.bytes);
@@ -107,11 +109,11 @@ impl CachingPage {
 /// READ CAPACITY (16) data (SBC-3, table 96).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// The device tells the last block; this is how many there are.
+    /// Number of blocks; the device reports the address of the last one.
     pub(crate) blocks: u128,
     pub(crate) block_bytes: u32,
     pub(crate) physical_block_bytes: u64,
-    /// LBPME: it can unmap.
+    /// LBPME: supports unmapping.
     pub(crate) unmaps: bool,
     /// LBPRZ: unmapped blocks read as zeroes.
     pub(crate) unmapped_read_zero: bool,
@@ -131,8 +133,8 @@ impl Capacity {
     }
 }
 
-/// REPORT SUPPORTED OPERATION CODES for one command (SPC-4, table 294): whether the device has it; none when it
-/// does not say.
+/// Decodes REPORT SUPPORTED OPERATION CODES for one command (SPC-4, table 294): whether the device supports
+/// it; `None` if it does not say.
 pub(crate) fn supports(bytes: &[u8; PAGE_BYTES]) -> Option<bool> {
     match bytes[1] & 0b111 {
         0b001 => Some(false),
@@ -141,9 +143,9 @@ pub(crate) fn supports(bytes: &[u8; PAGE_BYTES]) -> Option<bool> {
     }
 }
 
-/// Temperature log page, 0Dh (SPC-4, table 405): degrees Celsius.
+/// Returns the temperature in degrees Celsius from the log page 0Dh (SPC-4, table 405).
 pub(crate) fn temperature(bytes: &[u8; PAGE_BYTES]) -> Option<i16> {
-    // Parameter 0000h is the current temperature in its last byte; 255 means unknown.
+    // Parameter 0000h has the current temperature in its last byte; 255 means unknown.
     let current = bytes[0] & 0x3f == 0x0d && bytes[4..6] == [0, 0] && bytes[7] >= 2;
     (current && bytes[9] != 0xff).then(|| i16::from(bytes[9]))
 }

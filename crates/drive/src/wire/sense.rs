@@ -1,12 +1,12 @@
-//! Sense data: why a SCSI command did not do what it was asked (SPC-4, 4.5).
+//! Sense data: why a SCSI command failed (SPC-4, 4.5).
 
-/// The part of it that is acted upon.
+/// The fields of sense data that we evaluate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sense {
     pub(crate) key: u8,
     /// Additional sense code and its qualifier.
     pub(crate) code: (u8, u8),
-    /// How far a format or sanitize is, 0 to 1, where told.
+    /// Progress of a format or sanitize, 0 to 1, if reported.
     pub(crate) share_done: Option<f64>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) const FORMAT_FAILED: (u8, u8) = (0x31, 0x01);
 pub(crate) const SANITIZE_FAILED: (u8, u8) = (0x31, 0x03);
 
 impl Sense {
-    /// None when there is none.
+    /// Returns `None` if the response is not valid sense data.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         match bytes.first()? & 0x7f {
             // Fixed format, SPC-4 table 53.
@@ -29,7 +29,7 @@ impl Sense {
                 let specific = [at(15), at(16), at(17)];
                 Some(Self { key: at(2) & 0xf, code: (at(12), at(13)), share_done: progress(specific) })
             }
-            // Descriptor format, SPC-4 table 30; type 02h is the sense key specific one, table 33.
+            // Descriptor format, SPC-4 table 30; type 02h is the sense key specific descriptor, table 33.
             0x72 | 0x73 => {
                 let head: &[u8; 4] = bytes.get(..4)?.try_into().ok()?;
                 let specific = descriptors(bytes)
@@ -45,7 +45,7 @@ impl Sense {
         }
     }
 
-    /// In words.
+    /// Describes the failure.
     pub(crate) fn text(&self) -> String {
         let what = match (self.key, self.code) {
             (_, FORMAT_FAILED) => "the format failed",
@@ -66,13 +66,13 @@ impl Sense {
     }
 }
 
-/// Sense key specific data with its valid bit: progress in 65536ths.
+/// Decodes the progress from sense key specific data, in 65536ths, if its valid bit is set.
 fn progress(specific: [u8; 3]) -> Option<f64> {
     let raw = u16::from_be_bytes([specific[1], specific[2]]);
     (specific[0] & 0x80 != 0).then(|| f64::from(raw) / 65_536.0)
 }
 
-/// The descriptors of descriptor-format sense data, each from its type on.
+/// Returns the descriptors of descriptor-format sense data, each starting with its type.
 pub(crate) fn descriptors(sense: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = sense.get(8..).unwrap_or(&[]);
     std::iter::from_fn(move || {

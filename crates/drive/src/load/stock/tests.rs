@@ -1,4 +1,4 @@
-//! Large writes against a queue that is done with one I/O at a time.
+//! Large writes against a queue that completes I/Os in order, few at a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +19,7 @@ use crate::queue::stamps::Stamps;
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// The oldest I/O is done first; sometimes several are, and once more than there are spares.
+/// Completes the oldest I/Os first: one, two or four per wait, and once more than there are spares.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,
@@ -30,7 +30,7 @@ struct Slow {
     stamps: Stamps,
     /// First bytes of every write, in the order of submission.
     written: Vec<[u8; 8]>,
-    /// Buffers asked for while a place in the queue was free, and all.
+    /// Buffers requested while the queue had room, and all requested buffers.
     asked_late: usize,
     asked: usize,
 }
@@ -98,7 +98,7 @@ fn asked(read_percent: u8, data_pattern: DataPattern) -> Workload {
     }
 }
 
-/// The queue behind a run, and how many I/Os were counted.
+/// Returns the queue after a run, and how many I/Os were counted.
 fn run(workload: &Workload) -> (Slow, u64) {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
@@ -143,9 +143,10 @@ fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
         let (queue, counted) = run(&asked(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
-        // Only where more came back at once than there are spares; of those that did, the last is filled late.
+        // Buffers are filled late only if more I/Os complete at once than there are spares, and then only the
+        // last one.
         assert!(queue.asked_late <= 12, "{} of {}, {read_percent} % reads", queue.asked_late, queue.asked);
-        // Nothing is made in vain, but for the last ones.
+        // No data is generated in vain, except at the end.
         assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.asked));
     }
 }

@@ -1,4 +1,4 @@
-//! Where response times begin, on every way: at the end of the I/O before, or when the clock says so.
+//! When response times start, for every engine: at the end of the previous I/O, or at a reading of the clock.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;
@@ -21,10 +21,10 @@ use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 
 const BIG_BYTES: u32 = 1 << 20;
-/// No processor fills that many bytes sooner.
+/// No CPU fills that many bytes faster.
 const LEAST_NS: u64 = 5_000;
 
-/// A clock, and the length of the intervals by it.
+/// A clock, and the interval length by this clock.
 #[derive(Clone, Copy)]
 struct Timing {
     clock: Clock,
@@ -36,13 +36,13 @@ impl Timing {
         Self { clock: Clock::start(), interval_ns: 100_000 }
     }
 
-    /// An interval is some tens of I/Os.
+    /// An interval covers a few dozen I/Os.
     fn of_readings() -> Self {
         Self { clock: Clock::of_readings(), interval_ns: 100 }
     }
 }
 
-/// A queue, and all that came back from it.
+/// A queue that also keeps all of its completions.
 struct Noted<Q> {
     inner: Q,
     back: Vec<Completion>,
@@ -88,7 +88,7 @@ impl<Q: Queue> Queue for Noted<Q> {
     }
 }
 
-/// So many random I/Os in eight of their blocks.
+/// Returns random I/Os over a range of eight blocks.
 fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Workload {
     Workload {
         access: record::Access::Random,
@@ -106,7 +106,7 @@ fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Work
     }
 }
 
-/// When the run began, and what came back.
+/// Start of the run, and all completions.
 struct Seen {
     way: &'static str,
     start_ns: u64,
@@ -142,7 +142,7 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, timing: Timing, workl
     Seen { way, start_ns, back: worker.queue.back }
 }
 
-/// The same by every way that this host has.
+/// Runs the same workload on every engine that this host supports.
 fn seen_by_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Seen> {
     let file = tempfile::tempfile().expect("a file");
     file.set_len(workload.range.segment_bytes).expect("room");
@@ -208,7 +208,7 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
         check(seen_by_all::<Fill>(Timing::real(), &asked), LEAST_NS);
     }
     check(seen_by_all::<Stamped>(Timing::real(), &asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
-    // What bears no stamp is told from the first bytes.
+    // A read without a stamp is recognised by its first bytes, so checking it takes little time.
     check(seen_by_all::<Stamped>(Timing::of_readings(), &asked(100, BIG_BYTES, 1, 20)), 1);
 }
 
@@ -216,7 +216,7 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
 fn deeper_every_start_is_read_from_the_clock() {
     let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
     let small = seen(&asked(100, 512, 4, 1000));
-    // Writes from a stock, alone, among reads, and with stamps.
+    // Writes from the stock: without reads, mixed with reads, and with stamps.
     let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
     let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
     for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {

@@ -1,4 +1,4 @@
-//! The loop against a kernel that answers by a script.
+//! Tests the loop against a kernel with scripted results.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,7 +12,7 @@ use crate::load::fill::Fill;
 use crate::load::schedule::Schedule;
 use crate::queue::stamps::Stamps;
 
-/// A kernel that answers by a script, and with success when that is over.
+/// A kernel that returns scripted results, and success after the script ends.
 struct Scripted {
     answers: VecDeque<i32>,
     pushed: Vec<(Slot, Access)>,
@@ -22,7 +22,7 @@ struct Scripted {
     memory: Vec<u8>,
 }
 
-/// From one wait to the next, and from the start of an attempt to its end.
+/// Time between waits, and duration of an attempt.
 const WAIT_NS: u64 = 1000;
 const ATTEMPT_NS: u64 = 100;
 
@@ -89,7 +89,7 @@ fn as_many_bytes_of_the_stream_are_asked_for_as_are_wanted() {
     }
 }
 
-/// The loops.
+/// The three I/O loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Depth,
@@ -98,10 +98,11 @@ enum By {
 }
 
 const ALL: [By; 3] = [By::Depth, By::Stock, By::Arrivals];
-/// Slots beyond the depth, for all loops alike.
+/// Slots beyond the queue depth, the same for all loops.
 const SPARES: u16 = 2;
 
-/// What comes of 1000 writes at depth 4: counted ones, ones that were repeated, and the failure.
+/// Runs 1000 writes at QD 4. Returns the number of counted I/Os, the number of resubmissions, and the
+/// failure.
 fn run(answers: Vec<i32>, by: By) -> (u64, u32, Option<Failure>) {
     let (write, repeats, failure) = run_at(4, answers, by);
     (write.count(), repeats, failure)
@@ -160,7 +161,7 @@ fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
 fn what_was_repeated_counts_from_its_first_attempt() {
     for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::Stock)] {
         let first = u64::from(depth);
-        // Twice for all that begin together: their third attempt is done two waits later.
+        // Two retries for all I/Os that start together: their third attempt completes two waits later.
         let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], by);
         assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}, {by:?}");
         let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
@@ -200,7 +201,7 @@ fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
         assert_eq!(failure.errno, libc::EIO);
         let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
         assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
-        // What was in flight beside the first failure; the loop asks for no more.
+        // I/Os in flight together with the first failure; the loop issues no more.
         assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
         assert!((40..44).contains(&counted), "{counted}");
     }

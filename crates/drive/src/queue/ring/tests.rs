@@ -2,7 +2,7 @@ use super::super::entry::{BigEntry, Entry, Head};
 use super::*;
 
 const ENTRIES: u32 = 4;
-/// No host keeps a call waiting that long.
+/// No host delays a call for this long.
 const LONG: Duration = Duration::from_secs(5);
 
 fn no_op(user_data: u64) -> Head {
@@ -10,7 +10,7 @@ fn no_op(user_data: u64) -> Head {
     Head { opcode, user_data, ..Head::default() }
 }
 
-/// Many times as many no-ops as the ring has entries, some at a time; each comes back once, with its mark.
+/// Submits many times more no-ops than the ring has entries, a few at a time; each completes once, in order.
 fn no_ops_come_back<S: Submission>(flags: Setup, polling: Polling, entry: fn(Head) -> S) {
     let (file, params) = match set_up(ENTRIES, flags | S::FLAGS) {
         Ok(made) => made,
@@ -20,7 +20,7 @@ fn no_ops_come_back<S: Submission>(flags: Setup, polling: Polling, entry: fn(Hea
     let (mut pushed, mut back) = (0u64, Vec::new());
     while back.len() < 1000 {
         for _ in 0..=pushed % u64::from(ENTRIES) {
-            // SAFETY: a no-op names nothing.
+            // SAFETY: a no-op refers to no memory.
             unsafe { ring.push(entry(no_op(pushed))) };
             pushed += 1;
         }
@@ -61,9 +61,9 @@ fn a_wait_ends_when_its_time_is_over() {
     ring.look();
     assert_eq!((ring.to_take(), ring.next().map(|done| done.user_data)), (0, None));
 
-    // Before Linux 5.11 it is asked again and again; what was pushed goes to the kernel all the same.
+    // Before Linux 5.11 the ring is checked repeatedly instead; SQEs are submitted all the same.
     ring.timed = false;
-    // SAFETY: a no-op names nothing.
+    // SAFETY: a no-op refers to no memory.
     unsafe { ring.push(Entry { head: no_op(7), rest: [0; 2] }) };
     let begun = Instant::now();
     ring.enter_for(LONG).expect("a call");
