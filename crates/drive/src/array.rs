@@ -1,4 +1,4 @@
-//! Arrays of drives: inspected, armed once all members are, created for each test, and dismantled.
+//! Arrays of drives: inspected, armed together with their members, created for each test, and dismantled.
 //!
 //! An [`Assembly`] is the part of an armed array that knows its members. Each member is armed by
 //! [`Drive::arm`](crate::Drive::arm) like any drive, at the beginning and again before each purge. A note on disk
@@ -130,7 +130,7 @@ impl Assembly {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
-        // mdadm needs exclusive access to the members.
+        // The kernel claims the members exclusively, so they must not be held open here.
         drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));

@@ -188,7 +188,7 @@ impl Block {
     }
 
     /// Whether it is claimed by anyone, even in another mount namespace. Claiming it for reading changes nothing. A
-    /// process that just ended may still have an io_uring instance in the kernel that holds it.
+    /// process that just ended may still have an `io_uring` instance in the kernel that holds it.
     fn is_claimed(&self) -> bool {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)

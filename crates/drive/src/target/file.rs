@@ -1,4 +1,4 @@
-//! A regular file: a stand-in for a drive, for trials.
+//! A regular file as a target, for trying everything without a drive.
 
 use std::fs::{self, File};
 use std::io;

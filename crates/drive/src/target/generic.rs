@@ -37,8 +37,8 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    /// Opens the one of an open block device; the error says why there is none, or that it may not be the same
-    /// namespace.
+    /// Opens the generic device of an open block device; the error says why there is none, or that its namespace is
+    /// not verifiably the same.
     pub(crate) fn of(block: &Block, held: &Held, sys: &SysDevice, writable: bool) -> io::Result<Self> {
         let other = io::Error::other;
         let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is not a namespace", sys.kname)))?;

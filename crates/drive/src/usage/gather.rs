@@ -89,7 +89,7 @@ fn layers(roots: &Roots, facts: &mut Facts, place: usize, device: &SysDevice) ->
     Ok(())
 }
 
-/// Returns the node of a device that `/sys` gives by its kernel name.
+/// Returns the node of a device from its kernel name in `/sys`.
 fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
     let label = roots.described(kname);
     match roots.number_of(kname) {
