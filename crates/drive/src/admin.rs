@@ -1,7 +1,6 @@
-//! The way to a device's own commands: everything that is neither a read nor a write of a test.
+//! Device commands other than the reads and writes of a test.
 //!
-//! [`Admin`] is the seam. Behind it is the kernel (`kernel`), or in tests a script of expected commands and
-//! scripted answers.
+//! [`Admin`] is the seam: the kernel (`kernel`), or in tests a script of expected commands and mock responses.
 
 pub(crate) mod ata;
 pub(crate) mod kernel;
@@ -18,10 +17,10 @@ use crate::wire::ata::Registers;
 use crate::wire::nvme::status_text;
 use crate::wire::sense::Sense;
 
-/// For commands that only ask.
+/// Timeout of commands that only query.
 pub(crate) const ASKING: Duration = Duration::from_secs(30);
 
-/// What goes with a command.
+/// Data buffer of a command.
 #[derive(Debug)]
 pub(crate) enum Data<'a> {
     None,
@@ -44,25 +43,25 @@ impl NvmeCommand {
     }
 }
 
-/// What a SCSI device answered.
+/// Response of a SCSI device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ScsiAnswer {
     pub(crate) status: u8,
     pub(crate) sense: Vec<u8>,
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The kernel did not get it through.
+    /// The kernel did not deliver the command or its response.
     Kernel(io::Error),
     /// Status of an NVMe command.
     Nvme(u16),
-    /// Status of a SCSI command that is no success, with its sense data.
+    /// Status of a SCSI command other than GOOD, with its sense data.
     Scsi(u8, Option<Sense>),
     /// Registers of an ATA command that failed.
     Ata(Registers),
-    /// An ATA command of which no registers came back, so that nobody knows whether it was done.
+    /// No registers came back from an ATA command, so it is unknown whether it completed.
     NoRegisters,
 }
 
@@ -92,26 +91,26 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// As an error of the step that was tried, with what to do now.
+    /// Converts the fault into an error of the attempted step, with the next step as advice.
     pub(crate) fn during(&self, step: &str, advice: &str) -> DriveError {
         DriveError::device(format!("{step} failed: {self}; {advice}"))
     }
 }
 
-/// A device that takes commands.
+/// A device that accepts commands.
 pub(crate) trait Admin {
-    /// An NVMe admin command; gives dword 0 of its completion.
+    /// Sends an NVMe admin command and returns dword 0 of its completion.
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
-    /// A SCSI command; what the device answers is not judged.
+    /// Sends a SCSI command. Any status of the device is `Ok`.
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
-    /// Discards everything.
+    /// Discards the whole device.
     fn discard(&mut self) -> Result<(), Fault>;
-    /// Makes a part read as zeroes.
+    /// Zeroes a byte range.
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
-    /// Makes sure, right before something is destroyed, that this is still the device that was looked at and
-    /// that nobody uses it; with `all_namespaces` also that nobody uses another one of the same NVMe subsystem.
+    /// Verifies, right before a destructive command, that this is still the device that was inspected and that it is
+    /// not in use; with `all_namespaces` also that no other namespace of its NVMe subsystem is in use.
     fn recheck(&mut self, all_namespaces: bool) -> Result<(), DriveError>;
     fn pause(&mut self, length: Duration);
     fn now_ns(&self) -> u64;

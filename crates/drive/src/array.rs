@@ -1,8 +1,8 @@
-//! Arrays of drives: looked at, armed when all members are, created anew for each test, and taken apart.
+//! Arrays of drives: inspected, armed together with their members, created for each test, and dismantled.
 //!
 //! An [`Assembly`] is the part of an armed array that knows its members. Each member is armed by
-//! [`Drive::arm`](crate::Drive::arm) like any drive, at the beginning and again before each purge. What is created
-//! is on disk as a note before, so that the next start takes apart what a crash left.
+//! [`Drive::arm`](crate::Drive::arm) like any drive, at the beginning and again before each purge. A note on disk
+//! precedes each creation, so that the next start can dismantle what a crash left.
 
 mod controller;
 mod hardware;
@@ -35,18 +35,17 @@ use note::Note;
 pub(crate) use note::Noted;
 pub(crate) use spec::Spec;
 
-/// What a target that is an array begins with.
+/// Prefix of a target that is an array.
 pub(crate) const PREFIX: &str = "array:";
-/// While members are brought to one content it is asked this often how far that is: the kernel, and a controller,
-/// whose program takes its time.
+/// Poll intervals while members are synchronised: of the kernel, and of a RAID controller, whose program is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
-/// Numbers for arrays, from the highest: those that nobody asks for begin there, too.
+/// Highest md number. Free numbers are searched downwards from here, where automatic numbering starts, too.
 const HIGHEST_NUMBER: u32 = 127;
-/// A description names some drives; what is larger is none.
+/// An array description lists a few drives; anything larger is not one.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
-/// An array as it is described, its members looked at.
+/// A described array whose members were inspected.
 #[derive(Debug)]
 pub(crate) struct Array {
     spec: Spec,
@@ -54,7 +53,7 @@ pub(crate) struct Array {
     members: Members,
 }
 
-/// The members of an array that is armed, and what makes it.
+/// The members of an armed array, and the controller that creates it.
 pub(crate) struct Assembly {
     spec: Spec,
     options: OpenOptions,
@@ -65,14 +64,14 @@ pub(crate) struct Assembly {
     built: Option<Built>,
 }
 
-/// What has to be undone.
+/// State that must be undone.
 struct Built {
     plan: Plan,
     note: Note,
 }
 
 impl Array {
-    /// Reads the description and looks at each member.
+    /// Reads the description and inspects each member.
     pub(crate) fn open(
         target: &str,
         file: &str,
@@ -93,13 +92,13 @@ impl Array {
         Ok((Self { spec, options: options.clone(), members }, facts))
     }
 
-    /// Everything that forbids writing to a member.
+    /// Returns everything that forbids writing to a member.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         self.members.refusals(&self.spec)
     }
 
-    /// Arms all members and creates the array. `erase` names each of them; `notes` is where it is written down
-    /// what has to be taken apart.
+    /// Arms all members and creates the array. `erase` names each of them; `notes` is the folder for the note of what
+    /// must be dismantled.
     pub(crate) fn arm(self, facts: TargetFacts, erase: &[String], notes: &Path) -> Result<Armed, DriveError> {
         let refusals = self.refusals();
         if !refusals.is_empty() {
@@ -126,12 +125,12 @@ impl Array {
 }
 
 impl Assembly {
-    /// Creates the array over members that may be written, and takes it for writing and for itself.
+    /// Creates the array over writable members, and opens it exclusively for writing.
     fn create(&mut self, ready: Ready, clock: Clock) -> Result<Inner, DriveError> {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
-        // The kernel takes members for itself, so nobody else may hold them.
+        // The kernel claims the members exclusively, so they must not be held open here.
         drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
@@ -163,7 +162,7 @@ impl Assembly {
         })
     }
 
-    /// Opens the array that was just created, once it is certain that it is that.
+    /// Opens the array that was just created, after verifying its identity.
     fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
         let path = node.display().to_string();
         let block = Block::open(&path, Roots::default(), &self.options.libraries)?;
@@ -176,7 +175,7 @@ impl Assembly {
             self.controller.recognise(&built.plan, &seen)?;
         }
         if self.spec.hardware.is_some() {
-            // What lay on its drives may be something that is known.
+            // The drives' old content may show through as a known signature.
             let refusals = block.refusals();
             if !refusals.is_empty() {
                 return Err(DriveError::Refused { target: path, refusals });
@@ -192,7 +191,7 @@ impl Assembly {
         Ok(Inner::Real { real: Box::new(real), held, clock, manner })
     }
 
-    /// Takes the array apart, purges all members at once, and creates it anew. `inner` is what holds the array.
+    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` holds the array open.
     pub(crate) fn purge(
         &mut self,
         inner: &mut Inner,
@@ -232,7 +231,7 @@ impl Assembly {
         })
     }
 
-    /// Whether it is what was created: all members work and nothing but the load goes on.
+    /// Verifies that the array is as created: all members work and no background operation is running.
     pub(crate) fn check(&mut self) -> Result<(), DriveError> {
         match self.state()? {
             State::Whole => Ok(()),
@@ -245,7 +244,7 @@ impl Assembly {
         }
     }
 
-    /// Waits until its members have one content; says how long that took where it took anything.
+    /// Waits until the members are in sync; returns how long that took, if it took any time.
     pub(crate) fn settle(
         &mut self,
         clock: Clock,
@@ -289,7 +288,7 @@ impl Assembly {
         ))
     }
 
-    /// Stops the array and takes its metadata off the members; each is looked at before.
+    /// Stops the array and removes its metadata from the members, each of which is verified first.
     pub(crate) fn dissolve(&mut self) -> Result<(), DriveError> {
         let Some(built) = &self.built else { return Ok(()) };
         left_over::take_apart(&mut *self.controller, &built.plan, &Noted::of(&built.plan, &self.members))?;
@@ -301,19 +300,19 @@ impl Assembly {
 }
 
 impl Drop for Assembly {
-    /// Where nobody took it apart before: behind a panic, or when a caller gave up. What fails here is tried again
-    /// at the next start, by the note.
+    /// Dismantles an array that is still built: after a panic, or when a caller gave up. The note makes the next
+    /// start retry what fails here.
     fn drop(&mut self) {
         drop(self.dissolve());
     }
 }
 
-/// An array is made for a run and is gone behind it.
+/// The error for using an array outside of a run.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::Invalid(format!("{target}: arrays exist only during `plateau run`; specify a drive"))
 }
 
-/// Closes the array, so that it can be stopped. What is held instead can be neither read nor written.
+/// Closes the array so that it can be stopped. The descriptor that replaces it can be neither read nor written.
 pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     let Inner::Real { held, clock, .. } = inner else {
         return Err(DriveError::Invalid("only an array of drives can be dismantled".into()));
@@ -322,7 +321,7 @@ pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     Ok(*clock)
 }
 
-/// Each member has to be named by its own identity, and nothing else.
+/// Requires that `erase` has the identity of each member, and nothing else.
 fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), DriveError> {
     let strange: Vec<&String> =
         erase.iter().filter(|typed| members.iter().all(|member| member.identity != **typed)).collect();
@@ -343,7 +342,7 @@ fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<()
     )))
 }
 
-/// A kernel name that no array has.
+/// Returns a kernel name that no array uses.
 fn free_name() -> Result<String, DriveError> {
     let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
     let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
@@ -351,14 +350,14 @@ fn free_name() -> Result<String, DriveError> {
     Ok(format!("md{number}"))
 }
 
-/// `0a1b2c3d-…` as mdadm has it: four groups of eight digits.
+/// Formats `0a1b2c3d-…` as mdadm does: four groups of eight digits.
 fn md_uuid(text: &str) -> String {
     let digits: Vec<char> = text.chars().filter(char::is_ascii_hexdigit).collect();
     let groups: Vec<String> = digits.chunks(8).map(|group| group.iter().collect()).collect();
     groups.join(":")
 }
 
-/// `NVMe Format SES=1 of each of 3 members`, or each method once.
+/// `NVMe Format SES=1 of each of 3 members`; different methods are each listed once.
 fn methods_of(purged: &[Purged]) -> String {
     let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
     methods.sort_unstable();

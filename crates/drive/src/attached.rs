@@ -1,4 +1,4 @@
-//! Where a block device hangs: its disk, its controller, and the links between it and the processor.
+//! Topology of a block device: its disk, its controller, and the links between it and the CPU.
 
 use std::fs;
 use std::path::Path;
@@ -11,24 +11,24 @@ use crate::usage::{self, Thing};
 pub struct Link {
     /// What and where: `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
     pub name: String,
-    /// What it carries at most, encoding taken off; none where the kernel does not say.
+    /// Maximum throughput, without encoding overhead; none where the kernel does not report it.
     pub bytes_per_second: Option<f64>,
 }
 
-/// Where a target hangs.
+/// Position of a target in the topology.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
-    /// The whole disk that a block device is, or is a part of: `sda`.
+    /// The whole disk, or the disk that contains the partition: `sda`.
     pub disk: Option<String>,
-    /// The NVMe controller, or with several paths to it the subsystem: `nvme0`.
+    /// The NVMe controller, or the subsystem if it has several paths: `nvme0`.
     pub controller: Option<String>,
-    /// From the drive to the processor.
+    /// From the drive to the CPU.
     pub links: Vec<Link>,
-    /// The NUMA node near it, where the kernel knows it.
+    /// The nearest NUMA node, where the kernel reports it.
     pub numa_node: Option<u32>,
 }
 
-/// Looks it up; nothing is known of files and simulated drives.
+/// Looks up the topology of a target; empty for files and simulated drives.
 #[must_use]
 pub fn attached(path: &str) -> Attached {
     let roots = Roots::default();
@@ -42,7 +42,7 @@ pub fn attached(path: &str) -> Attached {
     })
 }
 
-/// `dir` is the device's own in `/sys/devices`.
+/// Looks up the topology from the device's directory in `/sys/devices`.
 fn of_directory(dir: &Path) -> Attached {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let disk = if dir.join("partition").exists() { dir.parent() } else { Some(dir) };
@@ -68,12 +68,12 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     if is_numbered(name, "ata") {
         return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
     }
-    // Hubs and ports carry what is behind them; interfaces of a device have no speed.
+    // Hubs and ports carry the traffic of the devices below them; interfaces of a device have no speed.
     let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }
 
-/// `8.0 GT/s PCIe` and `4`, without the encoding of the line.
+/// Throughput of a PCIe link from `8.0 GT/s PCIe` and `4` lanes, without encoding overhead.
 fn pcie(speed: &str, width: &str) -> Option<f64> {
     let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;
@@ -81,7 +81,7 @@ fn pcie(speed: &str, width: &str) -> Option<f64> {
     Some(transfers * 1e9 * share / 8.0 * lanes)
 }
 
-/// `6.0 Gbps` of the port's link, eight bits in ten.
+/// Throughput of the port's link from `6.0 Gbps`, with 8b/10b encoding.
 fn sata(dir: &Path, port: &str) -> Option<f64> {
     let number = port.strip_prefix("ata")?;
     let file = dir.join(format!("link{number}/ata_link/link{number}/sata_spd"));
@@ -89,7 +89,7 @@ fn sata(dir: &Path, port: &str) -> Option<f64> {
     Some(gigabits * 1e9 / 10.0)
 }
 
-/// Up to 5 Gb/s eight bits in ten, faster ones 128 in 132.
+/// 8b/10b encoding up to 5 Gb/s, 128b/132b above.
 fn usb(megabits: f64) -> f64 {
     let share = if megabits <= 5000.0 { 8.0 / 10.0 } else { 128.0 / 132.0 };
     megabits * 1e6 * share / 8.0
@@ -99,7 +99,7 @@ fn usb(megabits: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A folder of a made-up `/sys/devices`, with these files in it.
+    /// Creates these files in a mock `/sys/devices`.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (path, content) in files {

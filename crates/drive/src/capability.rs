@@ -1,29 +1,29 @@
-//! What a device can do beyond reading and writing, asked of the device itself.
+//! What a device supports beyond reading and writing, as reported by the device.
 
 use crate::admin::{Admin, Fault, ata, nvme, scsi};
 use crate::wire;
 
-/// Which commands a device takes, and what it says about them.
+/// Which commands a device accepts, and what it reports about them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Capabilities {
     pub(crate) protocol: Protocol,
     pub(crate) capacity_bytes: u64,
     pub(crate) block_bytes: u32,
-    /// The kernel would pass a discard on.
+    /// Whether the kernel passes discards on.
     pub(crate) discard: bool,
-    /// The kernel would pass a command to write zeroes on.
+    /// Whether the kernel passes write-zeroes commands on.
     pub(crate) write_zeroes: bool,
 }
 
-/// The device's own language.
+/// The device's native command set.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Protocol {
     Nvme(Nvme),
     Ata(wire::ata::Identify),
     Scsi(Scsi),
-    /// None that Plateau knows: virtio, loop, md, device mapper, MMC, USB bridges.
+    /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
-    /// It has one, but could not be asked, for this reason.
+    /// It has one, but could not be queried, for this reason.
     Unasked(String),
 }
 
@@ -33,18 +33,18 @@ pub(crate) struct Nvme {
     pub(crate) number: u32,
     pub(crate) controller: wire::nvme::Controller,
     pub(crate) namespace: wire::nvme::Namespace,
-    /// Other namespaces of the same subsystem that the host sees: name and what must be typed to erase it.
+    /// Other namespaces of the same subsystem that are visible to the host.
     pub(crate) others: Vec<Other>,
 }
 
-/// Another namespace.
+/// Another namespace: its name, and the identity to type to erase it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Other {
     pub(crate) name: String,
     pub(crate) identity: String,
 }
 
-/// A SCSI disk. What the device does not say is none.
+/// A SCSI disk. `None` is what the device does not report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scsi {
     pub(crate) inquiry: wire::scsi::Inquiry,
@@ -61,14 +61,14 @@ pub(crate) struct Scsi {
 const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
 
-/// Asks a device of which it is known that it takes NVMe commands.
+/// Queries a device that is known to accept NVMe commands.
 pub(crate) fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<Other>) -> Result<Protocol, Fault> {
     let controller = nvme::controller(admin)?;
     let namespace = nvme::namespace(admin, number)?;
     Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
 }
 
-/// Asks a device that takes SCSI commands; an ATA drive behind a translation says so.
+/// Queries a device that accepts SCSI commands; one that translates to an ATA drive reports that.
 pub(crate) fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
     let inquiry = scsi::inquiry(admin)?;
     if inquiry.vendor.as_deref() == Some("ATA") {

@@ -1,4 +1,4 @@
-//! What is done with a target besides loading it: asked about, purged, its write cache set.
+//! Operations on a target besides loading it: querying, purging, setting its write cache.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Drive {
-    /// Everything that the host knows about it and the device says of itself; empty for files.
+    /// Everything that the host and the device report about it; empty for files.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
@@ -28,8 +28,8 @@ impl Drive {
         }
     }
 
-    /// Looks at the host around it, for about a third of a second; nothing for a simulated drive, which no host
-    /// changes.
+    /// Checks the host around the drive, which takes about a third of a second; empty for a simulated drive, which no
+    /// host affects.
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {
@@ -40,8 +40,8 @@ impl Drive {
 }
 
 impl Drive {
-    /// The same for what a run is made on, which may be an array: `erase` then names each of its members, and
-    /// `notes` is the folder where it is written down what the next start has to take apart after a crash.
+    /// Arms the target of a run, which may be an array: `erase` then names each of its members, and `notes` is the
+    /// folder for the note from which the next start dismantles the array after a crash.
     ///
     /// # Errors
     /// As [`arm`](Self::arm), for each member; [`crate::ErrorKind::Device`] when the array cannot be created.
@@ -58,7 +58,7 @@ impl Drive {
 }
 
 impl Armed {
-    /// The same as of a [`Drive`].
+    /// As [`Drive::host_look`].
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.inner {
@@ -67,21 +67,21 @@ impl Armed {
         }
     }
 
-    /// Puts it into the state that is nearest to new.
+    /// Purges the target: returns it to a state as close to new as possible.
     ///
     /// # Errors
-    /// [`DriveError::NoPurge`] when it knows no way; [`crate::ErrorKind::Device`] when the way failed.
+    /// [`DriveError::NoPurge`] when no method is available; [`crate::ErrorKind::Device`] when the method failed.
     pub fn purge(&mut self) -> Result<Purged, DriveError> {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// The same, by a chosen method or with a proof. Tells `on_progress` how it goes, which may ask to stop: what the
-    /// drive or its controller does by itself goes on, and is no longer waited for.
+    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
+    /// an operation that the drive or its controller executes on its own continues, but is no longer waited for.
     ///
     /// # Errors
-    /// As [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] when it was asked to stop;
-    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target came
-    /// into use; [`crate::ErrorKind::Invalid`] for an option that this target does not have.
+    /// As [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] when stopped by `on_progress`;
+    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target came into use;
+    /// [`crate::ErrorKind::Invalid`] for an option that this target does not support.
     pub fn purge_with(
         &mut self,
         options: &PurgeOptions,
@@ -116,10 +116,10 @@ impl Armed {
         }
     }
 
-    /// Whether it would be purged so, asked before anything begins; what an array says of it is known in its purge.
+    /// Checks in advance whether a purge with these options would start; those of an array are checked by its purge.
     ///
     /// # Errors
-    /// As [`purge_with`](Self::purge_with), but for what fails while it is done.
+    /// As [`purge_with`](Self::purge_with), except for failures during the purge.
     pub fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
         match &self.inner {
             _ if self.array.is_some() => Ok(()),
@@ -131,10 +131,10 @@ impl Armed {
         }
     }
 
-    /// Purges a simulated drive as a journal says that it was purged before; a real one keeps what was done to it.
+    /// Repeats a purge recorded in a journal on a simulated drive; a real one still has its effects.
     ///
     /// # Errors
-    /// [`DriveError::NoPurge`] when the journal tells of a way that the drive does not have.
+    /// [`DriveError::NoPurge`] when the drive does not have the recorded method.
     pub fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         match &mut self.inner {
             Inner::Simulated(sim) => sim.purge_again(purged),
@@ -142,8 +142,8 @@ impl Armed {
         }
     }
 
-    /// Waits until the members of an array that was just created have one content, and tells `on_wait` what goes on
-    /// and how much of it is done. Says how long that took, where it took anything.
+    /// Waits until the members of a newly created array are in sync, and reports the operation and its share
+    /// completed to `on_wait`. Returns how long that took, if it took any time.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the array lost a member.
@@ -157,10 +157,11 @@ impl Armed {
         }
     }
 
-    /// Takes an array apart, so that its members are drives again without any metadata. Does nothing for all else.
+    /// Dismantles an array, so that its members are drives without array metadata again. Does nothing for other
+    /// targets.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when it cannot be stopped; the next start tries again.
+    /// [`crate::ErrorKind::Device`] when it cannot be stopped; the next start retries.
     pub fn dissolve(&mut self) -> Result<(), DriveError> {
         let Some(array) = &mut self.array else { return Ok(()) };
         let_go(&mut self.inner)?;
@@ -171,10 +172,10 @@ impl Armed {
         self.array.as_mut().map_or(Ok(()), |array| array.check())
     }
 
-    /// What the drive tells of its health; what it does not tell is absent.
+    /// Returns the health reported by the drive; unreported values are absent.
     #[must_use]
     pub fn health(&self) -> Health {
-        // What a RAID controller says of a volume is no drive's.
+        // A RAID controller reports a volume's health, not a drive's.
         if self.array.is_some() {
             return Health::default();
         }
@@ -190,10 +191,10 @@ impl Armed {
         }
     }
 
-    /// Whether the drive's volatile write cache is on; none when it has none that can be set.
+    /// Whether the drive's volatile write cache is on; none without one that can be set.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when the drive does not answer.
+    /// [`crate::ErrorKind::Device`] when the drive does not respond.
     pub fn write_cache(&self) -> Result<Option<bool>, DriveError> {
         if self.array.is_some() {
             return Ok(None);
@@ -208,11 +209,11 @@ impl Armed {
             .map_err(|fault| fault.during("querying the write cache", "see the kernel log"))
     }
 
-    /// Turns the drive's volatile write cache on or off and makes sure of it; `false` when it has none that can
-    /// be set. A power cycle may undo it.
+    /// Turns the drive's volatile write cache on or off and verifies it; `false` without one that can be set. A power
+    /// cycle may undo it.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when the drive does not do it.
+    /// [`crate::ErrorKind::Device`] when the drive does not apply the setting.
     pub fn set_write_cache(&mut self, on: bool) -> Result<bool, DriveError> {
         if self.array.is_some() {
             return Ok(false);
@@ -230,7 +231,7 @@ impl Armed {
         Ok(set)
     }
 
-    /// Number of the LBA format of an NVMe namespace; none for anything else.
+    /// Returns the number of the LBA format of an NVMe namespace; none for other targets.
     #[must_use]
     pub fn lba_format(&self) -> Option<u8> {
         let Inner::Real { real, held, clock, .. } = &self.inner else { return None };
@@ -238,10 +239,10 @@ impl Armed {
         lba_format::get(&block.capabilities(held, *clock))
     }
 
-    /// Refuses an LBA format that the target cannot have; nothing is touched.
+    /// Refuses an LBA format that the target does not support, without touching it.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] with the formats that it can have.
+    /// [`crate::ErrorKind::Invalid`] with the supported formats.
     pub fn check_lba_format(&self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &self.inner else { return Err(lba_format::only_nvme()) };
         let Real::Block(block) = &**real else { return Err(lba_format::only_nvme()) };
@@ -251,8 +252,8 @@ impl Armed {
     /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] when it has no such format, [`crate::ErrorKind::Refused`] when it came into
-    /// use, [`crate::ErrorKind::Device`] when the drive does not do it.
+    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target came
+    /// into use, [`crate::ErrorKind::Device`] when formatting fails.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &mut self.inner else {
             return Err(lba_format::only_nvme());

@@ -1,7 +1,7 @@
-//! Host checks: what of the machine around a drive could spoil a result, one file each.
+//! Host checks: what around a drive could skew a result, one file each.
 //!
-//! Every check reads `/sys` and `/proc` below the roots and hands the values to a function that decides and
-//! reads nothing. What is safe to change for a run comes along as a [`Tuning`].
+//! Every check reads `/sys` and `/proc` below the roots and passes the values to a pure function that judges them.
+//! Settings that are safe to change for a run are returned as [`Tuning`].
 
 mod cgroup;
 mod governor;
@@ -30,10 +30,10 @@ use crate::placement::parse_list;
 use crate::target::Real;
 pub use tuning::{KnownSettings, Tuning};
 
-/// Between two looks at counters.
+/// Interval between two readings of counters.
 const WATCHED: Duration = Duration::from_millis(300);
 
-/// Every check, in the order in which they are told.
+/// Every check, in the order they are reported.
 const CHECKS: &[Check] = &[
     governor::CHECK,
     turbo::CHECK,
@@ -57,12 +57,12 @@ struct Check {
     look: fn(&Scene<'_>) -> Finding,
 }
 
-/// Where a check looks.
+/// What a check inspects.
 struct Scene<'a> {
     roots: &'a Roots,
-    /// The target; none for a file.
+    /// Block device of the target; none for a file.
     device: Option<SysDevice>,
-    /// How long to wait between two looks at counters.
+    /// Interval between two readings of counters.
     watched: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Finding {
         Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
     }
 
-    /// Several findings of one check as one: the worst verdict, and the texts of those that share it.
+    /// Merges several findings of one check: the worst verdict, and the texts of those that share it.
     fn worst_of(findings: Vec<Self>) -> Option<Self> {
         let verdict = findings.iter().map(|finding| finding.verdict).max()?;
         let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();
@@ -111,16 +111,16 @@ impl Finding {
     }
 }
 
-/// What was found, and what of it could be tuned.
+/// The findings of all checks, and the settings that could be tuned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostLook {
-    /// Every check.
+    /// The result of every check.
     pub checks: Vec<HostCheck>,
-    /// Settings that are safe to change for a run and to put back.
+    /// Settings that are safe to change for a run and to restore afterwards.
     pub tunings: Vec<Tuning>,
 }
 
-/// Looks at the host around a target.
+/// Checks the host around a target.
 pub(crate) fn look(real: &Real) -> HostLook {
     match real {
         Real::Block(block) => {
@@ -156,30 +156,31 @@ impl Scene<'_> {
         read(self.roots.proc.join(path))
     }
 
-    /// Entries of a folder in `/sys` whose names begin so, in order.
+    /// Returns the entries of a folder in `/sys` whose names begin with `prefix`, sorted.
     fn entries(&self, folder: &str, prefix: &str) -> Vec<PathBuf> {
         entries(&self.roots.sys.join(folder), prefix)
     }
 
-    /// Processors that are online.
+    /// Returns the CPUs that are online.
     fn online(&self) -> Vec<u32> {
         self.sys("devices/system/cpu/online").and_then(|text| parse_list(&text).ok()).unwrap_or_default()
     }
 
-    /// The folders above the device, from the nearest on: its controller, its bus, its port.
+    /// Returns the folders above the device, nearest first: its controller, its bus, its port.
     fn above(&self) -> Vec<PathBuf> {
         let Some(device) = &self.device else { return Vec::new() };
         let below = device.position().parent().map(controller_of).unwrap_or_default();
         below.ancestors().take_while(|dir| dir.starts_with(&self.roots.sys)).map(Into::into).collect()
     }
 
-    /// The nearest folder above the device that has this entry.
+    /// Returns the nearest folder above the device that has this entry.
     fn nearest_with(&self, name: &str) -> Option<PathBuf> {
         self.above().into_iter().find(|dir| dir.join(name).exists())
     }
 }
 
-/// Namespaces of NVMe drives with several paths hang below their subsystem, and it names its controllers.
+/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are below their subsystem, which links
+/// to its controllers.
 fn controller_of(parent: &Path) -> PathBuf {
     let of_subsystem =
         parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));
@@ -198,20 +199,20 @@ fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A setting of the device's queue that has one value to measure with.
+/// A queue setting of the device, with the value to measure with.
 struct QueueSetting {
     attribute: &'static str,
     wanted: &'static str,
-    /// What is meant by the text of the attribute.
+    /// Describes a value of the attribute.
     meaning: fn(&str) -> String,
-    /// Whether the kernel offers the wanted value.
+    /// Whether the kernel offers the recommended value.
     offered: fn(&str) -> bool,
-    /// What another value does to results.
+    /// How another value affects results.
     harm: &'static str,
 }
 
 impl QueueSetting {
-    /// Looks at the queue of the device, and where it has several paths at that of each.
+    /// Checks the queue of the device, and on a multipath device that of each path.
     fn look(&self, scene: &Scene<'_>) -> Finding {
         let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
         let paths = device.nvme_paths();

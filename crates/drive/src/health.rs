@@ -1,4 +1,4 @@
-//! What a drive tells of its health, in one form for all interfaces.
+//! Health reported by a drive, in one format for all interfaces.
 
 use record::Health;
 
@@ -8,7 +8,7 @@ use crate::wire::nvme::SmartLog;
 
 const ZERO_CELSIUS_IN_KELVIN: i32 = 273;
 
-/// What the device tells now; what it does not tell is absent.
+/// Reads the device's current health; unreported values are absent.
 pub(crate) fn read(admin: &mut dyn Admin, can: &Capabilities) -> Health {
     match &can.protocol {
         Protocol::Nvme(_) => {
@@ -58,7 +58,7 @@ fn of_nvme(log: &SmartLog) -> Health {
     }
 }
 
-/// The health of a simulated drive.
+/// Returns the health of a simulated drive.
 pub(crate) fn of_simulated(smart: &nandsim::Smart) -> Health {
     let bytes = |units: u64| Some(units * 512_000);
     Health {

@@ -1,14 +1,13 @@
-//! What the kernel tells in `/sys` and `/proc` about block devices and their users.
+//! What the kernel reports in `/sys` and `/proc` about block devices and their users.
 //!
-//! Everything is read below two roots, so that tests can build trees of hosts that are not at hand.
-//! An attribute that is absent is normal; a list that cannot be read is an error, because "not in use"
-//! may only be said after looking.
+//! Everything is read below two roots, so that tests can mock other hosts. A missing attribute is normal; an
+//! unreadable list is an error, because "not in use" may only be concluded from a list that was read.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where sysfs and procfs are.
+/// Mount points of sysfs and procfs.
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
     pub(crate) sys: PathBuf,
@@ -40,7 +39,7 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// A block device as sysfs has it.
+/// A block device in sysfs.
 #[derive(Debug, Clone)]
 pub(crate) struct SysDevice {
     /// Kernel name: `nvme0n1`.
@@ -50,7 +49,7 @@ pub(crate) struct SysDevice {
 }
 
 impl SysDevice {
-    /// The device with this number.
+    /// Returns the device with this number.
     pub(crate) fn find(roots: &Roots, number: DeviceNumber) -> io::Result<Self> {
         let link = roots.sys.join(format!("dev/block/{number}"));
         let dir = fs::canonicalize(&link).map_err(|e| {
@@ -60,7 +59,7 @@ impl SysDevice {
         Ok(Self { kname, number, dir })
     }
 
-    /// An attribute without surrounding blanks; none when absent or empty.
+    /// Returns an attribute without surrounding blanks; none when absent or empty.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let text = fs::read(self.dir.join(name)).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -68,36 +67,36 @@ impl SysDevice {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// The bytes of an attribute.
+    /// Returns the bytes of an attribute.
     pub(crate) fn attribute_bytes(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.dir.join(name)).ok()
     }
 
-    /// Where it hangs in the machine: `…/pci0000:00/…/ata1/…/block/sda`.
+    /// Path in the device tree: `…/pci0000:00/…/ata1/…/block/sda`.
     pub(crate) fn position(&self) -> &Path {
         &self.dir
     }
 
-    /// The NUMA node that it or what it hangs on belongs to. A machine with one node says -1.
+    /// NUMA node of the device or its nearest ancestor; none for the kernel's -1, as on a host with one node.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         let texts = self.dir.ancestors().map(|dir| fs::read_to_string(dir.join("numa_node")));
         texts.flatten().find_map(|text| text.trim().parse().ok())
     }
 
-    /// Whether it is a partition of another device.
+    /// Whether it is a partition.
     pub(crate) fn is_partition(&self) -> bool {
         self.dir.join("partition").exists()
     }
 
-    /// Number of the device that this is a partition of.
+    /// Returns the number of the disk that contains this partition.
     pub(crate) fn disk_number(&self) -> io::Result<DeviceNumber> {
         let disk = self.dir.parent().ok_or(io::ErrorKind::NotFound)?;
         let text = read(&disk.join("dev"))?;
         parse_number(text.trim()).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Where the paths to a namespace of an NVMe subsystem are: hidden disks such as `nvme0c1n1` of `nvme0n1`, below the
-    /// controllers that the subsystem names. None for a device that has no such paths.
+    /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of `nvme0n1`,
+    /// below the controllers that its subsystem lists. Empty for other devices.
     pub(crate) fn nvme_paths(&self) -> Vec<PathBuf> {
         let Some((subsystem, namespace)) =
             self.kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
@@ -126,7 +125,7 @@ impl SysDevice {
         paths
     }
 
-    /// Number of the NVMe namespace; none for other devices. Before Linux 5.11 the name has to do.
+    /// Returns the NVMe namespace ID; none for other devices. Derived from the name before Linux 5.11.
     pub(crate) fn namespace_number(&self) -> Option<u32> {
         let rest = self.kname.strip_prefix("nvme")?;
         let (_, number) = rest.split_once('n')?;
@@ -134,12 +133,12 @@ impl SysDevice {
         told.or_else(|| number.split('p').next()?.parse().ok())
     }
 
-    /// Kernel names of the devices that are built on it.
+    /// Returns the kernel names of the devices built on it.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
         self.names_in("holders")
     }
 
-    /// Kernel names of the devices that it is built on.
+    /// Returns the kernel names of the underlying devices.
     pub(crate) fn lower_devices(&self) -> io::Result<Vec<String>> {
         self.names_in("slaves")
     }
@@ -156,25 +155,25 @@ impl SysDevice {
 }
 
 impl Roots {
-    /// What the kernel calls this boot.
+    /// Returns the kernel's ID of this boot.
     pub(crate) fn boot_id(&self) -> Option<String> {
         let text = fs::read_to_string(self.proc.join("sys/kernel/random/boot_id")).ok()?;
         Some(text.trim().to_owned())
     }
 
-    /// Number of the device with this kernel name.
+    /// Returns the number of the device with this kernel name.
     pub(crate) fn number_of(&self, kname: &str) -> Option<DeviceNumber> {
         let places = ["block", "class/block"].map(|folder| self.sys.join(folder).join(kname).join("dev"));
         let text = places.iter().find_map(|place| fs::read_to_string(place).ok())?;
         parse_number(text.trim())
     }
 
-    /// Every block device that has a node: no partitions, no paths hidden behind a multipath NVMe device.
+    /// Returns every block device that has a node: no partitions, and no hidden paths of multipath NVMe devices.
     pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
             let dir = match fs::canonicalize(entry?.path()) {
-                // One that went away meanwhile is not a device of this host any more.
+                // It disappeared since the folder was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 found => found?,
             };
@@ -190,7 +189,7 @@ impl Roots {
         Ok(found)
     }
 
-    /// The other namespaces of the NVMe subsystem of `device`.
+    /// Returns the other namespaces of the NVMe subsystem of `device`.
     pub(crate) fn namespaces_beside(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
         let Some(subsystem) = device.attribute("device/subsysnqn") else {
             return Err(io::Error::other(format!("{} does not report its NVMe subsystem", device.kname)));
@@ -203,7 +202,7 @@ impl Roots {
         Ok(others)
     }
 
-    /// A device that is built on others, with what it is where device mapper tells: `dm-0 (multipath)`.
+    /// Returns a stacked device with its type where device mapper reports it: `dm-0 (multipath)`.
     pub(crate) fn described(&self, kname: &str) -> String {
         let uuid = fs::read_to_string(self.sys.join("block").join(kname).join("dm/uuid")).unwrap_or_default();
         match uuid.split('-').next().unwrap_or_default() {
@@ -225,7 +224,7 @@ fn read(path: &Path) -> io::Result<String> {
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), crate::error::reason(&e))))
 }
 
-/// `8:16`.
+/// Parses `8:16`.
 pub(crate) fn parse_number(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
     Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })

@@ -1,4 +1,4 @@
-//! The ioctls of block devices: raw numbers in, typed answers out. Nothing else in the crate calls `ioctl`.
+//! Typed wrappers for the ioctls of block devices. Nothing else in the crate calls `ioctl`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -22,7 +22,7 @@ pub(crate) fn block_bytes(fd: BorrowedFd<'_>) -> io::Result<(u32, u32)> {
     Ok((rustix::fs::ioctl_blksszget(fd)?, rustix::fs::ioctl_blkpbszget(fd)?))
 }
 
-/// Whether the kernel takes no writes (`BLKROGET`).
+/// Whether the kernel refuses writes (`BLKROGET`).
 pub(crate) fn is_read_only(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut read_only: libc::c_int = 0;
     // SAFETY: BLKROGET writes one int to the pointer, which is valid for it during the call.
@@ -30,7 +30,7 @@ pub(crate) fn is_read_only(fd: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(read_only != 0)
 }
 
-/// Tells the device that `length_bytes` from byte 0 hold nothing any more (`BLKDISCARD`).
+/// Discards `length_bytes` from byte 0 (`BLKDISCARD`).
 pub(crate) fn discard(fd: BorrowedFd<'_>, length_bytes: u64) -> io::Result<()> {
     let range = [0u64, length_bytes];
     // SAFETY: BLKDISCARD reads two u64 (start and length in bytes) from the pointer, which is valid for
@@ -38,8 +38,7 @@ pub(crate) fn discard(fd: BorrowedFd<'_>, length_bytes: u64) -> io::Result<()> {
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 119), range.as_ptr()) })
 }
 
-/// Makes `length_bytes` from `start_bytes` on read as zeroes, by the device's own command where it has one
-/// (`BLKZEROOUT`).
+/// Zeroes `length_bytes` from `start_bytes`, with the device's own command where it has one (`BLKZEROOUT`).
 pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
     let range = [start_bytes, length_bytes];
     // SAFETY: BLKZEROOUT reads two u64 (start and length in bytes) from the pointer, which is valid for them
@@ -47,27 +46,27 @@ pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 127), range.as_ptr()) })
 }
 
-/// What a loop device is attached to.
+/// The backing of a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoopStatus {
-    /// `st_dev` of the file below.
+    /// `st_dev` of the backing file.
     pub(crate) volume: u64,
-    /// `st_ino` of the file below.
+    /// `st_ino` of the backing file.
     pub(crate) inode: u64,
-    /// `st_rdev` where a device is below; 0 for a file.
+    /// `st_rdev` of the backing device; 0 for a file.
     pub(crate) backing_device: u64,
     pub(crate) offset_bytes: u64,
-    /// 0 where it reaches up to the end.
+    /// 0 for no limit.
     pub(crate) size_limit_bytes: u64,
 }
 
-/// What is below a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
+/// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
 pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-    // 232 bytes, of which the first five u64 are what matters: device, inode, rdevice, offset, sizelimit.
+    // 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
     let mut info = [0u64; 29];
-    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for
-    // that many during the call.
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
+    // bytes during the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), LOOP_GET_STATUS64 as _, info.as_mut_ptr()) })?;
     let [volume, inode, backing_device, offset_bytes, size_limit_bytes, ..] = info;
     Ok(LoopStatus { volume, inode, backing_device, offset_bytes, size_limit_bytes })
@@ -93,15 +92,16 @@ struct NvmePassthrough {
 }
 const _: () = assert!(size_of::<NvmePassthrough>() == 72);
 
-/// Number of the namespace behind a block device (`NVME_IOCTL_ID`).
+/// Returns the namespace ID of a block or character device (`NVME_IOCTL_ID`).
 pub(crate) fn nvme_namespace(fd: BorrowedFd<'_>) -> io::Result<u32> {
-    // SAFETY: NVME_IOCTL_ID takes no argument and answers by its return value.
+    // SAFETY: NVME_IOCTL_ID takes no argument and returns the ID as its return value.
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(u32::from(b'N'), 0x40)) };
     check(answer)?;
     Ok(answer as u32)
 }
 
-/// An NVMe admin command (`NVME_IOCTL_ADMIN_CMD`): its status (0 for success) and dword 0 of its completion.
+/// Sends an NVMe admin command (`NVME_IOCTL_ADMIN_CMD`); returns its status (0 for success) and dword 0 of its
+/// completion.
 pub(crate) fn nvme_admin(
     fd: BorrowedFd<'_>,
     command: &NvmeCommand,
@@ -157,7 +157,7 @@ struct SgIo {
 }
 const _: () = assert!(size_of::<SgIo>() == 88);
 
-/// A SCSI command (`SG_IO`). An answer of the device is no error here, whatever it is.
+/// Sends a SCSI command (`SG_IO`). Any response of the device is `Ok`, whatever its status.
 pub(crate) fn scsi(
     fd: BorrowedFd<'_>,
     command: &[u8],

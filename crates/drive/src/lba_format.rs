@@ -1,11 +1,11 @@
-//! LBA format of an NVMe namespace: its sector size. To change it erases the namespace.
+//! LBA format of an NVMe namespace: its sector size. Changing it erases the namespace.
 
 use crate::admin::{Admin, Data, NvmeCommand, nvme};
 use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::error::DriveError;
 use crate::purge::{FORMAT_NVM, FORMATTING, format_settings};
 
-/// Number of the format that it has; none for what is no NVMe namespace.
+/// Returns the number of the current format; none for anything but an NVMe namespace.
 pub(crate) fn get(can: &Capabilities) -> Option<u8> {
     match &can.protocol {
         Protocol::Nvme(drive) => Some(drive.namespace.format),
@@ -13,18 +13,18 @@ pub(crate) fn get(can: &Capabilities) -> Option<u8> {
     }
 }
 
-/// Refuses a format that it cannot have.
+/// Refuses an unsupported format.
 pub(crate) fn check(can: &Capabilities, format: u8) -> Result<&Nvme, DriveError> {
     let Protocol::Nvme(drive) = &can.protocol else { return Err(only_nvme()) };
     problem(drive, format).map_or(Ok(drive), |problem| Err(DriveError::Invalid(problem)))
 }
 
-/// What anything but an NVMe namespace says.
+/// The error for anything but an NVMe namespace.
 pub(crate) fn only_nvme() -> DriveError {
     DriveError::Invalid("only NVMe namespaces have a choice of LBA formats; omit --lba-format".into())
 }
 
-/// Formats it, and makes sure of it.
+/// Formats the namespace and verifies the new format.
 pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), DriveError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;
@@ -46,7 +46,7 @@ pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Resu
     )))
 }
 
-/// Why a format cannot be had, and what could.
+/// Explains why a format is unavailable, and lists the available ones.
 fn problem(drive: &Nvme, format: u8) -> Option<String> {
     if !drive.controller.can_format {
         return Some("the drive does not support Format NVM, so its LBA format cannot be changed".into());

@@ -8,11 +8,11 @@ use crate::usage::{self, Facts, Thing};
 /// A block device of this host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its node: `/dev/nvme0n1`.
+    /// Device node: `/dev/nvme0n1`.
     pub path: String,
-    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the beginning of its name.
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters that its name begins with.
     pub kind: String,
-    /// What has to be typed to erase it; none when it could not be looked at.
+    /// What must be typed to erase it; none when it could not be inspected.
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
@@ -20,11 +20,11 @@ pub struct Listed {
     pub capacity_bytes: Option<u64>,
     /// Why it cannot be tested; empty when it can.
     pub refusals: Vec<String>,
-    /// It holds data or somebody uses it, as opposed to: it cannot be used at all.
+    /// Whether it is refused because it holds data or is in use; otherwise it is unusable.
     pub in_use: bool,
 }
 
-/// All of them but partitions and those without a capacity.
+/// Lists all but partitions and devices without capacity.
 ///
 /// # Errors
 /// [`ErrorKind::Unusable`] when `/sys` cannot be read.
@@ -53,7 +53,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
     match Block::open(&path, roots, &[]) {
         Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
         Ok(block) => {
-            // What is in use is not even read.
+            // A device in use is not even read.
             let users = usage::users(usage, Thing::Device(device.number));
             let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;
@@ -70,7 +70,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
     }
 }
 
-/// What kind of device a kernel name and an interface stand for.
+/// Returns the device type for a kernel name and an interface.
 pub(crate) fn kind(kname: &str, interface: Option<&str>) -> String {
     let name: String = kname.chars().take_while(char::is_ascii_alphabetic).collect();
     match (interface, name.as_str()) {

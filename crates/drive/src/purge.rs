@@ -1,8 +1,8 @@
-//! The ways to put a drive into the state that is nearest to new, and the choice among them.
+//! The methods of purging a drive, and the choice among them.
 //!
-//! One file per method and one line in [`PURGE_METHODS`], best first: the order of preference of the PTS for
-//! each interface. The choice is a pure function of what the device says of itself. A method that fails ends
-//! the purge with an error; nothing weaker is tried in its place unasked.
+//! One file per method and one line in [`PURGE_METHODS`], best first: the PTS's order of preference for each
+//! interface. The choice is a pure function of what the device reports. A method that fails ends the purge with an
+//! error; a weaker one is never substituted silently.
 
 mod ata;
 mod ata_sanitize_block;
@@ -37,7 +37,7 @@ use crate::admin::Admin;
 use crate::capability::{Capabilities, Other, Protocol};
 use crate::error::DriveError;
 
-/// Every method, best first. Methods of different interfaces never meet.
+/// Every method, best first. Methods of different interfaces do not compete.
 const PURGE_METHODS: &[Method] = &[
     nvme_format_user::METHOD,
     nvme_sanitize_block::METHOD,
@@ -58,7 +58,7 @@ const PURGE_METHODS: &[Method] = &[
     overwrite::METHOD,
 ];
 
-/// One way to purge.
+/// A purge method.
 struct Method {
     /// As typed: `nvme-format-user`.
     name: &'static str,
@@ -67,23 +67,23 @@ struct Method {
     /// Whether the PTS accepts it as a purge.
     is_pts: bool,
     offer: fn(&Capabilities) -> Offer,
-    /// Whether it would erase the other namespaces, too.
+    /// Whether it also erases the other namespaces.
     hits_others: fn(&Capabilities) -> bool,
-    /// Does it and waits for its end; gives what shows that it was done.
+    /// Performs the purge and waits until it completes; returns the evidence that it was done.
     run: fn(&mut Job<'_>) -> Result<Vec<String>, DriveError>,
 }
 
-/// Whether a device takes a method.
+/// Whether a device supports a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Offer {
     Yes,
-    /// It may work, but is done only when asked for by name; why.
+    /// It may work, but is only used if requested by name; reason.
     Unsure(String),
     No(String),
 }
 
 impl Offer {
-    /// Yes, or no because the device does not say that it can.
+    /// `Yes`, or `No` because the device does not report support.
     fn told(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No("the drive does not report support for this".into()) }
     }
@@ -97,48 +97,48 @@ fn hits_no_others(_: &Capabilities) -> bool {
     false
 }
 
-/// How a purge is to be done.
+/// Options of a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
-    /// Name of the method; the best one that certainly works when none.
+    /// Name of the method; by default the best one that certainly works.
     pub method: Option<String>,
-    /// Write samples before and read them after. The PTS wants no reads between purge and test.
+    /// Whether to write samples before and read them afterwards. The PTS forbids reads between purge and test.
     pub verify: bool,
-    /// Identities of other namespaces that may be erased, too.
+    /// Identities of other namespaces that may be erased as well.
     pub also_erase: Vec<String>,
 }
 
-/// How a running purge is doing.
+/// Progress of a purge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Purging<'a> {
-    /// What is done now.
+    /// The current step.
     Step(&'a str),
-    /// How much of it is done, 0 to 1.
+    /// Share completed, 0 to 1.
     ShareDone(f64),
-    /// It goes on, and nobody tells how much is done.
+    /// In progress, without a known share.
     Waiting,
-    /// The drive estimates that what it does now takes this long.
+    /// The drive's estimate for the current step.
     Expected(Duration),
 }
 
-/// A method as a device answers to it.
+/// A purge method and its availability on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeMethod {
-    /// As typed.
+    /// Name on the command line.
     pub name: &'static str,
-    /// As printed in a report.
+    /// Name in a report.
     pub label: &'static str,
     /// Whether the PTS accepts it as a purge.
     pub is_pts: bool,
-    /// Whether the device takes it.
+    /// Whether the device supports it.
     pub available: bool,
-    /// It is the one that is used when none is named.
+    /// Whether it is used by default.
     pub is_chosen: bool,
-    /// Why it is not used unasked.
+    /// Why it is not used by default.
     pub why_not: Option<String>,
 }
 
-/// A purge under way.
+/// A purge in progress.
 struct Job<'a> {
     admin: &'a mut dyn Admin,
     can: &'a Capabilities,
@@ -146,23 +146,23 @@ struct Job<'a> {
     on_progress: &'a mut dyn FnMut(Purging<'_>) -> Flow,
 }
 
-/// How a poll found a command that runs on by itself.
+/// Status of a command that the drive executes in the background.
 enum Polled {
     Done,
     Running(Option<f64>),
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// No drive needs longer; one that does hangs.
+/// No drive needs longer; one that does is hung.
 const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     fn step(&mut self, text: &str) {
-        // What is begun is waited for: that is where it can be stopped.
+        // The answer is ignored: steps cannot be cancelled, only the waits after them.
         (self.on_progress)(Purging::Step(text));
     }
 
-    /// Passes on the drive's own estimate of the next command, where it has one.
+    /// Reports the drive's own estimate for the next command, if any.
     fn expects(&mut self, length: Option<Duration>) {
         if let Some(length) = length {
             (self.on_progress)(Purging::Expected(length));
@@ -173,7 +173,7 @@ impl Job<'_> {
         (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
     }
 
-    /// Tells how much the host has written; an error when it is asked to stop.
+    /// Reports how much the host has written; an error if a stop is requested.
     fn written(&mut self, bytes: u64, all: u64) -> Result<(), DriveError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
             Flow::Stop if bytes < all => Err(DriveError::Stopped(format!(
@@ -183,12 +183,12 @@ impl Job<'_> {
         }
     }
 
-    /// The last look before something is destroyed.
+    /// The last check before something is destroyed.
     fn recheck(&mut self) -> Result<(), DriveError> {
         self.admin.recheck(self.all_namespaces)
     }
 
-    /// Asks until it is done.
+    /// Polls until the command completes.
     fn poll(
         &mut self,
         what: &str,
@@ -219,7 +219,7 @@ impl Job<'_> {
     }
 }
 
-/// What every method of the drive's interface says, best first.
+/// Returns every method of the drive's interface with its availability, best first.
 pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);
     let told = |method: &Method| {
@@ -245,24 +245,24 @@ pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     PURGE_METHODS.iter().filter(|method| (method.offer)(can) != foreign).map(told).collect()
 }
 
-/// Label of a method, and whether the PTS accepts it as a purge.
+/// Returns the label of a method, and whether the PTS accepts it as a purge.
 pub(crate) fn words_of(name: &str) -> Option<(&'static str, bool)> {
     PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
 }
 
-/// That nobody knows a method, with those that there are.
+/// The error for an unknown method, listing the available ones.
 pub(crate) fn unknown(name: &str) -> DriveError {
     let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
     DriveError::Invalid(format!("unknown purge method '{name}'; available: {}", names.join(", ")))
 }
 
-/// The method that will be used, and why better ones will not.
+/// The chosen method, and why better ones were passed over.
 struct Choice {
     method: &'static Method,
     passed_over: Vec<String>,
 }
 
-/// Names of the other namespaces that it would erase.
+/// Returns the other namespaces that the method would erase.
 fn others_hit<'a>(method: &Method, can: &'a Capabilities) -> Vec<&'a Other> {
     match &can.protocol {
         Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.iter().collect(),
@@ -290,7 +290,7 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
             Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
             Offer::Yes => would_also_erase(&others),
             Offer::Unsure(why) => why,
-            // That a drive simply has no such command needs no mention.
+            // A command that the drive simply does not support needs no mention.
             Offer::No(why) if (Offer::No(why.clone()) == Offer::told(false)) => continue,
             Offer::No(why) if (Offer::No(why.clone()) == Offer::other_interface()) => continue,
             Offer::No(why) => why,
@@ -325,12 +325,12 @@ fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choic
     Ok(Choice { method, passed_over: Vec::new() })
 }
 
-/// Whether a purge with these options would be begun.
+/// Checks whether a purge with these options would start.
 pub(crate) fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), DriveError> {
     choose(can, options).map(drop)
 }
 
-/// Purges, waits for the end, and says how it was done and what shows it.
+/// Purges, waits until it completes, and returns the method with its evidence.
 pub(crate) fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,
@@ -346,7 +346,7 @@ pub(crate) fn perform(
     let start_ns = job.admin.now_ns();
     let mut evidence = (method.run)(&mut job)?;
     let end_ns = job.admin.now_ns();
-    // A format may change a device; a test must not go on with another one than was asked for.
+    // A format may change a device; a test must not continue on a different one.
     job.recheck()?;
     let samples_read = samples.is_some();
     if let Some(samples) = samples {

@@ -1,7 +1,5 @@
 //! Everything that forbids writing to a target, as data.
-//!
-//! Refusals are gathered, never overridden: an option that would override one would sooner or later be
-//! in somebody's script.
+//! Refusals are collected, never overridden: an option that overrides one would sooner or later end up in a script.
 
 use std::fmt;
 
@@ -9,16 +7,16 @@ use stdx::units::amount_base2;
 
 use crate::signature::Signature;
 
-/// One thing that forbids writing to a target. Shown as: what, likely cause, next step.
+/// A reason not to write to a target. Displayed as: what, likely cause, next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It, or a partition of it, is mounted.
     Mounted {
-        /// Device or partition, by kernel name.
+        /// Kernel name of the device or partition.
         device: String,
-        /// Where.
+        /// Mount point.
         at: String,
-        /// A process in the mount namespace that it is mounted in, where that is not ours.
+        /// A process in the mount namespace that has the mount, unless it is ours.
         namespace_of: Option<u32>,
     },
     /// It, or a partition of it, is used as swap space.
@@ -28,44 +26,44 @@ pub enum Refusal {
     },
     /// Another block device is built on it: device mapper, RAID, LVM, bcache.
     Held {
-        /// Device or partition, by kernel name.
+        /// Kernel name of the device or partition.
         device: String,
         /// The devices on top of it.
         by: String,
     },
-    /// The same drive is there under another name: a second path, or another drive that says it is this one.
+    /// The same drive appears under another name: a second path, or another drive that reports the same identity.
     AnotherPath {
-        /// The other one, by kernel name.
+        /// Kernel name of the other device.
         name: String,
     },
-    /// It is a SATA drive that is locked with a password, so nobody can see what is on it.
+    /// It is a password-locked SATA drive, so its content is unknown.
     Locked {
-        /// What came of trying the password of an interrupted purge; none when it was not tried.
+        /// Outcome of trying the password of an interrupted purge; none when it was not tried.
         tried: Option<String>,
     },
-    /// It is a file of a run.
+    /// It belongs to a run's record.
     OfRun,
     /// A loop device is backed by it.
     LoopBacking {
-        /// The loop device, by kernel name.
+        /// Kernel name of the loop device.
         by: String,
     },
-    /// It is built on something that something else is built on, too.
+    /// Another device shares the storage that it is built on.
     Shared {
-        /// What both are built on: a kernel name, or the path of a file.
+        /// The shared storage: a kernel name, or the path of a file.
         below: String,
-        /// The other one, by kernel name.
+        /// Kernel name of the other device.
         by: String,
     },
     /// Another process has it, or what it is built on, open.
     OpenBy {
-        /// It, or what it is built on: a kernel name, or the path of a file.
+        /// The target, or what it is built on: a kernel name, or the path of a file.
         what: String,
-        /// Process.
+        /// Process ID.
         pid: u32,
-        /// Name of its program.
+        /// Program name.
         process: String,
-        /// What the process can do.
+        /// The kind of access that the process has.
         access: Access,
     },
     /// It, or what it is built on, is locked.
@@ -73,13 +71,13 @@ pub enum Refusal {
         /// A kernel name, or the path of a file.
         what: String,
     },
-    /// Something has the file open that cannot be named: the kernel, or a process that cannot be seen.
+    /// The file is held open by something that cannot be named: the kernel, or an invisible process.
     OpenElsewhere,
-    /// The kernel offers it to other hosts.
+    /// The kernel exports it to other hosts.
     Exported {
         /// A kernel name, or the path of a file.
         what: String,
-        /// Where the export is configured, below `/sys/kernel/config`.
+        /// Location of the export's configuration below `/sys/kernel/config`.
         by: String,
     },
     /// It has partitions.
@@ -94,63 +92,63 @@ pub enum Refusal {
     },
     /// It carries the signature of a file system, a volume manager or a partition table.
     Signature(Signature),
-    /// Another program has it open for itself.
+    /// Another program has it open exclusively.
     Busy,
     /// It is write-protected.
     ReadOnly,
-    /// Something that it is built on is write-protected. The kernel fails writes to it, or passes them on all the same.
+    /// A device that it is built on is write-protected. The kernel may fail writes to it, or pass them on regardless.
     ReadOnlyBelow {
-        /// A kernel name.
+        /// Kernel name of that device.
         what: String,
     },
     /// Writing needs a permission that this process does not have.
     NoPermission,
     /// The file system has no room for the file.
     NoSpace {
-        /// Bytes that the file needs beyond what it occupies.
+        /// Space that the file needs beyond what it occupies.
         needed_bytes: u64,
-        /// Bytes that the file system has.
+        /// Free space of the file system.
         free_bytes: u64,
     },
-    /// It is an array that lacks members.
+    /// It is a degraded array.
     Degraded {
-        /// How many.
+        /// Number of missing members.
         missing: String,
     },
-    /// It is an array that is busy with itself.
+    /// It is an array with a background operation in progress.
     Resyncing {
-        /// With what: `resync`, `recover`, `check`.
+        /// The operation: `resync`, `recover`, `check`.
         action: String,
     },
-    /// It is a drive behind a RAID controller that is not free.
+    /// It is a drive on a RAID controller that is not free.
     NotFree {
-        /// What it is instead, as the controller tells.
+        /// Its state, as reported by the controller.
         state: String,
     },
-    /// Something forbids it of a member of the array that is the target.
+    /// A member of the target array must not be written.
     Member {
-        /// As the description of the array names it.
+        /// The member, as named in the array description.
         path: String,
-        /// What it is.
+        /// Why the member is refused.
         refusal: Box<Refusal>,
     },
-    /// Whether it is in use cannot be found out.
+    /// It is unknown whether it is in use.
     Unknown {
         /// What could not be read, and why.
         what: String,
     },
 }
 
-/// What another process can do with what it has open.
+/// Kind of access that another process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It may write.
     Writing,
     /// It holds a lock.
     Locked,
-    /// It has mapped it into its memory and may write there.
+    /// It has a shared mapping that it may write to.
     Mapped,
-    /// One of its `io_uring` instances has it as a registered file.
+    /// It is a registered file of one of the process's `io_uring` instances.
     Registered,
 }
 
@@ -166,12 +164,12 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Whether it may go away by itself in a moment: udev and its like open what is new.
+    /// Whether it may disappear by itself within moments, because udev and others open new devices.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::OpenBy { .. } | Self::FileLocked { .. } | Self::OpenElsewhere | Self::Busy)
     }
 
-    /// Whether it protects somebody's data; otherwise the target simply cannot be written.
+    /// Whether it protects existing data; otherwise the target just cannot be written.
     #[must_use]
     pub fn protects_data(&self) -> bool {
         match self {
@@ -244,7 +242,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// Why nothing can be written, whoever's data it is.
+    /// Formats refusals for lack of write access or space.
     fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str(
@@ -270,7 +268,7 @@ impl Refusal {
         }
     }
 
-    /// What others have in hand.
+    /// Formats refusals because of other users of the storage.
     fn of_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shared { below, by } => write!(
@@ -297,7 +295,7 @@ impl Refusal {
         }
     }
 
-    /// What concerns arrays.
+    /// Formats refusals that concern arrays.
     fn of_array(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Degraded { missing } => write!(
@@ -320,7 +318,7 @@ impl Refusal {
     }
 }
 
-/// Says that a drive is locked, and what trying the password of an interrupted purge gave.
+/// Formats the refusal of a locked drive, with the outcome of trying the password of an interrupted purge.
 fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
     match tried {
         None => f.write_str(
@@ -335,7 +333,7 @@ fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
     }
 }
 
-/// Refusals in one line.
+/// Joins refusals into one line.
 pub(crate) fn list(refusals: &[Refusal]) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
 }

@@ -1,8 +1,8 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
-//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A
-//! backup copy counts like a primary, because with it the data can be brought back. What libblkid recognizes
-//! beyond the tables counts as well.
+//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A backup
+//! copy counts like a primary, because the data can be restored from it. What libblkid recognizes beyond the tables
+//! counts as well.
 
 mod checked;
 mod copies;
@@ -20,49 +20,49 @@ use formats::{At, ROWS};
 use second_opinion::Opinion;
 use view::View;
 
-/// Something that leaves signatures.
+/// A file system, volume manager or partition table that can be recognized by its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     name: &'static str,
-    /// What libblkid calls it.
+    /// Names that libblkid uses for it.
     blkid: &'static [&'static str],
 }
 
 impl Format {
-    /// With its article, such as `an XFS file system`.
+    /// Name with its article, such as `an XFS file system`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 }
 
-/// A signature that stands on a target.
+/// A signature found on a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signature {
-    /// One of the own tables.
+    /// Recognized by our own tables.
     Known {
-        /// Of what.
+        /// The format it belongs to.
         of: Format,
-        /// Whether it is a backup of a primary that does not exist any more.
+        /// Whether it is a backup of a primary that no longer exists.
         is_copy: bool,
-        /// Where it starts.
+        /// Offset in bytes.
         at_bytes: u64,
-        /// What has to be overwritten to clear it.
+        /// Number of bytes to overwrite to clear it.
         length_bytes: u64,
-        /// The target as it was named.
+        /// The target as named by the user.
         target: String,
     },
-    /// libblkid recognizes what the own tables do not.
+    /// Recognized only by libblkid.
     SecondOpinion {
-        /// By libblkid's names; none where several exclude each other.
+        /// libblkid's names; empty for several that exclude each other.
         types: Vec<String>,
-        /// The target as it was named.
+        /// The target as named by the user.
         target: String,
     },
 }
 
 impl Signature {
-    /// Whether it is that of a member of an md array.
+    /// Whether it belongs to a member of an md array.
     #[must_use]
     pub fn is_linux_raid(&self) -> bool {
         const NAME: &str = "linux_raid_member";
@@ -108,13 +108,13 @@ impl fmt::Display for Signature {
     }
 }
 
-/// As a shell takes it for one word.
+/// Quotes the path as a single shell word.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
-/// What a probe found.
+/// A signature found by a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     format: Format,
@@ -128,7 +128,7 @@ impl Found {
         Self { format, is_copy: false, at_bytes, length_bytes }
     }
 
-    /// Where it starts, and its length, in bytes.
+    /// Returns its offset and length in bytes.
     pub(crate) const fn place(&self) -> (u64, u64) {
         (self.at_bytes, self.length_bytes)
     }
@@ -138,7 +138,7 @@ impl Found {
     }
 }
 
-/// Everything known that stands on the target, as reasons to refuse it.
+/// Returns a refusal for each signature on the target.
 ///
 /// # Errors
 /// Fails when the target cannot be read.
@@ -157,13 +157,13 @@ pub(crate) fn refusals(device: &File, capacity_bytes: u64, target: &str) -> io::
     Ok(known.chain(second).collect())
 }
 
-/// What the second opinion adds to what was found.
+/// Returns the refusal that the second opinion adds to the signatures found.
 fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
     let second =
         |types| Some(Refusal::Signature(Signature::SecondOpinion { types, target: target.to_owned() }));
     match opinion {
         Opinion::Nothing | Opinion::None => None,
-        // Which ones they are, the own tables tell where they know them.
+        // The tables' own findings already say which formats conflict.
         Opinion::Ambivalent if !found.is_empty() => None,
         Opinion::Ambivalent => second(Vec::new()),
         Opinion::Content(mut types) => {
@@ -174,8 +174,8 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
     }
 }
 
-/// Everything in the own tables that stands on the device. Copies are left out while their primary stands, because
-/// what removes that is the first step anyway.
+/// Returns every signature on the device that the tables recognize. Copies are left out while their primary exists,
+/// because that must be cleared first anyway.
 ///
 /// # Errors
 /// Fails when one of the ends of the device cannot be read.

@@ -1,4 +1,4 @@
-//! Real targets: block devices and regular files, looked at without touching them.
+//! Real targets: block devices and regular files, inspected without touching them.
 
 pub(crate) mod block;
 pub(crate) mod file;
@@ -26,18 +26,18 @@ use crate::{Engine, OpenOptions};
 /// Anything smaller is a mistake, an empty card reader or a loop device without a file.
 const SMALLEST_BYTES: u64 = 16 * MIB;
 
-/// A real target, opened: to be written, and then held exclusively, or only to be read.
+/// An open target: exclusively for writing, or read-only.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) fd: OwnedFd,
-    /// I/Os go through the page cache, because the file system has no direct I/O.
+    /// I/Os use the page cache, because the file system does not support direct I/O.
     pub(crate) is_buffered: bool,
-    /// What takes commands past the block layer, or why nothing does; none where nobody asked.
+    /// The passthrough device, or why it is unavailable; none where not requested.
     pub(crate) generic: Option<Result<generic::Generic, String>>,
 }
 
 impl Held {
-    /// Something that can be neither read nor written.
+    /// Returns a descriptor that can be neither read nor written.
     pub(crate) fn nothing() -> Result<Self, DriveError> {
         let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
@@ -45,11 +45,11 @@ impl Held {
     }
 }
 
-/// Why faults cannot be asked for, or asked not to be.
+/// Why fault options are refused on real targets.
 pub(crate) const ONLY_SIMULATED_FAIL: &str =
     "faults can be injected only into simulated drives (sim:MODEL); omit --sim-fault and --no-sim-faults";
 
-/// A real target as it was found.
+/// A real target as found.
 #[derive(Debug, Clone)]
 pub(crate) enum Real {
     Block(block::Block),
@@ -57,7 +57,7 @@ pub(crate) enum Real {
 }
 
 impl Real {
-    /// Looks at what is at `target`.
+    /// Inspects `target` without changing it.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |problem: String| Err(DriveError::Unusable(format!("{target}: {problem}")));
         let only_simulated = [
@@ -115,7 +115,7 @@ impl Real {
         }
     }
 
-    /// Takes off the password that an interrupted purge has left on a drive.
+    /// Removes the password left on a drive by an interrupted purge.
     pub(crate) fn unlock(&self) -> Result<(), DriveError> {
         match self {
             Self::Block(block) => block.unlock(),
@@ -123,7 +123,7 @@ impl Real {
         }
     }
 
-    /// The NUMA node that it hangs on, where the kernel knows it.
+    /// Returns the nearest NUMA node, where the kernel reports it.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         match self {
             Self::Block(block) => block.numa_node(),
@@ -131,7 +131,7 @@ impl Real {
         }
     }
 
-    /// Why its completions cannot be polled for; none where they can.
+    /// Why completions cannot be polled; none where they can.
     pub(crate) fn unpollable(&self) -> Option<&'static str> {
         match self {
             Self::Block(block) if block.can_be_polled() => None,
@@ -147,7 +147,7 @@ impl Real {
         }
     }
 
-    /// Whether its commands can be NVMe's own.
+    /// Whether it accepts NVMe commands.
     pub(crate) fn is_nvme(&self) -> bool {
         match self {
             Self::Block(block) => block.is_nvme(),
@@ -155,7 +155,7 @@ impl Real {
         }
     }
 
-    /// Opens it without the right to write.
+    /// Opens it read-only.
     pub(crate) fn hold_to_read(&self, engine: Engine) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold_to_read(),
@@ -164,8 +164,8 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, false))
     }
 
-    /// Opens it for writing and for itself, and checks anew what it then holds. A file that holds data is given
-    /// only where that was `confirmed`.
+    /// Opens it exclusively for writing, and rechecks it through the descriptor. Opening a file that holds data must
+    /// be `confirmed`.
     pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),
@@ -220,7 +220,7 @@ fn check_capacity(target: &str, bytes: u64, empty: &str) -> Result<(), DriveErro
     Ok(())
 }
 
-/// Whether this process may write there; root always may, except on a read-only file system.
+/// Checks for write permission. Root always has it, except on a read-only file system.
 fn write_permission(path: &Path) -> Option<Refusal> {
     match rustix::fs::access(path, Access::WRITE_OK) {
         Ok(()) => None,
@@ -229,7 +229,7 @@ fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
-/// Opens with direct I/O where that is possible, and says why not otherwise.
+/// Opens with direct I/O where supported, otherwise buffered.
 fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     match open(flags | OFlags::DIRECT) {

@@ -1,13 +1,12 @@
-//! Who uses a target, under any name, at any level of the stack that it belongs to.
+//! Finds users of a target, under any name, and at any level of its storage stack.
 //!
-//! Things are told apart by what they are: a block device by its number, a file by its volume and inode. Paths
-//! serve messages only. [`Facts`] are gathered at once ([`gather`]) and judged by a pure function ([`users`]):
-//! it walks down from the target to everything the target is built on, and from there up to everything else
-//! that is built on the same bytes. What the kernel tells only about an open file is asked of the descriptor
-//! that is held ([`descriptor`]).
+//! Objects are identified by what they are: a block device by its number, a file by its volume and inode. Paths are
+//! used in messages only. [`Facts`] are gathered at once ([`gather`]) and judged by a pure function ([`users`]): it
+//! walks down from the target to everything it is built on, and from there up to everything else that is built on the
+//! same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
-//! Limits: what a server does with a file or a volume on another host, or behind FUSE, cannot be seen from here;
-//! neither can processes outside of this PID namespace, except by the claims and leases that the kernel checks.
+//! Limits: accesses by a server on another host or behind FUSE are not visible; neither are processes outside of this
+//! PID namespace, except by the claims and leases that the kernel checks.
 
 pub(crate) mod descriptor;
 mod gather;
@@ -23,11 +22,11 @@ pub(crate) use mounts::unescape;
 use crate::host::DeviceNumber;
 use crate::refusal::{Access, Refusal};
 
-/// How often, and how long apart, it is looked again where only what may go away by itself is in the way.
+/// Attempts, and the pause between them, while only transient refusals are found.
 const LOOKS: u32 = 12;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a block device or file is, whatever it is called.
+/// Identity of a block device or file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Thing {
     Device(DeviceNumber),
@@ -47,7 +46,7 @@ impl std::fmt::Display for Thing {
     }
 }
 
-/// Bytes from `start` up to, and without, `end`.
+/// Bytes from `start` to `end`, exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -57,7 +56,7 @@ pub(crate) struct Span {
 impl Span {
     pub(crate) const ALL: Self = Self { start: 0, end: u64::MAX };
 
-    /// `length` bytes from `start`; up to the end where the length is 0.
+    /// Returns `length` bytes from `start`; to the end if the length is 0.
     pub(crate) fn of(start: u64, length: u64) -> Self {
         Self { start, end: if length == 0 { u64::MAX } else { start.saturating_add(length) } }
     }
@@ -66,35 +65,35 @@ impl Span {
         self.start < other.end && other.start < self.end
     }
 
-    /// Where `inner`, a span of what lies on this one, is in the coordinates of the lower device.
+    /// Maps `inner`, a span of the device on top of this span, to the lower device.
     fn below(self, inner: Self) -> Self {
         let start = self.start.saturating_add(inner.start);
         Self { start, end: self.start.saturating_add(inner.end).min(self.end) }
     }
 }
 
-/// How one device is built on another thing.
+/// How a device is built on another device or file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Partition,
     Loop,
-    /// Device mapper, md, bcache, zram: which bytes it takes is not known here, so it takes all.
+    /// Device mapper, md, bcache, zram: the byte ranges are not known here, so all of them count.
     Stacked,
 }
 
-/// A block device or a file that matters to block devices.
+/// A block device, or a file that is relevant to block devices.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// None where the kernel names a device that has no number here.
+    /// None where the kernel names a device without a known number.
     thing: Option<Thing>,
     /// Kernel name, or path.
     name: String,
-    /// What about it could not be found out.
+    /// What could not be determined about it, and why.
     problem: Option<String>,
     is_read_only: bool,
 }
 
-/// `upper` is built on `span` of `lower`; both are places in the list of nodes.
+/// `upper` is built on `span` of `lower`; both are indices of nodes.
 #[derive(Debug, Clone, Copy)]
 struct Layer {
     upper: usize,
@@ -103,17 +102,18 @@ struct Layer {
     kind: Kind,
 }
 
-/// How the bytes of a device are reached below it: which of them, and through which node above. None for itself.
+/// How the bytes of a device map to a lower one: which bytes, and through which upper node; none for the device
+/// itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
     via: Option<usize>,
     span: Span,
 }
 
-/// Somebody who uses a thing directly.
+/// A direct user of a device or file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum By {
-    /// A file system mounted from it; with the process whose mount namespace that is, where it is not ours.
+    /// A mounted file system, with a process of its mount namespace unless that is ours.
     Mount {
         at: String,
         namespace_of: Option<u32>,
@@ -125,21 +125,21 @@ pub(crate) enum By {
         name: String,
         access: Access,
     },
-    /// A lock whose owner is not known.
+    /// A lock with an unknown owner.
     Lock,
-    /// Offered to other hosts by a target of the kernel (LIO, nvmet).
+    /// Exported to other hosts by a kernel target (LIO, nvmet).
     Export {
         name: String,
     },
 }
 
-/// What is known about the block devices of this host and their users.
+/// Facts about the block devices of this host and their users.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     nodes: Vec<Node>,
     layers: Vec<Layer>,
     uses: Vec<(usize, By)>,
-    /// Loop devices whose backing file could not be found out.
+    /// Loop devices whose backing file could not be determined.
     pub(crate) unseen_loops: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl Facts {
         self.nodes.iter().position(|node| node.thing == Some(thing))
     }
 
-    /// The node of a thing; made under this name where it is new.
+    /// Returns the node of a thing; adds it under this name if new.
     fn node(&mut self, thing: Thing, name: impl Into<String>) -> usize {
         self.place_of(thing).unwrap_or_else(|| self.add(Some(thing), name.into()))
     }
@@ -182,7 +182,7 @@ impl Facts {
         problem.into_iter().chain(uses.map(move |(_, by)| refusal(self.name(node), by)))
     }
 
-    /// The target and everything it is built on, with the ways on which its bytes are reached there.
+    /// Returns the target and everything below it, with the ways in which its bytes reach each node.
     fn below(&self, target: usize) -> BTreeMap<usize, Vec<Way>> {
         let mut found: BTreeMap<usize, Vec<Way>> = BTreeMap::new();
         let mut next = vec![(target, Way { via: None, span: Span::ALL })];
@@ -203,8 +203,8 @@ impl Facts {
         found
     }
 
-    /// Whether something below a device is reached on two ways, so that parts of the device that do not overlap may be the
-    /// same bytes all the same: an array of two loop devices over one file.
+    /// Whether a lower node is reached in two ways, so that non-overlapping parts of the device may be the same
+    /// bytes: an array of two loop devices over one file.
     fn reaches_twice(&self, node: usize) -> bool {
         let meet = |ways: &[Way], way: &Way| {
             ways.iter().any(|other| other.via != way.via && other.span.overlaps(way.span))
@@ -212,7 +212,7 @@ impl Facts {
         self.below(node).values().any(|ways| ways.iter().any(|way| meet(ways, way)))
     }
 
-    /// Everything that is built on `node`, however many layers up.
+    /// Returns everything built on `node`, at any level.
     fn above(&self, node: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut next = vec![node];
@@ -224,7 +224,7 @@ impl Facts {
     }
 }
 
-/// The refusals that stay: udev and its like open and lock what is new for a moment.
+/// Repeats the inspection until no transient refusals are left: udev and others briefly open and lock new devices.
 pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     let mut found = look();
     for _ in 1..LOOKS {
@@ -248,8 +248,8 @@ fn refusal(device: String, by: &By) -> Refusal {
     }
 }
 
-/// Everything that says that somebody uses the bytes of `target`, or that what it is built on cannot be written. A file
-/// that no fact mentions is free.
+/// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
+/// unused.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {
         let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
@@ -266,7 +266,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     found.extend(upwards(facts, place, &below));
     for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
-        // Which lower devices a stacked one writes to is not known here, so each has to be writable.
+        // It is not known here which lower devices a stacked one writes to, so all must be writable.
         let is_read_only = facts.nodes[node].is_read_only;
         found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
@@ -289,19 +289,19 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Files that the target is built on, however many layers down.
+/// Returns the files that the target is built on, at any level.
 pub(crate) fn files_below(facts: &Facts, target: Thing) -> Vec<Thing> {
     let below = facts.place_of(target).map(|place| facts.below(place)).unwrap_or_default();
     let things = below.into_keys().filter_map(|node| facts.nodes[node].thing);
     things.filter(|thing| matches!(thing, Thing::File { .. })).collect()
 }
 
-/// Users of the target itself, and of what is built on it.
+/// Returns the users of the target itself, and of what is built on it.
 fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> Vec<Refusal> {
     let mut found: Vec<Refusal> = facts.users_of(target).collect();
     let mut partitions = Vec::new();
     for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
-        // A damaged /sys could name a device above and below; that it is below counts already.
+        // A corrupt /sys could list a device both above and below; it is already counted below.
         if below.contains_key(&layer.upper) {
             continue;
         }

@@ -1,10 +1,10 @@
-//! The drive's volatile write cache: WCE and WCD of the PTS.
+//! The drive's volatile write cache: WCE and WCD in the PTS.
 
 use crate::admin::{Admin, Fault, ata, nvme, scsi};
 use crate::capability::{Capabilities, Protocol};
 use crate::error::DriveError;
 
-/// Whether it is on; none when the device has none, or none that can be set.
+/// Whether it is on; none without one, or without one that can be set.
 pub(crate) fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fault> {
     match &can.protocol {
         Protocol::Nvme(drive) if drive.controller.has_write_cache => nvme::write_cache(admin).map(Some),
@@ -16,7 +16,7 @@ pub(crate) fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bo
     }
 }
 
-/// Turns it on or off, and makes sure of it. `false` when there is nothing to set.
+/// Turns it on or off and verifies it; `false` without one that can be set.
 pub(crate) fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, DriveError> {
     let word = if on { "on" } else { "off" };
     let failed = |fault: Fault| {

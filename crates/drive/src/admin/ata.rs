@@ -1,4 +1,4 @@
-//! ATA commands, as a SCSI device that translates them takes them (ACS-3, section 7).
+//! ATA commands, sent through a SCSI device that translates them (ACS-3, section 7).
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const READ_LOG_EXT: u8 = 0x2f;
 const SET_FEATURES: u8 = 0xef;
 const DEVICE_STATISTICS: u64 = 0x04;
 
-/// Sends a command and gives the registers that it left.
+/// Sends a command and returns the resulting registers.
 pub(crate) fn send(
     admin: &mut dyn Admin,
     command: &Command,
@@ -47,7 +47,7 @@ fn statistics(admin: &mut dyn Admin, page: u64) -> Result<[u8; BLOCK_BYTES], Fau
     block(admin, Command { command: READ_LOG_EXT, lba, extended: true, ..Command::default() })
 }
 
-/// What the drive counts of itself; each is none where it does not.
+/// Device statistics, temperature in degrees Celsius, and percentage used; each is `None` where not reported.
 pub(crate) fn health(admin: &mut dyn Admin) -> (GeneralStatistics, Option<i16>, Option<u8>) {
     let general = statistics(admin, 1).map(|bytes| GeneralStatistics::decode(&bytes)).unwrap_or_default();
     let degrees = statistics(admin, 5).ok().and_then(|bytes| temperature(&bytes));

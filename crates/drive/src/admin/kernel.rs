@@ -14,10 +14,10 @@ use crate::ioctl;
 use crate::target::Held;
 use crate::target::block::Block;
 
-/// Direct I/O wants memory that begins on a page.
+/// Direct I/O needs page-aligned memory.
 const PAGE_BYTES: usize = 4096;
 
-/// A device that is open, exclusively when something is to be changed.
+/// An open block device; opened exclusively for commands that change it.
 pub(crate) struct Kernel<'a> {
     block: &'a Block,
     held: &'a Held,
@@ -38,7 +38,7 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// Says what a command was and what came of it.
+/// Logs a command and its outcome.
 fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result<T, E> {
     match &answer {
         Ok(_) => log::info!("{what}: done"),
@@ -106,7 +106,7 @@ impl Admin for Kernel<'_> {
     }
 }
 
-/// The first `length` bytes of `memory` that begin on a page.
+/// The first `length` bytes of `memory` from a page boundary on.
 fn aligned(memory: &mut [u8], length: usize) -> &mut [u8] {
     let start = memory.as_ptr().align_offset(PAGE_BYTES);
     &mut memory[start..start + length]

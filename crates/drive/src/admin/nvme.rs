@@ -1,4 +1,4 @@
-//! NVMe admin commands that ask and set (NVM Express Base Specification 2.0c, section 5).
+//! NVMe admin commands that query and configure (NVM Express Base Specification 2.0c, section 5).
 
 use super::{Admin, Data, Fault, NvmeCommand};
 use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace, SanitizeLog, SmartLog};
@@ -7,7 +7,7 @@ const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
 const SET_FEATURES: u8 = 0x09;
 const GET_FEATURES: u8 = 0x0a;
-/// For logs of the controller.
+/// Namespace ID for controller-wide logs.
 const ALL_NAMESPACES: u32 = 0xffff_ffff;
 const VOLATILE_WRITE_CACHE: u32 = 0x06;
 const POWER_MANAGEMENT: u32 = 0x02;
@@ -29,7 +29,7 @@ pub(crate) fn namespace(admin: &mut dyn Admin, namespace: u32) -> Result<Namespa
 }
 
 fn log(admin: &mut dyn Admin, page: u32) -> Result<[u8; LOG_BYTES], Fault> {
-    // NUMDL counts dwords from zero.
+    // NUMDL is zero-based.
     let dwords = LOG_BYTES as u32 / 4 - 1;
     let mut bytes = [0; LOG_BYTES];
     let command = NvmeCommand::of(GET_LOG_PAGE, ALL_NAMESPACES, dwords << 16 | page, 0);
@@ -45,12 +45,12 @@ pub(crate) fn sanitize_log(admin: &mut dyn Admin) -> Result<SanitizeLog, Fault> 
     log(admin, 0x81).map(|bytes| SanitizeLog::decode(&bytes))
 }
 
-/// Bytes that the controller wrote to its flash, where it tells.
+/// Bytes that the controller wrote to its flash, where reported.
 pub(crate) fn media_written_bytes(admin: &mut dyn Admin) -> Option<u128> {
     log(admin, 0xc0).ok().and_then(|bytes| crate::wire::nvme::ocp_media_written_bytes(&bytes))
 }
 
-/// Feature 06h: whether the volatile write cache is on.
+/// Returns feature 06h: whether the volatile write cache is on.
 pub(crate) fn write_cache(admin: &mut dyn Admin) -> Result<bool, Fault> {
     let command = NvmeCommand::of(GET_FEATURES, 0, VOLATILE_WRITE_CACHE, 0);
     admin.nvme(&command, Data::None).map(|answer| answer & 1 != 0)
@@ -61,7 +61,7 @@ pub(crate) fn set_write_cache(admin: &mut dyn Admin, on: bool) -> Result<(), Fau
     admin.nvme(&command, Data::None).map(drop)
 }
 
-/// Feature 02h: number of the power state that the controller is in.
+/// Returns feature 02h: the number of the current power state.
 pub(crate) fn power_state(admin: &mut dyn Admin) -> Result<u8, Fault> {
     let command = NvmeCommand::of(GET_FEATURES, 0, POWER_MANAGEMENT, 0);
     admin.nvme(&command, Data::None).map(|answer| answer as u8 & 0x1f)

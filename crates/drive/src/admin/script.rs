@@ -1,6 +1,6 @@
-//! The admin loopback: a device that expects a script of commands and answers from it.
+//! A mock of [`Admin`]: expects a script of commands and responds from it.
 //!
-//! A command that is not the next one of the script fails the test, and so does a script that is not used up.
+//! An unexpected command fails the test, and so do unused steps.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
 use crate::error::DriveError;
 use crate::refusal::Refusal;
 
-/// What the test expects to be sent.
+/// A command that the test expects.
 #[derive(Debug, PartialEq, Eq)]
 enum Sent {
     /// Opcode, namespace, dwords 10 and 11.
@@ -18,7 +18,7 @@ enum Sent {
     Discard,
 }
 
-/// What comes back.
+/// The response to a command.
 pub(crate) enum Answer {
     Ok,
     Bytes(Vec<u8>),
@@ -29,20 +29,20 @@ pub(crate) enum Answer {
 
 struct Step {
     sent: Sent,
-    /// What must go with it.
+    /// Start of the data that the command must send.
     with: Option<Vec<u8>>,
     answer: Answer,
     erases: bool,
 }
 
-/// A scripted device with a memory.
+/// A mock device with a memory.
 pub(crate) struct Script {
     steps: VecDeque<Step>,
     pub(crate) memory: Vec<u8>,
     now_ns: u64,
-    /// Every look before something is destroyed: whether all namespaces were meant.
+    /// The `all_namespaces` argument of each [`Admin::recheck`].
     pub(crate) rechecks: Vec<bool>,
-    /// From this look on the device is in use.
+    /// Rechecks after this many report the device as in use.
     pub(crate) in_use_from: usize,
 }
 
@@ -78,19 +78,19 @@ impl Script {
         self.expect(Sent::Discard, answer)
     }
 
-    /// These bytes must go with the step just added.
+    /// Expects the step just added to send these bytes, followed only by zeroes.
     pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
         self.steps.back_mut().expect("a step").with = Some(bytes.to_vec());
         self
     }
 
-    /// The step just added erases the memory.
+    /// Makes the step just added erase the memory.
     pub(crate) fn erasing(mut self) -> Self {
         self.steps.back_mut().expect("a step").erases = true;
         self
     }
 
-    /// All of the script was used.
+    /// Asserts that all steps were used.
     pub(crate) fn finish(&self) {
         assert!(
             self.steps.is_empty(),
@@ -138,7 +138,7 @@ impl Admin for Script {
     fn scsi(&mut self, command: &[u8], data: Data<'_>, _: Duration) -> Result<ScsiAnswer, Fault> {
         match self.next(&Sent::Scsi(command.to_vec()), data)? {
             Answer::Scsi(status, sense) => Ok(ScsiAnswer { status, sense }),
-            // An adapter that translates hands the registers of an ATA drive through.
+            // A translating adapter passes on the registers of an ATA drive.
             _ if command[0] == 0x85 => Ok(ScsiAnswer { status: 2, sense: registers(0x50, 0, 0, 0) }),
             _ => Ok(ScsiAnswer::default()),
         }
@@ -180,7 +180,7 @@ impl Admin for Script {
     }
 }
 
-/// ATA Status Return descriptor with these registers.
+/// An ATA Status Return descriptor with these registers.
 pub(crate) fn registers(status: u8, error: u8, count: u16, lba: u64) -> Vec<u8> {
     let (count, lba) = (count.to_be_bytes(), lba.to_le_bytes());
     let mut sense = vec![0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 1, error, count[0], count[1]];
@@ -188,7 +188,7 @@ pub(crate) fn registers(status: u8, error: u8, count: u16, lba: u64) -> Vec<u8> 
     sense
 }
 
-/// Fixed-format sense data; `progress` in 65536ths.
+/// Fixed-format sense data; `progress` in units of 1/65536.
 pub(crate) fn sense(key: u8, code: (u8, u8), progress: Option<u16>) -> Vec<u8> {
     let [high, low] = progress.unwrap_or(0).to_be_bytes();
     let valid = if progress.is_some() { 0x80 } else { 0 };

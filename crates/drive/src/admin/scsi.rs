@@ -1,4 +1,4 @@
-//! SCSI commands that ask and set (SPC-4, section 6, and SBC-3, section 5).
+//! SCSI commands that query and configure (SPC-4, section 6, and SBC-3, section 5).
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::wire::sense::Sense;
 
 const CHECK_CONDITION: u8 = 0x02;
 const UNIT_ATTENTION: u8 = 6;
-/// A device tells of a reset or change once for each cause, instead of doing the command.
+/// Unit attentions to retry: a device reports each reset or change once, instead of executing the command.
 const ATTENTIONS: u32 = 4;
 
-/// Sends a command; anything but GOOD is a fault. Attention is told once and no reason to give up.
+/// Sends a command; any status but GOOD is a fault. Unit attentions are retried.
 pub(crate) fn send(
     admin: &mut dyn Admin,
     command: &[u8],
@@ -76,21 +76,21 @@ pub(crate) fn capacity(admin: &mut dyn Admin) -> Result<Capacity, Fault> {
     Ok(Capacity::decode(&bytes))
 }
 
-/// MODE SENSE (10), current values of the caching page; none when the device has no such page.
+/// Sends MODE SENSE (10): current values of the caching page; `None` when the device has no such page.
 pub(crate) fn caching(admin: &mut dyn Admin) -> Result<Option<CachingPage>, Fault> {
     let answer = page(admin, &[0x5a, 0, 0x08, 0, 0, 0, 0, 0, LENGTH, 0])?;
     Ok(CachingPage::decode(&answer))
 }
 
-/// MODE SELECT (10); nothing is saved, so that a power cycle undoes it.
+/// Sends MODE SELECT (10) without saving, so that a power cycle reverts the change.
 pub(crate) fn set_write_cache(admin: &mut dyn Admin, now: &CachingPage, on: bool) -> Result<(), Fault> {
     let list = now.selecting(on);
     let command = [0x55, 0x10, 0, 0, 0, 0, 0, 0, list.len() as u8, 0];
     send(admin, &command, Data::Out(&list), ASKING)
 }
 
-/// REPORT SUPPORTED OPERATION CODES for one command; with `action` for one service action of it. None when the
-/// device does not say.
+/// Sends REPORT SUPPORTED OPERATION CODES for one command, or with `action` for one of its service actions. `None`
+/// when the device does not report it.
 pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -> Option<bool> {
     let options = if action.is_some() { 2 } else { 1 };
     let action = action.unwrap_or(0);
@@ -98,7 +98,7 @@ pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -
     answer.ok().and_then(|bytes| supports(&bytes))
 }
 
-/// LOG SENSE, Temperature page: degrees Celsius.
+/// Sends LOG SENSE for the Temperature page: degrees Celsius.
 pub(crate) fn degrees(admin: &mut dyn Admin) -> Option<i16> {
     let answer = page(admin, &[0x4d, 0, 0x4d, 0, 0, 0, 0, 0, LENGTH, 0]);
     answer.ok().and_then(|bytes| temperature(&bytes))

@@ -1,4 +1,4 @@
-//! What makes arrays, behind one interface, and the world that it works in: programs and attributes of the kernel.
+//! The interface to whatever creates arrays, and the environment it runs in: programs and kernel attributes.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -14,32 +14,32 @@ use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::{Flow, PurgeOptions, Purging};
 
-/// Makes an array and takes it apart again.
+/// Creates arrays and dismantles them.
 pub(crate) trait ArrayController: Send {
-    /// What it is, with its version; an error where it cannot be had.
+    /// Returns name and version; an error where it is unavailable.
     fn version(&mut self) -> Result<String, DriveError>;
 
-    /// Creates the array; gives its node. Nothing may ask on a terminal, and nothing but metadata is written.
+    /// Creates the array and returns its node. Must not prompt on a terminal, and writes only metadata.
     fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
 
-    /// Makes sure that a block device is the array that was created.
+    /// Verifies that a block device is the array that was created.
     fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
 
-    /// Begins what brings the members to one content, where that does not begin by itself. Everything on the array is
-    /// lost; it is open and was checked by now.
+    /// Starts the initial synchronisation of the members where it does not start by itself. Destroys everything on
+    /// the array, which is open and verified at this point.
     fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
-    /// How the array is.
+    /// Returns the state of the array.
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
 
-    /// Stops the array, wherever it is; one that is not there is fine.
+    /// Stops the array, under whatever name it is found; a missing array is not an error.
     fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
-    /// Takes what makes a drive a member of this array off it, and makes sure; a drive that is none stays as it is.
-    /// `false` where the drive cannot be found.
+    /// Removes the membership in this array from a drive and verifies that; other drives remain unchanged. `false`
+    /// where the drive cannot be found.
     fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
 
-    /// Purges members that only the controller sees. Those that are block devices are purged as such.
+    /// Purges members that only the controller sees. Block devices are purged individually instead.
     fn purge(
         &mut self,
         plan: &Plan,
@@ -53,42 +53,42 @@ pub(crate) trait ArrayController: Send {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) node: String,
-    /// Kernel names of the devices that it is built on.
+    /// Kernel names of the underlying devices.
     pub(crate) lower: Vec<String>,
-    /// Its world-wide name, as the kernel has it.
+    /// World-wide name as reported by the kernel.
     pub(crate) wwid: Option<String>,
 }
 
-/// An array to be made.
+/// An array to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) level: u8,
     pub(crate) chunk_kib: Option<u32>,
     pub(crate) bitmap: bool,
-    /// Name in the kernel: `md127`.
+    /// Kernel name: `md127`.
     pub(crate) name: String,
-    /// What tells it from every other array.
+    /// Identifies the array.
     pub(crate) uuid: String,
-    /// Nodes of the members, without links; behind a controller their addresses.
+    /// Nodes of the members, with links resolved; addresses on a RAID controller.
     pub(crate) members: Vec<PathBuf>,
-    /// What is used of each member; none for level 0.
+    /// Space used on each member; none for level 0.
     pub(crate) component_kib: Option<u64>,
-    /// What a RAID controller has to be told.
+    /// Settings of a RAID controller.
     pub(crate) hardware: Option<Hardware>,
 }
 
-/// How an array is.
+/// State of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
-    /// All members work, and nothing goes on.
+    /// All members work, and no background operation is running.
     Whole,
-    /// It brings its members to one content: what, and how much of it is done.
+    /// The members are being synchronised: operation, and share completed.
     Syncing(String, f64),
-    /// It is no longer what was created: why.
+    /// It is no longer as created: reason.
     Broken(String),
 }
 
-/// What a program said.
+/// Outcome of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) success: bool,
@@ -97,18 +97,18 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The last thing that it said.
+    /// Returns the last line that it printed.
     pub(crate) fn last_words(&self) -> &str {
         let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
         text.trim().lines().last().unwrap_or("it printed nothing")
     }
 }
 
-/// The world outside of this process.
+/// The environment outside of this process.
 pub(crate) trait Outside: Send {
-    /// Runs a program to its end, without a terminal.
+    /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
-    /// An attribute of a block device, without blanks around it; none where it is not there.
+    /// Returns a trimmed attribute of a block device; `None` where missing.
     fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
     /// Writes an attribute of a block device.
     fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;
@@ -128,7 +128,7 @@ impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
         let output = crate::program::command(program)?
             .args(arguments)
-            // Ctrl-C is ours: a program that it ends in the middle would leave nobody knows what.
+            // Keeps Ctrl-C from the program: interrupted midway, it would leave an unknown state.
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;

@@ -1,4 +1,4 @@
-//! The description of an array that a RAID controller makes: what is in its TOML file besides level and members.
+//! The description of an array on a RAID controller: the fields of its TOML file beyond level and members.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ const LEVELS: &[(u8, usize)] = &[(0, 1), (1, 2), (5, 3), (6, 4), (10, 4)];
 const STRIPS_KIB: &[u32] = &[8, 16, 32, 64, 128, 256, 512, 1024];
 const DEFAULT_STRIP_KIB: u32 = 256;
 
-/// What a RAID controller has to be told.
+/// Settings of a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hardware {
     pub(crate) program: Program,
     /// Number of the controller: 0 in `/c0`.
     pub(crate) adapter: u32,
-    /// Serial numbers of the members, in their order.
+    /// Serial numbers of the members, in order.
     pub(crate) serials: Vec<String>,
     pub(crate) write: Write,
     pub(crate) read_ahead: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Hardware {
     pub(crate) purge: Purge,
 }
 
-/// Whose program drives the controller; they speak alike.
+/// The program that manages the controller; both have the same syntax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Program {
@@ -37,7 +37,7 @@ pub(crate) enum Write {
     #[default]
     Through,
     Back,
-    /// Also without a battery.
+    /// Even without a battery.
     AlwaysBack,
 }
 
@@ -50,21 +50,21 @@ pub(crate) enum DriveCache {
     Off,
 }
 
-/// How the controller empties a drive.
+/// How the controller purges a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Purge {
     /// Not at all.
     #[default]
     None,
-    /// One pass of writing.
+    /// One overwrite pass.
     Simple,
-    /// A new key for a drive that encrypts itself.
+    /// A new key, for a self-encrypting drive.
     Crypto,
 }
 
 impl Hardware {
-    /// What it takes to find drives again.
+    /// Returns the minimum needed to find the drives again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,
@@ -78,7 +78,7 @@ impl Hardware {
         }
     }
 
-    /// What is said of it behind level and members.
+    /// Describes the settings, to follow level and members.
     pub(crate) fn words(&self) -> String {
         let write = match self.write {
             Write::Through => "write through",
@@ -96,7 +96,7 @@ impl Hardware {
     }
 }
 
-/// The file as it is written.
+/// The format of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
@@ -121,17 +121,17 @@ struct Text {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Member {
-    /// Enclosure and slot, `252:0`; the slot alone where there is no enclosure.
+    /// Enclosure and slot, `252:0`; the slot alone without an enclosure.
     slot: String,
     serial: String,
 }
 
-/// Whether a description asks for a controller.
+/// Whether a description names a RAID controller.
 pub(super) fn is_meant(table: &toml::Table) -> bool {
     table.get("controller").is_some_and(|name| name.as_str() != Some("mdadm"))
 }
 
-/// Reads a description that asks for a controller.
+/// Reads a description that names a RAID controller.
 pub(super) fn read(text: &str) -> Result<Spec, String> {
     let read: Text = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     read.judged()
@@ -186,7 +186,7 @@ impl Text {
     }
 }
 
-/// `252:0` as the program addresses it: `/c0/e252/s0`.
+/// Converts `252:0` to the program's address: `/c0/e252/s0`.
 fn address(adapter: u32, slot: &str) -> Option<String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| number.to_string() == text);
     match slot.split_once(':') {
@@ -195,13 +195,13 @@ fn address(adapter: u32, slot: &str) -> Option<String> {
     }
 }
 
-/// The name of the volume with this identifier. Controllers take 15 characters.
+/// Derives the volume name from the identifier. Controllers accept 15 characters.
 pub(super) fn volume_name(uuid: &str) -> String {
     let digits: String = uuid.chars().filter(char::is_ascii_hexdigit).take(13).collect();
     format!("pl{digits}")
 }
 
-/// `/c0/e252/s0` as it is named among drives: `252:0`.
+/// Converts `/c0/e252/s0` back to its slot: `252:0`.
 pub(super) fn slot_of(address: &str) -> String {
     let parts: Vec<&str> = address.split('/').skip(2).filter_map(|part| part.get(1..)).collect();
     parts.join(":")

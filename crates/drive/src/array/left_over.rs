@@ -1,4 +1,4 @@
-//! Taking arrays apart: at the end of a test, and at the next start what a crash left.
+//! Dismantles arrays: at the end of a test, and at the next start those left by a crash.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::members::controller_of;
 use super::note::{Note, Noted};
 use crate::error::DriveError;
 
-/// Dismantles every array that was left by a process that is gone, where `erase` names each of its members; says of
-/// each what was done, or why not. What stays keeps its members refused as targets.
+/// Dismantles every array left by a process that no longer exists, where `erase` names each of its members; returns
+/// for each what was done, or why not. The members of the remaining arrays continue to be refused as targets.
 #[must_use]
 pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {
     Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted, erase)).collect()
@@ -17,7 +17,7 @@ pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, 
 
 fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, DriveError> {
     let Some(noted) = noted else {
-        // Torn while it was written: what it speaks of was not created yet.
+        // A torn note was never completed, so its array was never created.
         note.done();
         return Ok("removed the record of an array that was never created".into());
     };
@@ -35,7 +35,7 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
-/// A note alone destroys nothing: whoever wants the array gone names all its members.
+/// A note alone destroys nothing: the user must name all members.
 fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveError> {
     if noted.members.iter().all(|member| erase.contains(&member.identity)) {
         return Ok(());
@@ -51,7 +51,7 @@ fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveErro
     )))
 }
 
-/// As much of the plan as it takes to take the array apart.
+/// Rebuilds the part of the plan that dismantling needs.
 fn plan_of(noted: &Noted) -> Plan {
     let hardware = noted.controller.as_ref().map(|controller| {
         let serials = noted.members.iter().map(|member| member.identity.clone()).collect();
@@ -69,7 +69,7 @@ fn plan_of(noted: &Noted) -> Plan {
     }
 }
 
-/// Stops the array and takes its metadata off each member that is still the one that it was.
+/// Stops the array and removes its metadata from each member that is still the same drive.
 pub(super) fn take_apart(
     controller: &mut dyn ArrayController,
     plan: &Plan,

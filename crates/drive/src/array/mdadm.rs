@@ -1,4 +1,4 @@
-//! Linux software RAID through `mdadm`. It writes the superblocks; how the array is, the kernel itself is asked.
+//! Linux software RAID: `mdadm` writes the superblocks; the state is read from the kernel.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::refusal::Refusal;
 use crate::{Flow, OpenOptions, PurgeOptions, Purging, list};
 
 const PROGRAM: &str = "mdadm";
-/// Somebody else may look at a device for a moment when it appears or changes.
+/// udev and others briefly open a device that appears or changes.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
-/// The kernel's own limit of 200 MB/s would make the first resync the longest part of a test. KiB/s.
+/// In KiB/s. At the kernel's default limit of 200 MB/s the first resync would be the longest part of a test.
 const SYNC_SPEED: &str = "100000000";
 
-/// `mdadm`, in a world.
+/// `mdadm` in an environment.
 pub(crate) struct Mdadm<O> {
     pub(crate) outside: O,
 }
@@ -37,7 +37,7 @@ impl<O: Outside> Mdadm<O> {
         })
     }
 
-    /// Takes what makes a drive a member of this array off it; a drive that is none stays as it is.
+    /// Removes the superblock of this array from a member; other drives remain unchanged.
     fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
         let node = member.display().to_string();
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
@@ -46,14 +46,14 @@ impl<O: Outside> Mdadm<O> {
         self.persist(&["--zero-superblock", &node], &format!("removing the RAID superblock from {node}"))
     }
 
-    /// The UUID that it finds on a device or of an array.
+    /// Returns the UUID in a device's superblock (`--examine`) or of an array (`--detail`).
     fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, DriveError> {
         let ran = self.run(&[how, "--export", device])?;
         let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
         Ok(found.filter(|_| ran.success))
     }
 
-    /// Does it until it succeeds or there is no point in it.
+    /// Retries a command until it succeeds, up to [`ATTEMPTS`] times.
     fn persist(&mut self, arguments: &[&str], what: &str) -> Result<(), DriveError> {
         let mut said = String::new();
         for attempt in 0..ATTEMPTS {
@@ -76,7 +76,7 @@ impl<O: Outside> Mdadm<O> {
 impl<O: Outside> ArrayController for Mdadm<O> {
     fn version(&mut self) -> Result<String, DriveError> {
         let ran = self.run(&["--version"])?;
-        // It prints its version as an error.
+        // mdadm prints its version to standard error.
         Ok(ran.last_words().to_owned())
     }
 
@@ -85,7 +85,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         let mut arguments = vec![
             "--create".to_owned(),
             node.clone(),
-            // Asks nothing.
+            // Suppresses confirmation prompts.
             "--run".into(),
             "--metadata=1.2".into(),
             "--homehost=any".into(),
@@ -102,7 +102,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         arguments.extend(plan.chunk_kib.map(|kib| format!("--chunk={kib}")));
         arguments.extend(plan.component_kib.map(|kib| format!("--size={kib}")));
         if plan.level == 5 {
-            // Otherwise it begins degraded, with its last member as a spare.
+            // Otherwise the array starts degraded, with its last member as a spare.
             arguments.push("--force".into());
         }
         arguments.extend(plan.members.iter().map(|member| member.display().to_string()));
@@ -118,7 +118,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
             self.persist(&["--readwrite", &node], &format!("making {node} writable"))?;
         }
-        // An array without a resync has no such attribute, and one that is slower is no other array.
+        // An array without a resync has no such attribute; failing to raise the limit only slows the resync.
         drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
         Ok(node.into())
     }
@@ -147,7 +147,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
             .outside
             .devices()
             .map_err(|e| DriveError::Unusable(format!("/sys/class/block: {}", crate::error::reason(&e))))?;
-        // After a start of the host it may have another number.
+        // The number may differ after a reboot.
         for name in devices.iter().filter(|name| is_array(name)) {
             let node = format!("/dev/{name}");
             if self.uuid("--detail", &node)?.as_ref() == Some(&plan.uuid) {
@@ -175,7 +175,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
     }
 
     fn begin(&mut self, _: &Plan) -> Result<(), DriveError> {
-        // The kernel begins the first resync by itself.
+        // The kernel starts the first resync by itself.
         Ok(())
     }
 
@@ -197,14 +197,14 @@ impl<O: Outside> ArrayController for Mdadm<O> {
     }
 }
 
-/// Whole arrays, not their partitions.
+/// Matches whole arrays, not their partitions.
 fn is_array(name: &str) -> bool {
     name.strip_prefix("md").is_some_and(|rest| {
         rest.starts_with('_') || (!rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
     })
 }
 
-/// `1234 / 5678` sectors, `none` or `delayed`.
+/// Share completed, from `1234 / 5678` sectors, `none` or `delayed`.
 fn share(completed: &str) -> f64 {
     let parts =
         completed.split_once('/').map(|(done, all)| (done.trim().parse::<f64>(), all.trim().parse::<f64>()));
@@ -214,7 +214,7 @@ fn share(completed: &str) -> f64 {
     }
 }
 
-/// Where the member is now: where it was, or under another name.
+/// Finds the member: at its recorded path, or under another name.
 fn node_of(member: &NotedMember) -> Option<PathBuf> {
     let is_it = |path: &str| {
         let found = crate::open(path, &OpenOptions::default()).ok()?;
@@ -231,7 +231,7 @@ fn node_of(member: &NotedMember) -> Option<PathBuf> {
     })
 }
 
-/// A member without metadata is what it was before.
+/// Verifies that a member has no array metadata left.
 fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
     let drive = crate::open(&node.display().to_string(), &OpenOptions::default())?;
     let is_left = |refusal: &Refusal| match refusal {

@@ -1,4 +1,4 @@
-//! The members of an array that is not there yet: block devices of this host, or drives that only a RAID controller
+//! The members of an array that does not exist yet: block devices of this host, or drives that only a RAID controller
 //! sees.
 
 use record::{ArrayFacts, MemberFacts, Purged, TargetFacts, TargetKind};
@@ -13,21 +13,21 @@ use crate::refusal::Refusal;
 use crate::target::{Held, Real, block::Block};
 use crate::{Armed, Drive, Flow, Inner, Kind, OpenOptions, PurgeOptions};
 
-/// Members that were looked at and not touched.
+/// Members that were inspected but not touched.
 #[derive(Debug)]
 pub(super) enum Members {
     Drives(Vec<Drive>),
     Behind(Hardware),
 }
 
-/// Members that may be written.
+/// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Armed>),
-    /// The controller looks at each before it takes it.
+    /// The controller verifies each drive before using it.
     Behind,
 }
 
-/// What makes the array that is described.
+/// Returns the controller that creates the described array.
 pub(super) fn controller_of(hardware: Option<&Hardware>) -> Box<dyn ArrayController> {
     match hardware {
         None => Box::new(Mdadm { outside: Host }),
@@ -36,7 +36,7 @@ pub(super) fn controller_of(hardware: Option<&Hardware>) -> Box<dyn ArrayControl
 }
 
 impl Members {
-    /// Looks at each member.
+    /// Inspects each member.
     pub(super) fn look(target: &str, spec: &Spec) -> Result<(Self, TargetFacts), DriveError> {
         if let Some(hardware) = &spec.hardware {
             let facts = look_behind(Host, target, spec, hardware)?;
@@ -60,7 +60,7 @@ impl Members {
         Ok((Self::Drives(members), facts))
     }
 
-    /// Everything that forbids writing to a member, looked up now.
+    /// Returns everything that forbids writing to a member at this time.
     pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         match self {
             Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),
@@ -68,7 +68,7 @@ impl Members {
         }
     }
 
-    /// Takes them for writing.
+    /// Opens the members for writing.
     pub(super) fn arm(self) -> Result<Ready, DriveError> {
         let Self::Drives(drives) = self else { return Ok(Ready::Behind) };
         let arm = |drive: Drive| {
@@ -80,7 +80,7 @@ impl Members {
 }
 
 impl Ready {
-    /// Looks at each member anew and takes it, if it is the one that it was.
+    /// Inspects each member again and arms it, if it is still the same drive.
     pub(super) fn again(spec: &Spec, members: &[MemberFacts]) -> Result<Self, DriveError> {
         if spec.hardware.is_some() {
             return Ok(Self::Behind);
@@ -99,7 +99,7 @@ impl Ready {
         Ok(Self::Drives(members.iter().map(again).collect::<Result<_, _>>()?))
     }
 
-    /// Where they are for what makes the array: nodes without links, or addresses.
+    /// Returns the members as the array controller addresses them: nodes with links resolved, or addresses.
     pub(super) fn places(&self, spec: &Spec) -> Result<Vec<std::path::PathBuf>, DriveError> {
         let Self::Drives(armed) = self else { return Ok(spec.members.iter().map(Into::into).collect()) };
         let node = |member: &Armed| {
@@ -111,7 +111,7 @@ impl Ready {
     }
 }
 
-/// Purges block devices at the same time.
+/// Purges block devices concurrently.
 pub(super) fn purge_at_once(
     armed: &mut [Armed],
     members: &[MemberFacts],
@@ -156,7 +156,7 @@ fn held_block(armed: &Armed) -> Result<(&Block, &Held), DriveError> {
     }
 }
 
-/// What a controller tells of the drives that are named.
+/// Queries the controller for the described drives.
 pub(super) fn look_behind<O: Outside>(
     outside: O,
     target: &str,
@@ -199,7 +199,7 @@ pub(super) fn look_behind<O: Outside>(
     Ok(TargetFacts { vendor: adapter.product, firmware: adapter.firmware, ..facts })
 }
 
-/// What forbids taking drives behind a controller.
+/// Returns what forbids using drives on a controller.
 pub(super) fn refusals_behind<O: Outside>(outside: O, spec: &Spec, hardware: &Hardware) -> Vec<Refusal> {
     let mut controller = StorCli::new(outside, hardware.program, hardware.adapter);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What is written down before an array is created, so that the next start can take it apart.
+//! The note written before an array is created, from which the next start can dismantle it.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -12,11 +12,11 @@ use super::controller::Plan;
 use super::hardware::{Hardware, Program};
 use crate::error::{DriveError, reason};
 
-/// Enough to take an array apart and to touch nothing else.
+/// Enough to dismantle an array without touching anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noted {
-    /// What made it; mdadm where nothing stands.
+    /// What created it; mdadm where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) controller: Option<NotedController>,
     pub(super) level: u8,
@@ -40,7 +40,7 @@ pub(crate) struct NotedMember {
     pub(crate) capacity_bytes: u64,
 }
 
-/// A note of this process. As long as it is held nobody else takes it up.
+/// A note of this process. Its lock keeps other processes from taking it up.
 #[derive(Debug)]
 pub(super) struct Note {
     folder: OwnedFolder,
@@ -49,12 +49,12 @@ pub(super) struct Note {
 }
 
 impl Noted {
-    /// The content of a note; none where it makes no sense.
+    /// Parses the content of a note; `None` if malformed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// As it is written.
+    /// Serialises the note.
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).expect("a note has only what JSON can say")
     }
@@ -82,7 +82,8 @@ const END: &str = ".json";
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Note {
-    /// Returns when it is on disk. Nobody else may be able to write to the folder: what stands in it is acted upon.
+    /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes are acted
+    /// upon.
     pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, DriveError> {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |error: std::io::Error| {
@@ -102,9 +103,9 @@ impl Note {
         Ok(Self { folder: owned, name, _locked: file })
     }
 
-    /// It was dismantled.
+    /// Removes the note of a dismantled array.
     pub(super) fn done(self) {
-        // One that stays is done again at the next start, and finds nothing.
+        // A note that remains is processed again at the next start, and finds nothing.
         drop(self.folder.remove(&self.name));
     }
 
@@ -112,8 +113,8 @@ impl Note {
         self.folder.path().join(&self.name)
     }
 
-    /// The notes of processes that are gone; without a content where nobody can tell what it was. None of a folder
-    /// that somebody else can have written to.
+    /// Returns the notes of processes that no longer exist; without content where unreadable. Ignores a folder that
+    /// others could have written to.
     pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
         let names = |owned: OwnedFolder| owned.names().unwrap_or_default();
         let names = OwnedFolder::open(folder).ok().flatten().map(names).unwrap_or_default();

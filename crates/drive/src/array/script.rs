@@ -1,5 +1,5 @@
-//! A world that expects a script of commands and answers from it. What is not the next one fails the test, and so
-//! does a script that is not used up.
+//! A mock environment that expects a script of commands and responds from it. An unexpected command fails the test,
+//! and so do unused steps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::controller::{Outside, Ran};
 
-/// A scripted world.
+/// A mock environment.
 #[derive(Default)]
 pub(crate) struct Script {
     steps: VecDeque<(String, io::Result<Ran>)>,
@@ -18,17 +18,17 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// A command line that succeeds, and what it prints.
+    /// Expects a command line that succeeds and prints `out`.
     pub(crate) fn says(self, command: &str, out: &str) -> Self {
         self.step(command, Ok(Ran { success: true, out: out.into(), err: String::new() }))
     }
 
-    /// A command line that fails, and what it prints.
+    /// Expects a command line that fails and prints `err`.
     pub(crate) fn fails(self, command: &str, err: &str) -> Self {
         self.step(command, Ok(Ran { success: false, out: String::new(), err: err.into() }))
     }
 
-    /// A program that is not there.
+    /// Expects a command line whose program is not installed.
     pub(crate) fn missing(self, command: &str) -> Self {
         self.step(command, Err(io::ErrorKind::NotFound.into()))
     }

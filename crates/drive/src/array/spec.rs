@@ -1,4 +1,4 @@
-//! The description of an array: a TOML file, read and judged without touching anything.
+//! The description of an array: a TOML file, parsed and validated without touching any drive.
 
 use serde::Deserialize;
 use stdx::units::{KIB, MIB};
@@ -6,30 +6,30 @@ use stdx::units::{KIB, MIB};
 use super::hardware::{self, Hardware};
 use crate::error::DriveError;
 
-/// Where data begins on a member: behind superblock and bitmap.
+/// Offset of the data on a member, after superblock and bitmap.
 pub(crate) const DATA_OFFSET_BYTES: u64 = 4 * MIB;
 const LEVELS: &[(u8, usize)] = &[(0, 2), (1, 2), (5, 3), (6, 4), (10, 2)];
 const DEFAULT_CHUNK_KIB: u32 = 512;
 const CHUNKS_KIB: std::ops::RangeInclusive<u32> = 4..=16_384;
 
-/// An array as its file describes it.
+/// An array as described by its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) level: u8,
     /// None for level 1.
     pub(crate) chunk_kib: Option<u32>,
     pub(crate) bitmap: bool,
-    /// Paths, or addresses behind a controller.
+    /// Paths, or addresses on a RAID controller.
     pub(crate) members: Vec<String>,
-    /// None where the kernel makes the array.
+    /// None for software RAID.
     pub(crate) hardware: Option<Hardware>,
 }
 
-/// The file as it is written, for an array that the kernel makes.
+/// The format of the file for a software RAID.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
-    /// `mdadm`; another one is read by [`hardware::read`].
+    /// `mdadm`; other values are parsed by [`hardware::read`].
     #[expect(dead_code, reason = "it has said already who reads the rest")]
     controller: Option<String>,
     level: u8,
@@ -46,7 +46,7 @@ enum Bitmap {
 }
 
 impl Spec {
-    /// Reads the text of a description; `target` is named in what is wrong with it.
+    /// Parses and validates the text of a description; errors name `target`.
     pub(crate) fn parse(target: &str, text: &str) -> Result<Self, DriveError> {
         let told = |problem: String| DriveError::Invalid(format!("{target}: {}", problem.trim_end()));
         let table: toml::Table = toml::from_str(text).map_err(|error| told(error.to_string()))?;
@@ -57,8 +57,8 @@ impl Spec {
         read.judged().map_err(told)
     }
 
-    /// Bytes of the array over members of these sizes. What it really has is known when it is there: the kernel
-    /// or the controller rounds.
+    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known once it exists,
+    /// because the kernel or the controller rounds.
     pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
         let component = self.component_bytes(members);
         let count = members.len() as u64;
@@ -73,13 +73,13 @@ impl Spec {
         }
     }
 
-    /// What is used of each member where all must be alike.
+    /// Space used on each member where all must be equal.
     pub(crate) fn component_bytes(&self, members: &[u64]) -> u64 {
         self.whole_chunks(members.iter().copied().min().unwrap_or(0))
     }
 
     fn whole_chunks(&self, member_bytes: u64) -> u64 {
-        // What a controller says of a drive is what it uses of it.
+        // A controller reports only the capacity that it uses.
         let ahead = if self.hardware.is_some() { 0 } else { DATA_OFFSET_BYTES };
         let bytes = member_bytes.saturating_sub(ahead);
         let chunk = u64::from(self.chunk_kib.unwrap_or(64)) * KIB;

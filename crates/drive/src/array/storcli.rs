@@ -1,7 +1,7 @@
-//! RAID controllers that `storcli` or `perccli` drives: Broadcom MegaRAID and Dell PERC.
+//! RAID controllers managed by `storcli` or `perccli`: Broadcom MegaRAID and Dell PERC.
 //!
-//! Only drives that nobody uses are taken, and only those that were named by serial number. A volume is deleted only
-//! if it has the name that was noted before it was created and no drive but the noted ones; nothing is ever forced.
+//! Only unused drives that were named by serial number become members. A volume is deleted only if it has the name
+//! noted before its creation and contains only noted drives; nothing is ever forced.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,22 +21,22 @@ mod answer;
 mod erase;
 mod explain;
 
-/// As they are installed, in the order of trying.
+/// Installed names, in the order they are tried.
 const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// A new volume becomes a block device some seconds behind the command.
+/// A new volume becomes a block device some seconds after the command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// `storcli` or `perccli`, in a world.
+/// `storcli` or `perccli` in an environment.
 #[derive(Debug)]
 pub(crate) struct StorCli<O> {
     outside: O,
     kind: Program,
     adapter: u32,
-    /// The one that could be run.
+    /// The one that was found.
     program: Option<&'static str>,
 }
 
@@ -45,9 +45,9 @@ impl<O: Outside> StorCli<O> {
         Self { outside, kind, adapter, program: None }
     }
 
-    /// Asks for something, whatever the answer says.
+    /// Runs a query and returns its answer, successful or not.
     fn ask(&mut self, arguments: &[&str]) -> Result<Answer, DriveError> {
-        // Without `nolog` a log file would be left in the current folder.
+        // Without `nolog` it would leave a log file in the current directory.
         let all: Vec<String> = arguments.iter().chain(&["J", "nolog"]).map(|&word| word.to_owned()).collect();
         let known = match self.kind {
             Program::StorCli => STORCLI,
@@ -77,7 +77,7 @@ impl<O: Outside> StorCli<O> {
         )))
     }
 
-    /// Asks for something that has to succeed.
+    /// Runs a command that must succeed.
     fn demand(&mut self, arguments: &[&str], what: &str) -> Result<Answer, DriveError> {
         let answer = self.ask(arguments)?;
         if answer.success {
@@ -91,14 +91,14 @@ impl<O: Outside> StorCli<O> {
         format!("/c{}", self.adapter)
     }
 
-    /// What the controller is.
+    /// Queries the controller itself.
     pub(crate) fn adapter(&mut self) -> Result<(Adapter, Answer), DriveError> {
         let path = self.controller();
         let answer = self.demand(&[&path, "show"], &format!("querying the controller {path}"))?;
         Ok((answer.adapter(), answer))
     }
 
-    /// The drive at an address that has to have this serial number.
+    /// Queries the drive at an address, which must have this serial number.
     pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, DriveError> {
         let answer = self.demand(&[address, "show", "all"], &format!("querying the drive {address}"))?;
         let Some(drive) = answer.drive(address) else {
@@ -121,7 +121,7 @@ impl<O: Outside> StorCli<O> {
     fn volumes(&mut self) -> Result<Vec<Volume>, DriveError> {
         let path = format!("/c{}/vall", self.adapter);
         let answer = self.ask(&[&path, "show", "all"])?;
-        // Where there is none, some versions call that a failure.
+        // Without volumes some versions report a failure.
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
@@ -129,7 +129,7 @@ impl<O: Outside> StorCli<O> {
             .map(|answer| answer.volumes(self.adapter))
     }
 
-    /// Its volume; none where it is not there.
+    /// Returns the planned volume; `None` if it does not exist.
     fn volume(&mut self, plan: &Plan) -> Result<Option<Volume>, DriveError> {
         let mut named = self.volumes()?.into_iter().filter(|volume| volume.name == plan.name);
         let (first, second) = (named.next(), named.next());
@@ -143,7 +143,7 @@ impl<O: Outside> StorCli<O> {
         }
     }
 
-    /// Creates the volume; everything that was there before has to be there behind it.
+    /// Creates the volume, and verifies that all existing volumes are unchanged.
     fn add(&mut self, plan: &Plan, hardware: &Hardware) -> Result<Volume, DriveError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {
@@ -176,7 +176,7 @@ impl<O: Outside> StorCli<O> {
         Ok(volume)
     }
 
-    /// The block device with the world-wide name of the volume.
+    /// Returns the block device with the world-wide name of the volume.
     fn node(&mut self, volume: &Volume) -> Result<PathBuf, DriveError> {
         let Some(naa) = &volume.naa else {
             return Err(DriveError::device(format!(
@@ -216,7 +216,7 @@ impl<O: Outside> StorCli<O> {
         )))
     }
 
-    /// How something that runs on by itself stands: `init`, `bgi`.
+    /// Returns the status of a background operation: `init`, `bgi`.
     fn operation(&mut self, volume: &Volume, what: &str) -> Result<Operation, DriveError> {
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         let answer = self.demand(&[&path, "show", what], &format!("querying {what} of {path}"))?;
@@ -243,7 +243,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
 
     fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
         let hardware = hardware_of(plan)?;
-        // Time has passed since somebody looked.
+        // Time has passed since the drives were inspected.
         for (address, serial) in addresses(plan).iter().zip(&hardware.serials) {
             let drive = self.drive(address, serial)?;
             if let Some(refusal) = refusal_of(&drive) {
@@ -284,8 +284,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if plan.level == 0 {
             return Ok(());
         }
-        // The controller would begin by itself in some minutes, in the background and beneath the test, or not at
-        // all where there are few members.
+        // The controller would start it some minutes later, in the background of the test, or not at all with few
+        // members.
         let volume = self.volume(plan)?.ok_or_else(|| gone(plan))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         self.demand(&[&path, "start", "init", "full"], "initialising the volume").map(drop)
@@ -332,7 +332,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if let Operation::Running(_) = self.operation(&volume, "init")? {
             self.demand(&[&path, "stop", "init"], &format!("stopping the initialisation of {path}"))?;
         }
-        // Never with `force`: it would delete what holds a file system.
+        // Never with `force`, which would delete a volume with a file system.
         self.demand(&[&path, "del"], &format!("deleting the volume {} ({path})", plan.name))?;
         match self.volume(plan)? {
             None => Ok(()),
@@ -345,7 +345,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 
     fn free(&mut self, _: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
-        // With its volume gone nothing is left on it, whatever it is used for by now.
+        // Once its volume is deleted, nothing remains on the drive, whatever it is used for now.
         Ok(self.drive(&member.path, &member.identity).is_ok())
     }
 
@@ -360,7 +360,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 }
 
-/// What forbids taking a drive; only what belongs to nobody is taken.
+/// Returns what forbids using a drive; only unconfigured drives are used.
 pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     let why = match (drive.state.as_str(), drive.group.as_str()) {
         ("UGood", "F") => {
@@ -375,7 +375,7 @@ pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     Some(Refusal::NotFree { state: why })
 }
 
-/// `add vd` and its words, in the order of the program's help.
+/// Builds `add vd` and its arguments, in the order of the program's help.
 fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![
@@ -407,7 +407,7 @@ fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     words
 }
 
-/// Whether the controller made what it was told to; without a battery it writes through, for example.
+/// Verifies that the controller applied the requested settings; without a battery, for example, it writes through.
 fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), String> {
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut found: Vec<String> = volume.drives.iter().map(|(slot, _)| slot.clone()).collect();
@@ -437,7 +437,7 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
     Ok(())
 }
 
-/// Whether a volume is what it was: its state may change by itself.
+/// Whether a volume is unchanged; its state may change by itself.
 fn is_same(was: &Volume, is: &Volume) -> bool {
     let places = |volume: &Volume| volume.drives.iter().map(|(slot, _)| slot.clone()).collect::<Vec<_>>();
     (was.number, &was.name, &was.naa, &was.level, &was.size)

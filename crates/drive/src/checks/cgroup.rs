@@ -1,4 +1,4 @@
-//! Control groups: limits that a service manager or a container lays on this process.
+//! Control groups: limits that a service manager or a container imposes on this process.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::host::DeviceNumber;
 
 pub(super) const CHECK: Check = Check { name: "cgroup limits", look };
 
-/// Files of version 1 that limit the I/Os of a device.
+/// Files of cgroup v1 that limit a device's I/O.
 const BLKIO: [&str; 4] = ["read_iops", "write_iops", "read_bps", "write_bps"];
 
 fn look(scene: &Scene<'_>) -> Finding {
@@ -30,7 +30,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&io, &processor, scene.online().len())
 }
 
-/// The group's folder and all above it up to the hierarchy: each of them limits.
+/// Returns the group's folder and its ancestors up to the hierarchy's root; each of them limits.
 fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     let hierarchies = if controllers.is_empty() {
         vec![base.to_path_buf(), base.join("unified")]
@@ -42,7 +42,7 @@ fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     hierarchies.iter().flat_map(all).collect()
 }
 
-/// Processors that a group may use: `50000 100000` is half of one.
+/// CPUs that a group may use: `50000 100000` is half of one.
 fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)

@@ -1,4 +1,4 @@
-//! Frequency governor: a processor that clocks down between I/Os adds to response times.
+//! Frequency governor: a CPU that clocks down between I/Os adds to response times.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ pub(super) const CHECK: Check = Check { name: "governor", look };
 
 const WANTED: &str = "performance";
 
-/// A group of processors that are clocked together.
+/// CPUs that share a clock.
 struct Policy {
     name: String,
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! IOMMU: what each I/O pays for the translation of its addresses.
+//! IOMMU: the cost of address translation for each I/O.
 
 use super::{Check, Finding, Scene, read};
 
@@ -9,7 +9,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(group.and_then(|dir| read(dir.join("iommu_group/type"))).as_deref())
 }
 
-/// The kind of domain that the drive is in.
+/// Judges the type of the drive's IOMMU domain.
 fn judge(domain: Option<&str>) -> Finding {
     let fix = "boot with iommu=pt if the host's share of the results is large";
     match domain {

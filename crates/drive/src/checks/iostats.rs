@@ -1,4 +1,4 @@
-//! Statistics of the block layer: two readings of a clock for each I/O.
+//! Block-layer statistics: two clock readings for each I/O.
 
 use super::{Check, QueueSetting};
 

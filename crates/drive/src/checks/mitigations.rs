@@ -1,4 +1,4 @@
-//! Kernel mitigations: each system call pays for them, so the host's limit is lower.
+//! Kernel mitigations: they add to the cost of each system call, and lower the host's ceiling.
 
 use super::{Check, Finding, Scene, read};
 
@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&told)
 }
 
-/// Names of vulnerabilities and what the kernel does about them.
+/// Judges the vulnerabilities by name and mitigation, as reported by the kernel.
 fn judge(told: &[(String, String)]) -> Finding {
     if told.is_empty() {
         return Finding::not_here("the kernel reports none");

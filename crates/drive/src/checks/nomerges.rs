@@ -1,4 +1,4 @@
-//! Merging: the kernel makes one I/O of neighbouring ones, so the drive sees larger ones than the test asked for.
+//! Merging: the kernel combines adjacent I/Os, so the drive receives larger ones than the test issued.
 
 use super::{Check, QueueSetting};
 

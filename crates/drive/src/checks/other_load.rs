@@ -1,19 +1,19 @@
-//! Other load: I/Os of somebody else on the drive, and work of somebody else on the processors.
+//! Other load: I/Os of other programs on the drive, and their use of the CPUs.
 
 use super::{Check, Finding, Scene};
 
 pub(super) const CHECK: Check = Check { name: "other load", look };
 
-/// Shares of the processors' time that others may take.
+/// Share of CPU time that other programs may use.
 const BUSY_WARN: f64 = 0.10;
 const BUSY_INVALID: f64 = 0.50;
 
-/// Counters at one moment.
+/// A snapshot of the counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
-    /// I/Os that the device has completed, and those in flight; none without a device.
+    /// Completed I/Os and I/Os in flight; none without a device.
     ios: Option<(u64, u64)>,
-    /// Time of all processors in ticks: busy, and in total.
+    /// CPU time of all CPUs in ticks: busy, and total.
     ticks: Option<(u64, u64)>,
 }
 
@@ -28,17 +28,17 @@ fn counters(scene: &Scene<'_>) -> Counters {
     Counters { ios: stat.as_deref().and_then(ios), ticks: scene.proc("stat").as_deref().and_then(ticks) }
 }
 
-/// `stat` of a block device: reads, writes and discards completed, and I/Os in flight.
+/// Completed reads, writes and discards, and I/Os in flight, from `stat` of a block device.
 fn ios(text: &str) -> Option<(u64, u64)> {
     let fields: Vec<u64> = text.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let discards = fields.get(11).copied().unwrap_or(0);
     Some((fields.first()? + fields.get(4)? + discards, *fields.get(8)?))
 }
 
-/// The first line of `/proc/stat`.
+/// Busy and total ticks from the `cpu` line of `/proc/stat`.
 fn ticks(text: &str) -> Option<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    // Times of guests are in those of users already.
+    // Guest time is already included in user time.
     let fields: Vec<u64> = line.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
     let total: u64 = fields.iter().sum();
     let idle = fields.get(3)? + fields.get(4)?;

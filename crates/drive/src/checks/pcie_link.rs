@@ -1,4 +1,4 @@
-//! PCIe link: a drive behind fewer lanes or a slower generation than it can do is not what is measured.
+//! PCIe link: with fewer lanes or a slower generation than the drive supports, the link limits the result.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{Check, Finding, Scene, read};
 
 pub(super) const CHECK: Check = Check { name: "PCIe link", look };
 
-/// Speed of a lane in GT/s, and lanes.
+/// Speed per lane in GT/s, and lane count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Link {
     speed: f64,

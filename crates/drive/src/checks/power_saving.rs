@@ -1,19 +1,19 @@
-//! Power saving: states that the drive or its link falls into between I/Os, and has to be woken from.
+//! Power saving: states that the drive or its link enters between I/Os; leaving them takes time.
 
 use super::{Check, Finding, Scene, read};
 
 pub(super) const CHECK: Check = Check { name: "power saving", look };
 
-/// What is told of power saving; none where a drive has no such thing.
+/// Power-saving settings; none where not applicable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Told {
-    /// APST: the longest wake-up that an NVMe drive may need, in us.
+    /// APST: the longest exit latency that an NVMe drive may incur, in us.
     apst_latency_us: Option<u64>,
-    /// ALPM: policy of a SATA link.
+    /// ALPM: policy of the SATA link.
     alpm: Option<String>,
-    /// ASPM: whether the PCIe link sleeps (L1).
+    /// ASPM: whether the PCIe link enters L1.
     aspm_l1: Option<bool>,
-    /// Whether the kernel may suspend the drive while it runs.
+    /// Whether runtime power management may suspend the drive.
     runtime: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! I/O scheduler: it holds I/Os back and sorts them, which the drive should do itself.
+//! I/O scheduler: it delays and reorders I/Os, which is the drive's task.
 
 use super::{Check, QueueSetting, tuning};
 

@@ -1,4 +1,4 @@
-//! Every check on trees like those in `/sys` and `/proc`: a host that is fit to measure, and one that is not.
+//! Tests every check on mock `/sys` and `/proc` trees: a host that is fit to measure, and one that is not.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use crate::host::DeviceNumber;
 const DISK: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
 const FUNCTION: &str = "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0";
 
-/// A host with an NVMe drive that nothing is wrong with.
+/// A host with an NVMe drive that passes every check.
 struct Host {
     dir: tempfile::TempDir,
     roots: Roots,
@@ -197,7 +197,7 @@ fn what_is_safe_is_tuned_and_put_back() {
     );
 }
 
-/// The drive of [`Host`] with two paths: its namespace below a subsystem, a hidden disk below each controller.
+/// The drive of [`Host`] with two paths: its namespace below a subsystem, and a hidden disk below each controller.
 fn with_two_paths() -> Host {
     let host = Host::new();
     let subsystem = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";
@@ -218,7 +218,7 @@ fn with_two_paths() -> Host {
                 host.write(&format!("{controller}/{name}/queue/{attribute}"), text);
             }
         }
-        // Another namespace of the same controllers is none of its business.
+        // Another namespace of the same controllers, which must be ignored.
         host.write(&format!("{controller}/nvme0c{number}n2/queue/scheduler"), "none [mq-deadline]\n");
         let link = host.dir.path().join(subsystem).join(format!("nvme{number}"));
         symlink(host.dir.path().join(controller), link).expect("a link");

@@ -1,4 +1,4 @@
-//! Thermal state: a drive or a processor that is hot before the test slows down during it.
+//! Thermal state: a drive or a CPU that is hot before the test throttles during it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::{Check, Finding, Scene, entries, read};
 
 pub(super) const CHECK: Check = Check { name: "thermal state", look };
 
-/// A thermometer and where it gets too hot, in thousandths of a degree.
+/// A temperature and its limit, in thousandths of a degree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Thermometer {
     name: String,
@@ -29,7 +29,7 @@ fn number(path: PathBuf) -> Option<i64> {
     read(path)?.parse().ok()
 }
 
-/// The drive's own thermometer (hwmon of NVMe, or of drivetemp).
+/// The drive's own sensor (hwmon of NVMe, or of drivetemp).
 fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     let device = scene.device.as_ref()?;
     let controller = device.position().join("device");
@@ -41,7 +41,7 @@ fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     })
 }
 
-/// A zone of the host with the lowest temperature at which the kernel slows it down.
+/// A thermal zone with the lowest temperature at which the kernel throttles it.
 fn zone(dir: &Path) -> Option<Thermometer> {
     let trips = (0..16).filter_map(|trip| {
         let kind = read(dir.join(format!("trip_point_{trip}_type")))?;

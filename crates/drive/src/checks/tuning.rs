@@ -1,4 +1,4 @@
-//! A setting in `/sys` that is changed for a run and put back after it.
+//! A setting in `/sys` that is changed for a run and restored afterwards.
 
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd as _;
@@ -8,29 +8,29 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::error::{DriveError, reason};
 
-/// A setting of the host with what it was and what it shall be.
+/// A host setting with its original value and the value for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuning {
-    /// In words: `scheduler of nvme0n1`.
+    /// Display name: `scheduler of nvme0n1`.
     pub setting: String,
     /// The attribute in `/sys`.
     pub path: PathBuf,
-    /// What it was when it was looked at.
+    /// Value when it was read.
     pub was: String,
-    /// What it shall be for a run.
+    /// Value for a run.
     pub to: String,
-    /// It belongs to the host; otherwise to the device, and is gone with it.
+    /// Whether it belongs to the host. Otherwise it belongs to the device, and disappears with it.
     pub of_host: bool,
 }
 
 impl Tuning {
-    /// Whether it has this value now.
+    /// Whether it currently has this value.
     #[must_use]
     pub fn is(&self, value: &str) -> bool {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets it to `value` and confirms that the kernel shows that.
+    /// Sets it to `value` and verifies that the kernel reports that value.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
@@ -52,15 +52,15 @@ impl Tuning {
     }
 }
 
-/// A setting that Plateau changes.
+/// A setting that Plateau may change.
 struct Known {
     attribute: &'static str,
-    /// Below `/sys/devices`, the folder that it is in.
+    /// Checks its folder, relative to `/sys/devices`.
     is_place: fn(&Path) -> bool,
     is_value: fn(&str) -> bool,
 }
 
-/// Every setting that a check may tune. No other is ever put back by what stands in a note.
+/// Every setting that a check may tune. A note can restore no others.
 const KNOWN: &[Known] = &[
     Known { attribute: "scheduler", is_place: is_queue, is_value: is_name },
     Known { attribute: "wbt_lat_usec", is_place: is_queue, is_value: is_number },
@@ -70,12 +70,12 @@ const KNOWN: &[Known] = &[
 ];
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 
-/// The queue of a block device.
+/// Whether this is the queue of a block device.
 fn is_queue(folder: &Path) -> bool {
     folder.file_name() == Some(OsStr::new("queue"))
 }
 
-/// A group of processors that are clocked together.
+/// Whether this is the policy of CPUs that share a clock.
 fn is_policy(folder: &Path) -> bool {
     let number = folder.strip_prefix("system/cpu/cpufreq").ok().and_then(Path::to_str);
     let number = number.and_then(|name| name.strip_prefix("policy"));
@@ -92,7 +92,7 @@ fn is_number(value: &str) -> bool {
     (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a note may ask to be put back: settings that Plateau changes, in the kernel's own tree.
+/// Settings that a note may restore: those that Plateau changes, in the kernel's own tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSettings {
     sys: PathBuf,
@@ -100,22 +100,22 @@ pub struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Those of this host.
+    /// Returns those of this host.
     #[must_use]
     pub fn of_this_host() -> Self {
         Self { sys: "/sys".into(), is_kernels: true }
     }
 
-    /// Those of a folder that is laid out as `/sys` is, such as a test has.
+    /// Returns those of a folder laid out like `/sys`, for tests.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self { sys: folder.into(), is_kernels: false }
     }
 
-    /// A noted setting with the path that it has without links, if it is one of these.
+    /// Returns a noted setting with its path resolved, if it is one of these.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] with the reason where it is not, or is gone.
+    /// [`crate::ErrorKind::Unusable`] with the reason if it is not one of these or no longer exists.
     pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
         let refused = |why: String| {
             let (setting, path) = (&noted.setting, noted.path.display());
@@ -139,7 +139,7 @@ impl KnownSettings {
         }
     }
 
-    /// Where the path leads, judged by what is found there and not by its name.
+    /// Resolves the path, and verifies the file it leads to instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, String> {
         let said = |errno: rustix::io::Errno| reason(&errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
@@ -155,13 +155,13 @@ impl KnownSettings {
     }
 }
 
-/// The choice in brackets where there are several: `mq-deadline [none]` gives `none`.
+/// Returns the bracketed choice if there is one: `mq-deadline [none]` gives `none`.
 pub(super) fn active(text: &str) -> &str {
     let choice = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     choice.map_or(text, |(choice, _)| choice)
 }
 
-/// The path under which people know it.
+/// Returns the familiar path.
 pub(super) fn short(path: &Path, kname: &str, attribute: &str) -> String {
     if path.ends_with(format!("{kname}/queue/{attribute}")) {
         format!("/sys/block/{kname}/queue/{attribute}")
@@ -221,7 +221,7 @@ mod tests {
         for path in [&scheduler, &governor] {
             assert_eq!(known.accept(noted(path, "mq-deadline")).expect("known").path, *path);
         }
-        // A way through a link ends at the same place.
+        // A path through a link resolves to the same attribute.
         std::os::unix::fs::symlink("devices/virtual/block", sys.join("block")).expect("a link");
         let through = sys.join("block/loop0/queue/scheduler");
         assert_eq!(known.accept(noted(&through, "bfq")).expect("known").path, scheduler);
@@ -244,7 +244,7 @@ mod tests {
         let merges = put("devices/virtual/block/loop0/queue/nomerges");
         assert!(known.accept(Tuning { to: "2".into(), ..noted(&merges, "0") }).is_ok());
         assert!(known.accept(noted(&merges, "0")).is_err(), "a name is not a number");
-        // The same file is not the kernel's.
+        // The same path, but outside of the kernel's own tree.
         assert!(KnownSettings::of_this_host().accept(noted(&scheduler, "bfq")).is_err());
     }
 

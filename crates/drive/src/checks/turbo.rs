@@ -1,4 +1,4 @@
-//! Turbo: how fast a processor is then depends on its heat and on what its neighbours do.
+//! Turbo: the clock then depends on the CPU's temperature and on the load of its other cores.
 
 use super::{Check, Finding, Scene};
 
@@ -9,7 +9,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(intel.as_deref(), scene.sys("devices/system/cpu/cpufreq/boost").as_deref())
 }
 
-/// `no_turbo` of Intel's driver, and `boost` of all others.
+/// Judges `no_turbo` of Intel's driver, and `boost` of all others.
 fn judge(no_turbo: Option<&str>, boost: Option<&str>) -> Finding {
     let (on, switch) = match (no_turbo, boost) {
         (Some(off), _) => (off == "0", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),

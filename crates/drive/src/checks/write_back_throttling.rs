@@ -1,4 +1,4 @@
-//! Write-back throttling: the kernel holds buffered writes and discards back to keep reads quick.
+//! Write-back throttling: the kernel delays buffered writes and discards to favour reads.
 
 use super::{Check, QueueSetting};
 

@@ -1,5 +1,5 @@
-//! What the ATA methods have in common: the security feature set and SANITIZE DEVICE (ACS-3, sections 4.20, 4.18
-//! and 7.36 to 7.43).
+//! Common parts of the ATA methods: the security feature set and SANITIZE DEVICE (ACS-3, sections 4.20, 4.18 and 7.36
+//! to 7.43).
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ const SECURITY_ERASE_PREPARE: u8 = 0xf3;
 const SECURITY_ERASE_UNIT: u8 = 0xf4;
 const SECURITY_DISABLE_PASSWORD: u8 = 0xf6;
 const SANITIZE: u8 = 0xb4;
-/// The user password while an erase runs. It is no secret: whoever finds a locked drive must know it.
+/// The user password while an erase runs. Not a secret: anyone with a locked drive must be able to unlock it.
 const PASSWORD: &[u8; 7] = b"PLATEAU";
-/// The drive's own estimate may be far off, and 255 in it means "more than 508 minutes".
+/// The drive's own estimate may be far off, and 255 means "more than 508 minutes".
 const ERASING_AT_LEAST: Duration = Duration::from_secs(12 * 3600);
 
 const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
@@ -81,7 +81,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
     ata::send(job.admin, &command, Data::Out(&credentials(control)), timeout).map(drop)
 }
 
-/// Takes off the password that an interrupted purge has left; destroys nothing.
+/// Removes the password left by an interrupted purge; destroys nothing.
 pub(crate) fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
     for command in [SECURITY_UNLOCK, SECURITY_DISABLE_PASSWORD] {
         let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
@@ -95,11 +95,11 @@ fn security_now(job: &mut Job<'_>) -> Result<Security, DriveError> {
     Ok(identify.security)
 }
 
-/// Sets a password if there is none, erases, and makes sure that the password is gone: the erase takes it off.
+/// Sets a password if there is none, erases, and verifies that the erase removed the password.
 pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<String>, DriveError> {
     let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
     let estimate = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time };
-    // Another program may have changed it since the drive was looked at.
+    // Another program may have changed the security state since the drive was inspected.
     let now = security_now(job)?;
     if let Offer::No(why) = security_offer(&now, enhanced) {
         return Err(DriveError::device(format!("SECURITY ERASE UNIT cannot start: {why}")));
@@ -138,7 +138,7 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
     Ok(vec!["the drive removed the password, which it does only after an erase".into()])
 }
 
-/// A SANITIZE command.
+/// An action of SANITIZE DEVICE.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Action {
     Block,
@@ -148,7 +148,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// Feature, LBA and count that start it (ACS-3, tables 74 to 82).
+    /// Feature, LBA and count of the command (ACS-3, tables 74 to 82).
     fn registers(self) -> (u16, u64, u16) {
         match self {
             Self::Crypto => (0x11, 0x4372_7970, 0),
@@ -158,7 +158,7 @@ impl Action {
     }
 }
 
-/// Sanitizes and waits for its end.
+/// Sanitizes and waits until it completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
     let before = status(job.admin)?;
     if before.frozen {

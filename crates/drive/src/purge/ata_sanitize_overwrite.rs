@@ -1,4 +1,4 @@
-//! ATA SANITIZE with overwrite; the PTS names no overwrite among its purges.
+//! ATA SANITIZE with overwrite, which the PTS does not list as a purge.
 
 use super::{Method, ata, hits_no_others};
 

@@ -1,4 +1,4 @@
-//! ATA SECURITY ERASE UNIT: what the PTS prefers for SATA.
+//! ATA SECURITY ERASE UNIT, the PTS's preferred purge for SATA.
 
 use super::{Method, ata, hits_no_others};
 

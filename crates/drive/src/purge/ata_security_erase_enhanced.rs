@@ -1,4 +1,4 @@
-//! ATA SECURITY ERASE UNIT in enhanced mode: the maker's pattern, reallocated sectors included.
+//! ATA SECURITY ERASE UNIT in enhanced mode: writes the vendor's pattern, also to reallocated sectors.
 
 use super::{Method, ata, hits_no_others};
 

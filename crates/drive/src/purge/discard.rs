@@ -1,4 +1,4 @@
-//! Discard of the whole device. The PTS does not know it as a purge: what a drive does with it is its own affair.
+//! Discard of the whole device. Not a PTS purge: its effect depends on the drive.
 
 use super::{Method, Offer, hits_no_others};
 

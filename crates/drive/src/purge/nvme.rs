@@ -1,5 +1,5 @@
-//! What the NVMe methods have in common: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections
-//! 5.14 and 5.24).
+//! Common parts of the NVMe methods: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections 5.14 and
+//! 5.24).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
-/// Format answers when it is done.
+/// Format NVM completes only once the format is done.
 pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
@@ -37,13 +37,13 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
     }
 }
 
-/// Whether a format with secure erase is not confined to its namespace.
+/// Whether a format with secure erase affects more than its namespace.
 pub(super) fn format_hits_others(can: &Capabilities) -> bool {
     matches!(&can.protocol, Protocol::Nvme(nvme)
         if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
 }
 
-/// A sanitize hits the whole subsystem.
+/// A sanitize erases the whole subsystem.
 pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
@@ -80,9 +80,9 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     Ok(vec![format!("Format NVM with SES {} of namespace {number} completed successfully", erase as u32)])
 }
 
-/// Sanitizes the subsystem and waits for its end.
+/// Sanitizes the subsystem and waits until it completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, DriveError> {
-    // One pass of zeroes where it overwrites; nobody may leave a failed sanitize without another one.
+    // One overwrite pass of zeroes; without AUSE, a failed sanitize can only be left by another one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
     if log(job.admin)?.state == SanitizeState::Running {

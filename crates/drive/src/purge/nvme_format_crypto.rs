@@ -1,4 +1,4 @@
-//! NVMe Format NVM with cryptographic erase: the key goes, the data stay unreadable.
+//! NVMe Format NVM with cryptographic erase: deletes the key, so the data is unreadable.
 
 use super::{Method, nvme};
 

@@ -1,4 +1,4 @@
-//! NVMe Format NVM with user data erase: what the PTS prefers for NVMe.
+//! NVMe Format NVM with user data erase, the PTS's preferred purge for NVMe.
 
 use super::{Method, nvme};
 

@@ -1,4 +1,4 @@
-//! NVMe Sanitize with cryptographic erase; all namespaces of the subsystem are hit.
+//! NVMe Sanitize with cryptographic erase; erases all namespaces of the subsystem.
 
 use super::{Method, nvme};
 

@@ -1,4 +1,4 @@
-//! NVMe Sanitize with overwrite; all namespaces of the subsystem are hit; the PTS names no overwrite among its purges.
+//! NVMe Sanitize with overwrite; erases all namespaces of the subsystem, and the PTS does not list it as a purge.
 
 use super::{Method, nvme};
 

@@ -1,4 +1,4 @@
-//! Zeroes written by the host, all over the device: what is left when it knows nothing better.
+//! Zeroes written by the host across the whole device: the last resort.
 
 use super::{Job, Method, Offer, hits_no_others};
 use crate::error::DriveError;

@@ -1,4 +1,4 @@
-//! What the SCSI methods have in common: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
+//! Common parts of the SCSI methods: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING, Sense};
 
 const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
-/// Return at once, and go on alone.
+/// IMMED: return at once, and continue in the background.
 const IMMEDIATELY: u8 = 0x80;
 const ADVICE: &str = "look at the drive with plateau info, or choose another method with --method";
 
@@ -34,7 +34,7 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer
 }
 
 pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, DriveError> {
-    // FMTDATA with a short parameter list header that says IMMED and has no defect list.
+    // FMTDATA with a short parameter list header: IMMED set, no defect list.
     let (command, list) = ([FORMAT_UNIT, 0x10, 0, 0, 0, 0], [0, 0b10, 0, 0]);
     job.recheck()?;
     scsi::send(job.admin, &command, Data::Out(&list), ASKING)
@@ -54,7 +54,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     Ok(vec![format!("the drive became ready after SANITIZE, action {}, without an error", action as u8)])
 }
 
-/// TEST UNIT READY, which tells how far it is.
+/// Sends TEST UNIT READY, which reports the progress.
 fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
     let failed = |sense: Sense| {
         Err(DriveError::device(format!(

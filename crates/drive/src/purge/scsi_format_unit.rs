@@ -1,4 +1,4 @@
-//! SCSI FORMAT UNIT: what the PTS prefers for SAS.
+//! SCSI FORMAT UNIT, the PTS's preferred purge for SAS.
 
 use super::{Method, hits_no_others, scsi};
 

@@ -1,4 +1,4 @@
-//! SCSI SANITIZE with overwrite; the PTS names no overwrite among its purges.
+//! SCSI SANITIZE with overwrite, which the PTS does not list as a purge.
 
 use super::{Method, hits_no_others, scsi};
 

@@ -1,4 +1,4 @@
-//! Every method against scripted devices: how it works, and every way in which it was thought to fail.
+//! Tests every method against mock devices: success, and every known failure.
 
 use super::*;
 use crate::admin::script::{Answer, Script};
@@ -29,7 +29,7 @@ fn identify_namespace(format: u8) -> Vec<u8> {
     bytes
 }
 
-/// A controller with this much in OACS, FNA and SANICAP.
+/// A controller with these values of OACS, FNA and SANICAP.
 fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     let mut bytes = [0; IDENTIFY_BYTES];
     (bytes[256], bytes[524], bytes[328]) = (oacs, fna, sanicap);
@@ -90,7 +90,7 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// What a purge says and the shares of progress it told; the script must be used up.
+/// Returns the outcome of a purge and the shares of progress it reported; the script must be used up.
 fn purge(
     script: &mut Script,
     can: &Capabilities,
@@ -181,7 +181,7 @@ fn other_namespaces_are_erased_only_when_each_was_named() {
     purge(&mut script, &can, &options).0.expect("a purge");
     assert!(script.rechecks.iter().all(|all| *all), "the others are looked at as well");
 
-    // One of them came into use.
+    // Another namespace came into use.
     let mut script = Script::new(CAPACITY).in_use_at(0);
     let error = purge(&mut script, &can, &options).0.expect_err("a refusal");
     assert_eq!(error.kind(), ErrorKind::Refused);
@@ -261,7 +261,7 @@ fn a_drive_that_came_into_use_is_not_formatted() {
     }
 }
 
-// NVMe Sanitize: 84h; its log is 81h, 128 dwords, counted from zero.
+// NVMe Sanitize: 84h; its log is 81h, 128 dwords, zero-based.
 
 const SANITIZE_LOG: u32 = 127 << 16 | 0x81;
 
@@ -287,7 +287,7 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
     ask_log(script, last)
 }
 
-/// The first share of progress that it tells is answered with a wish to stop.
+/// Requests a stop at the first share of progress, and returns the error.
 fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> String {
     let error = perform(script, can, &by(name), &mut |purging| match purging {
         Purging::Step(_) | Purging::Expected(_) => Flow::Continue,
@@ -304,7 +304,7 @@ fn who_does_not_wait_is_told_what_goes_on() {
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
     script = ask_log(script, sanitize_log(2, 0x4000, 4));
     let told = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
-    // Nothing more is asked of the drive.
+    // Nothing more is sent to the drive.
     script.finish();
     assert!(told.contains("stopped waiting for Sanitize, which the drive continues on its own"), "{told}");
 
@@ -342,7 +342,7 @@ fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
             .contains("sanitize failed, according to")
     );
     assert!(fails(&mut ask_log(begun(), sanitize_log(0, 0, 4)), &can, &any).contains("log reports none"));
-    // Success of an older sanitize of another kind.
+    // Success of an older sanitize of a different type.
     let mut stale = ask_log(ask_log(begun(), sanitize_log(1, 0, 2)), sanitize_log(1, 0, 2));
     assert!(fails(&mut stale, &can, &any).contains("reports another sanitize"));
     let mut refused =
@@ -361,7 +361,7 @@ fn a_sanitize_that_never_ends_is_given_up() {
     assert!(fails(&mut script, &nvme(0, 0, 0b1), &PurgeOptions::default()).contains("48 hours"));
 }
 
-// Devices without commands of their own.
+// Devices without purge commands.
 
 #[test]
 fn discard_zeroes_and_overwriting_empty_the_device_and_are_no_pts_purge() {

@@ -1,14 +1,14 @@
-//! Whether a purge did what it said: samples written before, looked for after.
+//! Verifies a purge with samples: written before it, and searched for afterwards.
 //!
-//! What was on the drive before is no proof, because it may have been blank.
+//! The drive's own content proves nothing, because it may have been blank.
 
 use super::Job;
 use crate::error::DriveError;
 
-/// Places on the drive, first and last block among them.
+/// Places on the drive, including the first and the last block.
 const SAMPLES: u64 = 64;
 
-/// What was written where.
+/// The samples: offset and content.
 pub(super) struct Samples {
     written: Vec<(u64, Vec<u8>)>,
 }
@@ -19,7 +19,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, DriveError> {
     let block_bytes = u64::from(job.can.block_bytes).max(4096);
     let blocks = job.can.capacity_bytes / block_bytes;
     let count = SAMPLES.min(blocks);
-    // Nobody shall find samples of an earlier purge and take them for ours.
+    // Distinct samples per purge, so that those of an earlier one are not mistaken for these.
     let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
     let mut written = Vec::new();
     for index in 0..count {
@@ -40,14 +40,14 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, DriveError> {
     Ok(Samples { written })
 }
 
-/// Reads them again: none may be there.
+/// Reads the sample locations again: no sample may have survived.
 pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, DriveError> {
     job.step("looking for the samples");
     let (mut zero, mut other, mut unreadable) = (0, 0, 0);
     for (at, content) in &samples.written {
         let mut now = vec![0; content.len()];
         match job.admin.read(*at, &mut now) {
-            // After a cryptographic erase blocks may be unreadable until they are written.
+            // After a cryptographic erase, blocks may be unreadable until rewritten.
             Err(_) => unreadable += 1,
             Ok(()) if survived(content, &now) => {
                 return Err(DriveError::device(format!(
@@ -66,7 +66,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Driv
     ))
 }
 
-/// Whether any piece of 512 bytes is as it was.
+/// Whether any 512-byte piece is unchanged.
 fn survived(before: &[u8], now: &[u8]) -> bool {
     before.chunks(512).zip(now.chunks(512)).any(|(before, now)| before == now)
 }

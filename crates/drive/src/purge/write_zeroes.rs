@@ -1,9 +1,9 @@
-//! The device's own command to write zeroes, all over it.
+//! Zeroes written by the device's own command across the whole device.
 
 use super::{Job, Method, Offer, hits_no_others};
 use crate::error::DriveError;
 
-/// Small enough for a step of progress now and then.
+/// Small enough to report progress regularly.
 const PIECE_BYTES: u64 = 1 << 30;
 
 /// The method.

@@ -1,4 +1,5 @@
-//! Weak magics with a second condition. What one costs on a drive full of random data is written with each.
+//! Weak magics with additional conditions. Each states its probability of a false match on a drive full of random
+//! data.
 
 use stdx::units::KIB;
 
@@ -33,20 +34,20 @@ pub(super) const CHECKS: &[fn(&View<'_>) -> Vec<Found>] = &[
     |view| Vec::from_iter(via(view)),
 ];
 
-/// ext2, ext3 and ext4: two bytes of magic, so block size and revision have to make sense as well. 2^-76.
+/// ext2, ext3 and ext4: a two-byte magic, with a plausible block size and revision. 2^-76.
 fn ext(view: &View<'_>) -> Option<Found> {
     const SUPERBLOCK: u64 = 1024;
     ext_superblock(view, SUPERBLOCK).then(|| Found::primary(EXT, SUPERBLOCK + 56, 2))
 }
 
-/// Whether a superblock of ext2, ext3 or ext4 starts there.
+/// Whether a superblock of ext2, ext3 or ext4 starts at `at`.
 pub(super) fn ext_superblock(view: &View<'_>, at: u64) -> bool {
     view.le16(at + 56) == Some(0xef53)
         && view.le32(at + 24).is_some_and(|log_block| log_block <= 6)
         && view.le32(at + 76).is_some_and(|revision| revision <= 1)
 }
 
-/// An MBR whose four entries make sense and of which one is used; boot sectors look alike otherwise. 2^-44.
+/// MBR: four plausible entries, at least one of them used; boot sectors look alike otherwise. 2^-44.
 fn mbr(view: &View<'_>) -> Option<Found> {
     let entries: Vec<[u8; 16]> = (0..4).filter_map(|i| view.get(446 + 16 * i)).collect();
     let sane = entries.len() == 4 && entries.iter().all(|e| e[0] & 0x7f == 0);
@@ -54,8 +55,8 @@ fn mbr(view: &View<'_>) -> Option<Found> {
     (sane && used && view.has(510, b"\x55\xaa")).then(|| Found::primary(MBR, 510, 2))
 }
 
-/// minix of versions 1 to 3 and both byte orders. Zones are as large as blocks, the map of inodes is not empty, and the
-/// state or the block size exists. 2^-42.
+/// minix versions 1 to 3 in both byte orders: zones as large as blocks, a non-empty inode map, and a valid state or
+/// block size. 2^-42.
 fn minix(view: &View<'_>) -> Option<Found> {
     const SUPERBLOCK: u64 = 1024;
     let bytes = view.get::<32>(SUPERBLOCK)?;
@@ -75,7 +76,7 @@ fn minix(view: &View<'_>) -> Option<Found> {
     Some(Found::primary(MINIX, SUPERBLOCK + at, 2))
 }
 
-/// NILFS2: two bytes of magic; revision, length of the superblock and block size have to make sense. 2^-80.
+/// NILFS2: a two-byte magic, with plausible revision, superblock length and block size. 2^-80.
 fn nilfs(view: &View<'_>) -> Vec<Found> {
     const PRIMARY: u64 = 1024;
     let sane = |&at: &u64| {
@@ -85,7 +86,7 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
             && view.le32(at + 20).is_some_and(|log_block| log_block <= 6)
     };
     let primary = Some(PRIMARY).filter(sane).map(|at| Found::primary(NILFS, at + 6, 2));
-    // Older versions of its tools counted the last 4 KiB from a capacity in sectors, newer ones in blocks.
+    // Older versions of its tools round the capacity down to sectors for the last 4 KiB, newer ones to blocks.
     let backups = [view.before_end(4096, 512), view.before_end(4096, 4096), view.before_end(8192, 4096)];
     let mut found = Vec::from_iter(primary);
     for at in backups.into_iter().flatten().filter(sane) {
@@ -97,8 +98,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// HFS of before 1998: two bytes of magic; its volume bitmap is always in block 3, allocation blocks are whole
-/// sectors, and the name has 1 to 27 characters. 2^-44.
+/// HFS before 1998: a two-byte magic; the volume bitmap is always in block 3, allocation blocks are whole sectors,
+/// and the name has 1 to 27 characters. 2^-44.
 fn hfs(view: &View<'_>) -> Vec<Found> {
     let sane = |&at: &u64| {
         let be16 = |offset| view.get(at + offset).map(u16::from_be_bytes);
@@ -113,8 +114,8 @@ fn hfs(view: &View<'_>) -> Vec<Found> {
     primary.into_iter().chain(copy).collect()
 }
 
-/// ZFS: any uberblock in the ring of any of the four labels, of either byte order. What clears it clears the ring.
-/// 512 places of eight bytes: 2^-54.
+/// ZFS: any uberblock in the ring of any of the four labels, in either byte order. Clearing it requires clearing the
+/// whole ring. 512 places of eight bytes: 2^-54.
 fn zfs(view: &View<'_>) -> Vec<Found> {
     const LABEL_BYTES: u64 = 256 * KIB;
     const RING_BYTES: u64 = 128 * KIB;
@@ -135,8 +136,8 @@ fn zfs(view: &View<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// The anchors of UDF, which lead to everything else: sector 256 and the last ones. A tag of 16 bytes with its version, its
-/// own place and a checksum. 2^-79 each.
+/// UDF: the anchors, from which everything else is reached: sector 256 and the last ones. A 16-byte tag with its
+/// version, its own location and a checksum. 2^-79 each.
 fn udf(view: &View<'_>) -> Vec<Found> {
     const ANCHOR: u64 = 256;
     let is_anchor = |at: u64, sector: u64| {
@@ -164,19 +165,19 @@ fn udf(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// LVM1: two bytes of magic and one of two versions. 2^-31.
+/// LVM1: a two-byte magic and one of two versions. 2^-31.
 fn lvm1(view: &View<'_>) -> Option<Found> {
     (view.has(0, b"HM\x01\0") || view.has(0, b"HM\x02\0")).then(|| Found::primary(LVM1, 0, 4))
 }
 
-/// Sun's disk label: two bytes of magic and the checksum, the words combined with exclusive or. 2^-32.
+/// Sun disk label: a two-byte magic and an XOR checksum of all words. 2^-32.
 fn sun(view: &View<'_>) -> Option<Found> {
     let sector = view.get::<512>(0)?;
     let sum = sector.chunks_exact(2).fold(0, |sum, pair| sum ^ u16::from_be_bytes([pair[0], pair[1]]));
     (sector[508..510] == [0xda, 0xbe] && sum == 0).then(|| Found::primary(SUN, 508, 2))
 }
 
-/// SGI's disk label: four bytes of magic and the sum of all words. 2^-64.
+/// SGI disk label: a four-byte magic and the sum of all words. 2^-64.
 fn sgi(view: &View<'_>) -> Option<Found> {
     let sector = view.get::<512>(0)?;
     let words = sector.chunks_exact(4).map(|word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
@@ -184,7 +185,7 @@ fn sgi(view: &View<'_>) -> Option<Found> {
     (sector.starts_with(b"\x0b\xe5\xa9\x41") && is_whole).then(|| Found::primary(SGI, 0, 4))
 }
 
-/// Silicon Image: four bytes of magic, one of eight drives, and a checksum. 2^-53.
+/// Silicon Image: a four-byte magic, one of eight drives, and a checksum. 2^-53.
 fn silicon(view: &View<'_>) -> Option<Found> {
     const SUM: usize = 0x13e;
     let at = view.before_end(512, 512)?;
@@ -195,7 +196,7 @@ fn silicon(view: &View<'_>) -> Option<Found> {
         .then(|| Found::primary(SILICON, at + 0x60, 4))
 }
 
-/// JMicron: two bytes of magic, a mode that exists, and a sum. 2^-36.
+/// JMicron: a two-byte magic, a valid mode, and a sum. 2^-36.
 fn jmicron(view: &View<'_>) -> Option<Found> {
     let at = view.before_end(512, 512)?;
     let metadata = view.get::<128>(at)?;
@@ -203,7 +204,7 @@ fn jmicron(view: &View<'_>) -> Option<Found> {
     (metadata.starts_with(b"JM") && metadata[0x30] <= 5 && is_whole).then(|| Found::primary(JMICRON, at, 2))
 }
 
-/// VIA: two bytes of magic, one of three versions, and a sum of one byte. 2^-30.
+/// VIA: a two-byte magic, one of three versions, and a one-byte sum. 2^-30.
 fn via(view: &View<'_>) -> Option<Found> {
     let at = view.before_end(512, 512)?;
     let metadata = view.get::<51>(at)?;

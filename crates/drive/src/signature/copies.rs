@@ -1,5 +1,5 @@
-//! Backup superblocks of ext and XFS, whose places follow from sizes that only the lost primary knew. They are looked
-//! for where the usual tools put them; each place costs one read.
+//! Backup superblocks of ext and XFS, whose locations follow from sizes stored only in the lost primary. They are
+//! searched for where the usual tools put them; each place costs one read.
 
 use stdx::units::{GIB, KIB, MIB};
 
@@ -8,23 +8,23 @@ use super::checked::ext_superblock;
 use super::formats::{EXT, XFS};
 use super::view::View;
 
-/// The most that is named at once; the rest is found once these are cleared.
+/// Limit of copies reported at once; the rest is found once these are cleared.
 const MOST_COPIES: usize = 16;
 
-/// Backups of ext2, ext3 and ext4. With `sparse_super`, which is the default since 1999, they are in block group 1 and
-/// in those whose number is a power of 3, 5 or 7; without it in these as well. A group is what one block of bitmap
-/// describes: eight blocks for each byte of a block, or clusters with `bigalloc`.
+/// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group 1 and
+/// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is what one
+/// block of bitmap describes: eight blocks for each byte of a block, or clusters with `bigalloc`.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for block_bytes in (0..=6).map(|shift| KIB << shift) {
-        // With blocks of 1 KiB the first group starts behind the boot block.
+        // With 1 KiB blocks the first group starts after the boot block.
         let first = if block_bytes == KIB { KIB } else { 0 };
         for cluster_bytes in [block_bytes, 16 * block_bytes] {
             let group_bytes = 8 * block_bytes * cluster_bytes;
             let groups = sparse_groups(view.capacity_bytes / group_bytes);
             found.extend(groups.into_iter().filter_map(|group| {
                 let at = first + group * group_bytes;
-                // A copy knows the number of its group, so those of one size are not taken for those of another.
+                // A copy stores its group number, so a copy for one group size cannot pass for one of another size.
                 let is_copy = ext_superblock(view, at) && view.le16(at + 90) == Some(group as u16);
                 is_copy.then(|| Found::copy(EXT, at + 56, 2))
             }));
@@ -46,7 +46,7 @@ fn sparse_groups(last: u64) -> Vec<u64> {
     groups
 }
 
-/// What a superblock of XFS says of itself, where it makes sense. 2^-90 on random data.
+/// Geometry from a superblock of XFS, if plausible. 2^-90 on random data.
 struct Geometry {
     group_bytes: u64,
     groups: u32,
@@ -70,8 +70,8 @@ fn xfs_superblock(view: &View<'_>, at: u64) -> Option<Geometry> {
     is_sane.then(|| Geometry { group_bytes: u64::from(block_bytes) * u64::from(group_blocks), groups })
 }
 
-/// Copies of XFS's superblock, one at the start of each allocation group but the first. One that is found tells where
-/// the others are. Those with the highest numbers come first, so that the ones that lead to them are cleared last.
+/// Finds the copies of XFS's superblock, one at the start of each allocation group but the first. Each copy gives the
+/// locations of the others. The highest are listed first, so that those which lead to the others are cleared last.
 pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (at, group_bytes) in guesses(view.capacity_bytes) {
@@ -91,17 +91,17 @@ pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// Where a copy may be, and how large its allocation group is then. Of the usual four groups each is tried, because a
-/// test that was stopped early has overwritten the first ones.
+/// Offsets where a copy may be, each with the implied size of an allocation group. All of the usual four groups are
+/// tried, because an interrupted test may have overwritten the first ones.
 fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     let quarter = (capacity_bytes / (4 * KIB)).div_ceil(4) * 4 * KIB;
     let later = [2, 3].map(|group| (group * quarter, quarter));
     group_sizes(capacity_bytes).into_iter().map(|size| (size, size)).chain(later).collect()
 }
 
-/// Sizes that allocation groups may have had: whole powers of two, the largest there is (1 TiB less a block), and an n-th of
-/// the device in whole blocks. `mkfs.xfs` takes 4 for most drives, 16 or 32 for striped ones, and as many as there are
-/// processors for SSDs.
+/// Likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the device in
+/// whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped ones, and as many as there are CPUs
+/// for SSDs.
 fn group_sizes(capacity_bytes: u64) -> Vec<u64> {
     const MOST_GROUPS: u64 = 64;
     let parts = |block_bytes: u64, groups: u64| {

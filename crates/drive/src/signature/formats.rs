@@ -1,21 +1,21 @@
-//! What is recognized by a magic alone, as a table.
+//! Formats recognized by a magic alone, as a table.
 //!
-//! A magic of four bytes at one fixed place appears in random data with a probability of 2^-32, a longer one more
-//! rarely. The table has about 60 places of four bytes, so 1 in 7 x 10^7 drives full of random data is refused
-//! because of it. Shorter magics need a second condition and are in `checked.rs`.
+//! A four-byte magic at one fixed place appears in random data with a probability of 2^-32, a longer one less often.
+//! The table has about 60 places of four bytes, so about 1 in 7 x 10^7 drives full of random data is refused because
+//! of it. Shorter magics need additional conditions and are in `checked.rs`.
 
 use stdx::units::{GIB, KIB, MIB};
 
 use super::Format;
 
-/// Where a magic stands.
+/// Location of a magic.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At {
     /// Bytes from the start.
     Start(u64),
     /// Bytes before the end.
     End(u64),
-    /// Bytes before the end after rounding the capacity down to a multiple of the second number.
+    /// Bytes before the end, with the capacity rounded down to a multiple of the second number.
     RoundedEnd(u64, u64),
 }
 use At::{End, RoundedEnd, Start};
@@ -23,7 +23,7 @@ use At::{End, RoundedEnd, Start};
 /// One magic at any of several places.
 pub(super) struct Row {
     pub(super) format: Format,
-    /// Whether these places hold a backup of what stands elsewhere.
+    /// Whether these places hold a backup.
     pub(super) is_copy: bool,
     pub(super) at: &'static [At],
     pub(super) magic: &'static [u8],
@@ -37,7 +37,7 @@ const fn copy(format: Format, at: &'static [At], magic: &'static [u8]) -> Row {
     Row { format, is_copy: true, at, magic }
 }
 
-/// Name, and what libblkid calls it.
+/// A format with its libblkid names.
 pub(super) const fn format(name: &'static str, blkid: &'static [&'static str]) -> Format {
     Format { name, blkid }
 }
@@ -49,7 +49,7 @@ pub(super) const ZFS: Format = format("a member of a ZFS pool", &["zfs_member"])
 pub(super) const MBR: Format = format("an MBR partition table", &["dos", "PMBR"]);
 pub(super) const HFS: Format = format("an HFS file system", &["hfs"]);
 pub(super) const UDF: Format = format("a UDF file system", &["udf"]);
-// A boot sector ends like an MBR, which is what libblkid then takes it for as well.
+// A boot sector ends like an MBR, so libblkid also reports `PMBR`.
 const GPT: Format = format("a GPT partition table", &["gpt", "PMBR"]);
 const BTRFS: Format = format("a btrfs file system", &["btrfs"]);
 const F2FS: Format = format("an F2FS file system", &["f2fs"]);
@@ -81,10 +81,10 @@ const VXFS: Format = format("a VxFS file system", &["vxfs"]);
 
 const SECTOR: u64 = 512;
 
-/// Offsets of a magic in the tail of each page size that swap space was ever made with.
+/// Offsets of a magic at the end of the first page, for each page size that swap space has been created with.
 const PAGE_ENDS: &[At] = &[Start(4086), Start(8182), Start(16_374), Start(32_758), Start(65_526)];
 
-/// Where cryptsetup puts the second header of LUKS2: behind the first, whose size can be any of these.
+/// Locations of the second LUKS2 header: after the first, whose size can be any of these.
 const LUKS2_SECOND: &[At] = &[
     Start(16 * KIB),
     Start(32 * KIB),
@@ -97,11 +97,11 @@ const LUKS2_SECOND: &[At] = &[
     Start(4 * MIB),
 ];
 
-/// OCFS2 keeps up to six backups.
+/// OCFS2 has up to six backups.
 const OCFS2_BACKUPS: &[At] =
     &[Start(GIB), Start(4 * GIB), Start(16 * GIB), Start(64 * GIB), Start(256 * GIB), Start(1024 * GIB)];
 
-/// Sectors before the end at which Promise's controllers of several generations put their metadata.
+/// Sectors before the end where several generations of Promise controllers store their metadata.
 const PROMISE: &[At] = &[
     End(16 * SECTOR),
     End(63 * SECTOR),
@@ -118,7 +118,7 @@ const PROMISE: &[At] = &[
     End(3087 * SECTOR),
 ];
 
-/// Every magic.
+/// All magics.
 pub(super) const ROWS: &[Row] = &[
     row(GPT, &[Start(512), Start(4096)], b"EFI PART"),
     copy(GPT, &[End(512), End(4096)], b"EFI PART"),
@@ -161,7 +161,7 @@ pub(super) const ROWS: &[Row] = &[
     row(UDF, &[Start(32_769)], b"BEA01"),
     row(UDF, &[Start(32_769)], b"NSR02"),
     row(UDF, &[Start(32_769)], b"NSR03"),
-    // More of the descriptors that the first one begins; wipefs takes only that.
+    // Further descriptors of the sequence that the first one starts; wipefs erases only the first.
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR02"),
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR03"),
     row(SQUASHFS, &[Start(0)], b"hsqs"),
@@ -191,7 +191,7 @@ pub(super) const ROWS: &[Row] = &[
     row(SUSPENDED, PAGE_ENDS, b"LINHIB0001"),
     row(SUSPENDED, &[Start(0)], b"\xed\xc3\x02\xe9\x98\x56\xe5\x0c"),
     row(LVM2, &[Start(24), Start(536), Start(1048), Start(1560)], b"LVM2 001"),
-    // wipefs takes the type of the label and leaves the label.
+    // wipefs erases the label's type and leaves the label.
     copy(LVM2, &[Start(0), Start(512), Start(1024), Start(1536)], b"LABELONE"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xfc\x4e\x2b\xa9"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xa9\x2b\x4e\xfc"),

@@ -1,8 +1,8 @@
-//! What libblkid recognizes on a target: a second opinion beside the own table, from a table that many maintain.
+//! What libblkid recognizes on a target: a second opinion based on a widely maintained table.
 //!
-//! Its program is asked, because a static binary cannot load a library. It is taken from a fixed list of folders,
-//! runs without the caller's environment, and gets the open device as its standard input, so that no name can come to
-//! mean another device in between. Time and output are bounded.
+//! Its program is run, because a static binary cannot load a library. It is searched for in a fixed list of folders,
+//! runs without the caller's environment, and gets the open device as its standard input, so that a name cannot
+//! change its meaning in between. Time and output are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,32 +12,32 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Folders that only the administrator can write to.
+/// Folders that only root can write to.
 const FOLDERS: &[&str] = &["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// For a killed program that waits for the device in the kernel; after that it is left alone.
+/// For a killed program that is blocked on the device in the kernel; after that it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 const OUTPUT_LIMIT: usize = 64 << 10;
 const NAME_LIMIT: usize = 40;
 
-/// What `blkid -p` concludes.
+/// Conclusion of `blkid -p`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Opinion {
-    /// Nothing that it knows.
+    /// Nothing recognized.
     Nothing,
     /// File system, volume manager or partition table, by libblkid's names.
     Content(Vec<String>),
     /// Several that exclude each other.
     Ambivalent,
-    /// Nobody could be asked: no such program, no right to run it, or another one of this name.
+    /// No opinion available: no such program, no permission to run it, or a different program of this name.
     None,
-    /// It came to no conclusion.
+    /// It could not decide: reason.
     Undecided(String),
 }
 
-/// Asks about the device.
+/// Runs `blkid` on the device.
 pub(super) fn ask(device: &File) -> Opinion {
     ask_in(FOLDERS, device)
 }
@@ -116,13 +116,13 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<ExitStatus> {
 
 fn stop(child: &mut Child) {
     if child.kill().is_ok() {
-        // One that the kernel does not let go of becomes nobody's; the refusal is what counts.
+        // A child stuck in the kernel is abandoned; only the refusal matters.
         drop(wait(child, Instant::now() + PATIENCE_AFTER_KILL));
     }
 }
 
-/// `blkid(8)` exits with 0 for something, 2 for nothing, 8 for an ambivalent result. Whatever exits otherwise is not
-/// util-linux's `blkid` or does not know these options.
+/// `blkid(8)` exits with 0 for something, 2 for nothing, 8 for an ambivalent result. Any other status means that it
+/// is not util-linux's `blkid` or does not support these options.
 fn judge(output: &str, status: ExitStatus) -> Opinion {
     match status.code() {
         Some(0) => match content(output) {
@@ -136,7 +136,7 @@ fn judge(output: &str, status: ExitStatus) -> Opinion {
     }
 }
 
-/// The names in `TYPE=` and `PTTYPE=`, reduced to what such names are made of.
+/// Returns the values of `TYPE=` and `PTTYPE=`, restricted to the characters of such names.
 fn content(output: &str) -> Vec<String> {
     let values = output.lines().filter_map(|line| line.split_once('='));
     let types = values.filter(|(key, _)| matches!(*key, "TYPE" | "PTTYPE")).map(|(_, value)| {
@@ -152,7 +152,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    /// What a script in place of `blkid` makes of it.
+    /// The opinion with this script in place of `blkid`.
     fn opinion_of(script: &str) -> Opinion {
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("blkid");
@@ -161,7 +161,7 @@ mod tests {
         let device = tempfile::tempfile().expect("a file");
         let folders = ["/no/such/folder", dir.path().to_str().expect("a path")];
         loop {
-            // A process that another test has just forked may still have the script open for writing.
+            // A process just forked by another test may still have the script open for writing.
             match ask_in(&folders, &device) {
                 Opinion::Undecided(why) if why.contains("Text file busy") => std::thread::sleep(PAUSE),
                 opinion => return opinion,

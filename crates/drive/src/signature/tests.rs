@@ -1,4 +1,4 @@
-//! Every row and every check by bytes alone; what real tools leave is in `tests/signatures.rs`.
+//! Tests every row and every check on raw bytes; signatures of real tools are tested in `tests/signatures.rs`.
 
 use super::*;
 use std::io::Write;
@@ -21,7 +21,7 @@ fn probed(file: &File) -> Vec<Found> {
     probe(file, file.metadata().expect("metadata").len()).expect("a probe")
 }
 
-/// Name, whether it is a copy, and where, of everything that stands there.
+/// Name, whether it is a copy, and offset of each signature found.
 fn seen(file: &File) -> Vec<(&'static str, bool, u64)> {
     probed(file).into_iter().map(|one| (one.format.name, one.is_copy, one.at_bytes)).collect()
 }
@@ -40,7 +40,7 @@ fn every_row_is_found_at_each_of_its_places() {
                 At::RoundedEnd(bytes, unit) => CAPACITY / unit * unit - bytes,
             };
             let file = device();
-            // Some copies are only on large devices; those are holes here.
+            // Some copies exist only on large devices; a sparse file serves here.
             if matches!(at, At::Start(_)) {
                 file.set_len(CAPACITY.max(at_bytes + 4096)).expect("a length");
             }
@@ -65,7 +65,7 @@ fn blank_devices_carry_nothing() {
     assert_eq!(probed(&device()), []);
 }
 
-/// 500 drives full of random data. The seed is fixed, so this fails always or never.
+/// 500 drives full of random data. The seed is fixed, so this either always or never fails.
 #[test]
 fn random_devices_carry_nothing() {
     const LENGTH: usize = 8 << 20;
@@ -107,7 +107,7 @@ fn weak_magics_need_their_second_condition() {
     assert_eq!(seen(&file), [], "an entry that is neither active nor inactive");
 }
 
-/// A weak magic with all that belongs to it, and the byte without which it means nothing.
+/// A complete signature with a weak magic, and the byte that invalidates it.
 struct Weak {
     name: &'static str,
     is_copy: bool,
@@ -169,14 +169,14 @@ fn weak_file_systems() -> Vec<Weak> {
     ]
 }
 
-/// `sector` with the sum of its content at `at`.
+/// Stores the sum of `sector` at `at`.
 fn with_sum(mut sector: Vec<u8>, at: usize, sum: &dyn Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let sum = sum(&sector);
     sector[at..at + sum.len()].copy_from_slice(&sum);
     sector
 }
 
-/// Labels with a sum over the first sector.
+/// Labels with a checksum over the first sector.
 fn weak_labels() -> Vec<Weak> {
     let mut sun = vec![0; 512];
     sun[..5].copy_from_slice(b"Linux");
@@ -204,7 +204,7 @@ fn weak_labels() -> Vec<Weak> {
     vec![label("a Sun disk label", sun, 508), label("an SGI disk label", sgi, 0)]
 }
 
-/// Members of firmware RAID, with a sum over the last sector.
+/// Firmware RAID members, with a checksum over the last sector.
 fn weak_members() -> Vec<Weak> {
     let end = CAPACITY - 512;
     let mut silicon = vec![0; 512];
@@ -252,7 +252,7 @@ fn each_weak_magic_is_found_and_means_nothing_without_its_condition() {
     }
 }
 
-/// The superblock of ext4 of a group.
+/// Writes an ext4 superblock of a group.
 fn put_ext(file: &File, at: u64, log_block: u32, group: u16) {
     put(file, at + 24, &le32(&[log_block]));
     put(file, at + 56, b"\x53\xef");
@@ -305,7 +305,7 @@ fn copies_of_xfs_are_found_where_their_groups_begin() {
         }
         let found = seen(&file);
         assert_eq!(found.len() as u64, (groups - 1).min(16), "{groups} of {group_blocks}: {found:?}");
-        // Clearing what is named, again and again, clears all.
+        // Repeatedly clearing the reported copies clears all.
         for _ in 0..groups.div_ceil(16) {
             for (name, is_copy, at_bytes) in seen(&file) {
                 assert_eq!((name, is_copy), ("an XFS file system", true));
@@ -389,7 +389,7 @@ fn a_copy_is_named_with_the_command_that_clears_it() {
     );
 }
 
-/// As Plateau's own preconditioning leaves a drive: each of them has to be accepted again.
+/// Random data is what Plateau's preconditioning leaves on a drive, and must be accepted again.
 #[test]
 fn random_data_is_accepted_by_the_second_opinion_too() {
     const LENGTH: usize = 2 << 20;

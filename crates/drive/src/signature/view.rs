@@ -1,12 +1,11 @@
-//! A device as probes see it: bytes at a place, or nothing.
+//! Read access for probes: the bytes at an offset, or none.
 
 use std::io;
 use std::os::unix::fs::FileExt;
 
 use stdx::units::KIB;
 
-/// Read in one piece from the start and up to the end, where nearly everything is; ZFS keeps two labels of 256 KiB
-/// at each.
+/// Length cached at the start and at the end, where most signatures are; ZFS stores two labels of 256 KiB at each.
 const EDGE_BYTES: u64 = 512 * KIB;
 
 pub(super) struct View<'a> {
@@ -27,7 +26,7 @@ impl<'a> View<'a> {
         Ok(Self { device, capacity_bytes, head, tail })
     }
 
-    /// None beyond the end. A place in the middle that cannot be read holds nothing: a copy that nobody can read
+    /// Returns `None` beyond the end. An unreadable place in the middle counts as empty, because an unreadable copy
     /// restores nothing.
     pub(super) fn get<const N: usize>(&self, at_bytes: u64) -> Option<[u8; N]> {
         let end = at_bytes.checked_add(N as u64).filter(|&end| end <= self.capacity_bytes)?;
@@ -62,7 +61,7 @@ impl<'a> View<'a> {
         self.get::<1>(at_bytes).map(|[byte]| byte)
     }
 
-    /// Bytes before the end, counted from a capacity rounded down to whole `unit_bytes`.
+    /// Offset `bytes` before the end, with the capacity rounded down to whole `unit_bytes`.
     pub(super) fn before_end(&self, bytes: u64, unit_bytes: u64) -> Option<u64> {
         (self.capacity_bytes / unit_bytes * unit_bytes).checked_sub(bytes)
     }

@@ -1,4 +1,4 @@
-//! A block device: its facts, what forbids writing to it, holding it, discarding it.
+//! A block device: its facts, what forbids writing to it, opening it exclusively, discarding it.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -20,14 +20,14 @@ use crate::refusal::Refusal;
 use crate::usage::{self, Thing};
 use crate::{ioctl, purge, signature};
 
-/// A block device as it was found.
+/// A block device as found.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) facts: TargetFacts,
-    /// The node without symbolic links, so that it cannot come to mean another one unnoticed.
+    /// The node with symbolic links resolved, so that it cannot silently change its meaning.
     node: PathBuf,
     number: DeviceNumber,
-    /// Libraries, whose files must not be below it.
+    /// Libraries, whose files must not be stored on it.
     libraries: Vec<PathBuf>,
     pub(super) roots: Roots,
 }
@@ -74,7 +74,7 @@ impl Block {
         self.number
     }
 
-    /// Its node without symbolic links.
+    /// Returns its node with symbolic links resolved.
     pub(crate) fn node(&self) -> &Path {
         &self.node
     }
@@ -83,7 +83,7 @@ impl Block {
         self.number == other.number
     }
 
-    /// Kernel names of the devices that it is built on.
+    /// Returns the kernel names of the underlying devices.
     pub(crate) fn lower_devices(&self) -> Vec<String> {
         let sys = SysDevice::find(&self.roots, self.number);
         sys.and_then(|sys| sys.lower_devices()).unwrap_or_default()
@@ -97,7 +97,7 @@ impl Block {
         SysDevice::find(&self.roots, self.number).is_ok_and(|sys| sys.kname.starts_with("nvme"))
     }
 
-    /// Its generic character device; the text says why there is none.
+    /// Opens its generic character device; the error says why there is none.
     pub(crate) fn generic(&self, held: &Held, writable: bool) -> Result<Generic, String> {
         SysDevice::find(&self.roots, self.number)
             .and_then(|sys| Generic::of(self, held, &sys, writable))
@@ -106,7 +106,7 @@ impl Block {
 
     pub(crate) fn can_be_polled(&self) -> bool {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return false };
-        // Of a drive with several paths each has to have them: the kernel chooses the path.
+        // On a multipath drive every path needs poll queues, because the kernel chooses the path.
         let has = |dir: &Path| {
             std::fs::read_to_string(dir.join("queue/io_poll")).is_ok_and(|flag| flag.trim() == "1")
         };
@@ -117,7 +117,7 @@ impl Block {
         usage::settled(|| self.refusals_beside(self.users()))
     }
 
-    /// Everything that forbids writing to it, given who uses it.
+    /// Returns everything that forbids writing to it, including the given users.
     pub(crate) fn refusals_beside(&self, users: Vec<Refusal>) -> Vec<Refusal> {
         let mut found = users;
         found.extend(self.raid_troubles());
@@ -149,7 +149,7 @@ impl Block {
         found
     }
 
-    /// Other devices that give the name that it gives itself.
+    /// Returns a refusal for each other device that reports the same identity.
     fn other_paths(&self) -> Vec<Refusal> {
         let same = || {
             let own = names(&SysDevice::find(&self.roots, self.number)?).1;
@@ -163,14 +163,14 @@ impl Block {
         )
     }
 
-    /// Whether it is a SATA drive that says that it is locked.
+    /// Whether it is a SATA drive that reports itself locked.
     fn is_locked(&self) -> bool {
         let Ok(held) = self.hold_to_read() else { return false };
         let protocol = self.protocol(&held, Clock::start());
         matches!(protocol, Protocol::Ata(drive) if drive.security.locked)
     }
 
-    /// Takes off the password that an interrupted purge of Plateau has left; destroys nothing.
+    /// Removes the password left by an interrupted purge of Plateau; destroys nothing.
     pub(crate) fn unlock(&self) -> Result<(), DriveError> {
         let held = self.hold()?;
         purge::unlock(&mut Kernel::new(self, &held, Clock::start())).map_err(|fault| DriveError::Refused {
@@ -179,7 +179,7 @@ impl Block {
         })
     }
 
-    /// An array that lacks members, or is busy with itself.
+    /// The refusal of an array that is degraded or has a background operation in progress.
     fn raid_troubles(&self) -> Option<Refusal> {
         let missing = self.attribute("md/degraded").filter(|missing| missing != "0");
         let action = self.attribute("md/sync_action").filter(|action| action != "idle");
@@ -187,14 +187,14 @@ impl Block {
         degraded.or_else(|| action.map(|action| Refusal::Resyncing { action }))
     }
 
-    /// Whether anybody else has claimed it, even in another mount namespace. To claim it for reading changes
-    /// nothing. A process that ended a moment ago may still have a ring in the kernel that holds it.
+    /// Whether it is claimed by anyone, even in another mount namespace. Claiming it for reading changes nothing. A
+    /// process that just ended may still have an `io_uring` instance in the kernel that holds it.
     fn is_claimed(&self) -> bool {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)
     }
 
-    /// Opens it again and makes sure that it is still the same.
+    /// Opens it again and verifies that it is still the same device.
     fn open_to_read(&self) -> std::io::Result<File> {
         let device = File::open(&self.node)?;
         self.check_same(&device).map(|()| device)
@@ -230,12 +230,12 @@ impl Block {
             Errno::ACCESS | Errno::PERM => refused(Refusal::NoPermission),
             other => DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&other.into()))),
         })?;
-        // What was looked at before it was held may have come into use since.
+        // It may have come into use between the inspection and opening it.
         self.recheck(&held, false)?;
         Ok(held)
     }
 
-    /// Opens it without the right to write, and not for itself: reading disturbs nobody's data.
+    /// Opens it read-only and not exclusively: reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let held = open_direct(&self.node, OFlags::RDONLY).map_err(|errno| {
             let error = std::io::Error::from(errno);
@@ -252,8 +252,8 @@ impl Block {
         self.check_same(&device).map_err(problem)
     }
 
-    /// Looks once more that it is the one and that nobody uses it; with `all_namespaces` also that nobody uses
-    /// another namespace of the same NVMe subsystem.
+    /// Verifies that it is still the same device and not in use; with `all_namespaces` also that no other namespace
+    /// of its NVMe subsystem is in use.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
         let users = usage::settled(|| {
@@ -269,7 +269,7 @@ impl Block {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
     }
 
-    /// Its size and sectors behind a change of its format.
+    /// Updates its size and sectors after a change of its format.
     pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
         let gone = |e: std::io::Error| DriveError::device(format!("{}: {}", self.facts.path, reason(&e)));
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;
@@ -292,7 +292,7 @@ impl Block {
         found.unwrap_or_else(|error: std::io::Error| vec![Refusal::Unknown { what: reason(&error) }])
     }
 
-    /// What it can do, asked of the device behind `held`.
+    /// Queries the device's capabilities through `held`.
     pub(crate) fn capabilities(&self, held: &Held, clock: Clock) -> Capabilities {
         let sys = SysDevice::find(&self.roots, self.number);
         let has = |limit: &str| {
@@ -330,17 +330,17 @@ impl Block {
         asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be queried: {fault}")))
     }
 
-    /// Everything that says that somebody uses it, or what it is built on; the device itself is not read.
+    /// Returns all users of the device and of what it is built on, without reading the device itself.
     pub(crate) fn users(&self) -> Vec<Refusal> {
         users(&self.roots, self.number, &self.libraries)
     }
 
-    /// An attribute in `/sys`.
+    /// Returns an attribute in `/sys`.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         SysDevice::find(&self.roots, self.number).ok()?.attribute(name)
     }
 
-    /// The attribute of the nearest device above it that has it, such as the PCIe function it hangs on.
+    /// Returns the attribute of its nearest ancestor that has it, such as its PCIe function.
     pub(crate) fn upwards(&self, name: &str) -> Option<String> {
         let sys = SysDevice::find(&self.roots, self.number).ok()?;
         let above = std::fs::canonicalize(sys.position().join("device")).ok()?;
@@ -348,7 +348,7 @@ impl Block {
         Some(text.trim().to_owned())
     }
 
-    /// Kernel names of the devices that it is built of.
+    /// Returns the kernel names of its members.
     pub(crate) fn members(&self) -> Vec<String> {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return Vec::new() };
         let entries = std::fs::read_dir(sys.position().join("slaves")).into_iter().flatten().flatten();
@@ -358,16 +358,17 @@ impl Block {
         names
     }
 
-    /// The kernel sends no flushes to a device that it believes to have no write cache.
+    /// Tells the kernel whether there is a write cache: it sends no flushes to a device that it believes to have
+    /// none.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
         let text = if on { "write back" } else { "write through" };
-        // A kernel that does not take it goes on flushing, which costs time and no data.
+        // A kernel that does not accept it continues to flush, which costs time but no data.
         drop(std::fs::write(sys.position().join("queue/write_cache"), text));
     }
 }
 
-/// Everything that says that somebody uses the device, a partition of it, or what it is built on.
+/// Returns all users of the device, of its partitions, and of what it is built on.
 fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refusal> {
     let target = Thing::Device(number);
     let facts = match usage::gather(roots, Some(target)) {
@@ -381,7 +382,7 @@ fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refu
     found
 }
 
-/// What tells one device from another, for a message.
+/// Describes what distinguishes devices, for a message.
 fn shown(facts: &TargetFacts) -> String {
     format!(
         "{} of {} B (attachment {})",
@@ -391,11 +392,11 @@ fn shown(facts: &TargetFacts) -> String {
     )
 }
 
-/// Fills in what sysfs knows. Absent attributes are normal: a loop device has nearly none.
+/// Fills in what sysfs reports. Missing attributes are normal: a loop device has hardly any.
 fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     let (boot, sequence) = (roots.boot_id(), sys.attribute("diskseq"));
     facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
-    // LOOP_SET_STATUS moves a loop device to other bytes of its file without attaching it anew.
+    // LOOP_SET_STATUS moves a loop device to other bytes of its file without reattaching it.
     if let (Some(attachment), Some(offset)) = (&mut facts.attachment, sys.attribute("loop/offset")) {
         let limit = sys.attribute("loop/sizelimit").unwrap_or_default();
         attachment.push_str(&format!(":{offset}+{limit}"));
@@ -410,8 +411,8 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     facts.identity = identity.unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
 }
 
-/// Serial number, and the identity where the device itself gives one: serial number or world-wide name. The
-/// namespaces of an NVMe controller share its serial number, so all but the first add their number to it.
+/// Returns the serial number, and the identity if the device itself reports one: serial number or world-wide name.
+/// The namespaces of an NVMe controller share its serial number, so all but the first append their number.
 fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     let serial = sys
         .attribute("device/serial")
@@ -427,7 +428,7 @@ fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     (serial, identity)
 }
 
-/// The serial number in SCSI's vital product data page 80h (SPC-4, 7.8.15).
+/// Returns the serial number in SCSI's vital product data page 80h (SPC-4, 7.8.15).
 fn unit_serial(page: &[u8]) -> Option<String> {
     let length = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
     let text = String::from_utf8_lossy(page.get(4..4 + length)?).trim().to_owned();

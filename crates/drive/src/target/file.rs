@@ -1,4 +1,4 @@
-//! A regular file: a stand-in for a drive on which everything can be tried.
+//! A regular file as a target, for trying everything without a drive.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,36 +23,36 @@ use crate::usage::{self, Thing};
 
 const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
 
-/// Assumed where the file system does not tell what direct I/O needs.
+/// Assumed where the file system does not report the alignment for direct I/O.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
 
-/// A regular file, perhaps one still to be made.
+/// A regular file, which may not exist yet.
 #[derive(Debug, Clone)]
 pub(crate) struct RegularFile {
     pub(crate) facts: TargetFacts,
     path: PathBuf,
-    /// What was found there; none where nothing is there yet.
+    /// The file found; none where it does not exist yet.
     found: Option<Identity>,
-    /// Libraries, whose files are no targets.
+    /// Libraries, whose files cannot be targets.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
 
-/// What tells one file from another, also from one that took its name and its inode.
+/// Distinguishes a file from all others, even from one that reuses its name and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     thing: Thing,
     birth: Option<String>,
 }
 
-/// What tells whether somebody else has used a file since a run was interrupted.
+/// Reveals whether a file was changed by others since a run was interrupted.
 #[derive(Debug, Clone)]
 pub struct FileState {
     /// Its length.
     pub length_bytes: u64,
-    /// When its content was last changed, by the clock of its file system.
+    /// Modification time, by the clock of its file system.
     pub modified: SystemTime,
-    /// File systems and the like in it, which no run writes.
+    /// Signatures of file systems and the like, which no run writes.
     pub signatures: Vec<Refusal>,
 }
 
@@ -64,7 +64,7 @@ impl Identity {
 }
 
 impl RegularFile {
-    /// A file that will be made when the target is armed.
+    /// A file that will be created when the target is armed.
     pub(crate) fn planned(target: &str, options: &OpenOptions) -> Result<Self, DriveError> {
         let path = Path::new(target);
         let missing = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
@@ -90,7 +90,7 @@ impl RegularFile {
         Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
     }
 
-    /// A file that is there.
+    /// An existing file.
     pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |e: io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
         let path = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
@@ -115,7 +115,7 @@ impl RegularFile {
         options: &OpenOptions,
         roots: Roots,
     ) -> Result<Self, DriveError> {
-        // What is behind the last whole block cannot be reached with direct I/O.
+        // Direct I/O cannot reach a partial block at the end.
         let capacity_bytes = size / u64::from(block_bytes) * u64::from(block_bytes);
         match options.size_bytes {
             Some(typed) if typed < SMALLEST_BYTES => {
@@ -161,14 +161,14 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: EXCHANGED.into() }),
-            // Whoever may not read it may not write it either, which is said above.
+            // A file that is not readable is not writable either, which is reported above.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }
         found
     }
 
-    /// Everything that says that somebody else uses the file that `file` is the only descriptor of.
+    /// Returns all other users of the file; `file` must be its only descriptor in this process.
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
         let Some(Identity { thing, .. }) = Identity::of(file) else { return unknown(EXCHANGED.into()) };
@@ -193,7 +193,7 @@ impl RegularFile {
         found
     }
 
-    /// Whether it is a file of a run, under whatever name.
+    /// Whether it belongs to a run, under whatever name.
     fn is_of_run(&self, file: &OwnedFd) -> bool {
         let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
         let thing = usage::thing_of_file(file);
@@ -210,7 +210,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Length, time of the last change, and signatures in the file; none if it does not exist yet.
+    /// Returns length, modification time and signatures of the file; none if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
@@ -226,7 +226,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(&e))
     }
 
-    /// Whether anything is in the file: a new one and one of holes only have nothing to lose.
+    /// Whether the file holds data; a new one, or one of holes only, does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;
@@ -234,8 +234,8 @@ impl RegularFile {
         open_nothing_else(&self.path, OFlags::RDONLY).map_or(true, |file| has_data(&file))
     }
 
-    /// Opens the file, making it first if it is new, locks it, and looks at the very file that it then holds.
-    /// One that holds data is given only to whoever has `confirmed` that it may go.
+    /// Opens the file, creating it if new, locks it, and rechecks it through the descriptor. Opening a file that
+    /// holds data must be `confirmed`.
     pub(crate) fn hold(&self, confirmed: bool) -> Result<Held, DriveError> {
         let held = match &self.found {
             Some(identity) => self.hold_existing(identity)?,
@@ -257,12 +257,12 @@ impl RegularFile {
         if Identity::of(&anchor).as_ref() != Some(identity) {
             return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
         }
-        // Through the descriptor, so that no other file can take its place now.
+        // Through the descriptor, so that the file cannot be replaced in between.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
         open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(&e.into()))
     }
 
-    /// Makes the file; its only descriptor is the one it was made with.
+    /// Creates the file; the returned descriptor is its only one.
     fn create(&self) -> Result<Held, DriveError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
@@ -271,17 +271,17 @@ impl RegularFile {
         Ok(Held { fd, is_buffered, generic: None })
     }
 
-    /// Leaves things as they were found; what was put in its place meanwhile stays.
+    /// Removes the created file, unless another one has replaced it.
     fn discard_created(&self, held: &Held) {
         if usage::thing_at(&self.path) == usage::thing_of_file(&held.fd) {
-            // Nothing was written. The first error is the one to report.
+            // Nothing was written yet. The first error is the one to report.
             drop(fs::remove_file(&self.path));
         }
     }
 
     fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
         let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
-        // A child of this process has the lock of an earlier look until it runs its own program.
+        // Until it calls exec, a child of this process inherits the lock of an earlier inspection.
         let lock = || rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive);
         let busy = usage::settled(|| lock().err().map(|_| Refusal::Busy).into_iter().collect());
         if !busy.is_empty() {
@@ -299,7 +299,7 @@ impl RegularFile {
         Ok(())
     }
 
-    /// Looks once more that nobody else uses the file that is held.
+    /// Verifies again that the open file has no other users.
     pub(crate) fn recheck(&self, held: &Held) -> Result<(), DriveError> {
         let refusals = usage::settled(|| self.users(&held.fd));
         if refusals.is_empty() {
@@ -308,7 +308,7 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Opens the file without the right to write; it must be there and as large as was asked.
+    /// Opens the file read-only; it must exist and have the requested size.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
         if self.found.is_none() {
@@ -329,7 +329,7 @@ impl RegularFile {
         Ok(held)
     }
 
-    /// Makes the whole file one hole.
+    /// Punches a hole over the whole file.
     pub(crate) fn punch(&self, held: &Held) -> Result<(), DriveError> {
         self.recheck(held)?;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -349,7 +349,7 @@ impl RegularFile {
     }
 }
 
-/// What direct I/O on this file has to be aligned to.
+/// Returns the offset alignment for direct I/O on this file.
 pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
     rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
         .ok()
@@ -359,8 +359,8 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
         .unwrap_or(DEFAULT_BLOCK_BYTES)
 }
 
-/// What tells this file from any other, also from one of its name that takes its place: volume, number and time of
-/// birth. None where the file system keeps no such time, for numbers are given out again.
+/// Returns what distinguishes this file from all others, even from one that replaces it: volume, inode and time of
+/// birth. None where the file system stores no time of birth, because inode numbers are reused.
 pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
     let metadata = file.metadata().ok()?;
@@ -368,7 +368,7 @@ pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     Some(format!("{}:{}:{}", metadata.dev(), metadata.ino(), born.as_nanos()))
 }
 
-/// Opens what is at `path` itself: no symbolic link that was put there since, and no pipe that would make wait.
+/// Opens exactly the file at `path`: does not follow a symbolic link put there since, or block on a pipe.
 fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
@@ -378,7 +378,7 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// What only the kernel knows of an open file.
+/// Checks users of an open file that only the kernel knows.
 fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
     if locked {
@@ -387,19 +387,19 @@ fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
     match descriptor::open_elsewhere(file) {
         Elsewhere::No => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // Without a lease, every loop device has to be known.
+        // Without a lease, the backing files of all loop devices must be known.
         Elsewhere::Unknown => unseen_loops.first().map(|name| Refusal::Unknown {
             what: format!("cannot determine the backing file of {name}; run as root or detach it"),
         }),
     }
 }
 
-/// Whether somebody else holds a lock on the whole file; the lock that `file` already holds stays.
+/// Whether the whole file is locked by others; a lock held by `file` remains.
 fn is_flocked(file: &OwnedFd) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }
 
-/// Users of the file that a file of an overlay is kept in.
+/// Returns the users of the underlying file of a file on an overlay.
 fn users_below(roots: &Roots, below: &overlay::Below) -> Vec<Refusal> {
     let mut found = match usage::gather(roots, Some(below.thing)) {
         Ok(facts) => usage::users(&facts, below.thing),

@@ -1,9 +1,9 @@
-//! The generic character device of an NVMe namespace (`/dev/ng0n1` of `/dev/nvme0n1`), which takes commands past the
-//! block layer.
+//! The generic character device of an NVMe namespace (`/dev/ng0n1` of `/dev/nvme0n1`), which accepts commands that
+//! bypass the block layer.
 //!
-//! It is opened for a block device that was identified, checked and opened before, exclusively where it shall be
-//! written, and that stays open as long as this does. The kernel refuses nothing on the character device because
-//! of others, so everything that protects data is done on the block device.
+//! It is opened for a block device that has been identified, checked and opened (exclusively for writing), and that
+//! stays open as long as this does. The kernel does not check the character device for other users, so everything
+//! that protects data is done on the block device.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,7 +27,7 @@ const OF_NAMESPACE: u32 = 0x00;
 /// Identify Controller.
 const OF_CONTROLLER: u32 = 0x01;
 
-/// An opened character device.
+/// An open character device.
 #[derive(Debug)]
 pub(crate) struct Generic {
     fd: OwnedFd,
@@ -37,8 +37,8 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    /// Opens that of a block device that is held; the error says why there is none, or none that is certainly the
-    /// same namespace.
+    /// Opens the generic device of an open block device; the error says why there is none, or that its namespace is
+    /// not verifiably the same.
     pub(crate) fn of(block: &Block, held: &Held, sys: &SysDevice, writable: bool) -> io::Result<Self> {
         let other = io::Error::other;
         let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is not a namespace", sys.kname)))?;
@@ -73,14 +73,14 @@ impl Generic {
         self.fd.as_raw_fd()
     }
 
-    /// Drops what the page cache holds of the block device: commands go past it, so it may be old.
+    /// Drops the block device's page cache, which may be stale because commands bypass it.
     pub(crate) fn forget_cached(&self) {
-        // Nothing can be done where it fails; our own reads are direct.
+        // Nothing can be done if it fails; our own reads are direct.
         let _ = rustix::fs::fadvise(&self.block, 0, None, rustix::fs::Advice::DontNeed);
     }
 }
 
-/// `ng0n1` for `nvme0n1`; none for a partition, or a path of a multipath namespace.
+/// Converts `nvme0n1` to `ng0n1`; none for a partition, or a path of a multipath namespace.
 fn name_of(kname: &str) -> Option<String> {
     let rest = kname.strip_prefix("nvme")?;
     let (controller, namespace) = rest.split_once('n')?;
@@ -88,7 +88,7 @@ fn name_of(kname: &str) -> Option<String> {
     (number(controller) && number(namespace)).then(|| format!("ng{rest}"))
 }
 
-/// The namespace of both files, and its blocks.
+/// Verifies that both files are the same namespace, and returns it with its size in blocks.
 fn same_namespace(generic: &OwnedFd, held: &Held, writable: bool) -> io::Result<(Namespace, u64)> {
     let files = [generic.as_fd(), held.fd.as_fd()];
     let [number, block_number] = files.map(ioctl::nvme_namespace);

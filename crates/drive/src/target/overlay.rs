@@ -1,4 +1,4 @@
-//! Files of overlayfs: what one is kept in may be in use under the name that it has in its layer.
+//! Files on overlayfs: the underlying file may be in use under its name in the layer.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -18,10 +18,10 @@ pub(super) struct Below {
     pub(super) file: OwnedFd,
 }
 
-/// The file in the upper layer that a file of an overlay is kept in; none for other files, and for those that are
-/// only in a lower layer: what is written to them goes to a copy. The text says why it cannot be found out.
+/// Returns the file in the upper layer that stores a file of an overlay; none for other files, and for those only in
+/// a lower layer, because writes go to a copy. The error says why it cannot be determined.
 pub(super) fn below(file: impl AsFd) -> Result<Option<Below>, String> {
-    // A file system that gives no type is not an overlay.
+    // A file system whose type cannot be queried is not an overlay.
     let is_overlay = rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type as u64 == MAGIC);
     if !is_overlay {
         return Ok(None);
@@ -50,11 +50,11 @@ fn open(path: PathBuf) -> Option<Below> {
     Some(Below { path, thing, file })
 }
 
-/// The upper layer of the overlay that `path` is on, and where the file is in it.
+/// Returns the upper layer of the overlay with `path`, and the path relative to it.
 fn upper(mountinfo: &str, path: &Path) -> Option<(PathBuf, PathBuf)> {
     let mount_point = |line: &str| line.split(' ').nth(4).map(usage::unescape);
     let covering = mountinfo.lines().filter(|line| mount_point(line).is_some_and(|at| path.starts_with(at)));
-    // The last of the longest mount points is the one that is seen.
+    // Of equally long mount points, the last one is visible.
     let line = covering.max_by_key(|line| mount_point(line).map_or(0, |at| at.components().count()))?;
     let (fields, rest) = line.split_once(" - ")?;
     let root = usage::unescape(fields.split(' ').nth(3)?);
@@ -64,7 +64,7 @@ fn upper(mountinfo: &str, path: &Path) -> Option<(PathBuf, PathBuf)> {
     }
     let inside = root.strip_prefix("/").ok()?.join(path.strip_prefix(mount_point(line)?).ok()?);
     let layer = rest.nth(1)?.split(',').find_map(|option| option.strip_prefix("upperdir="))?;
-    // A relative one is relative to where its mounter was.
+    // A relative path would be relative to the mounter's working directory.
     Some((usage::unescape(layer), inside)).filter(|(layer, _)| layer.is_absolute())
 }
 

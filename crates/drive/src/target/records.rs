@@ -1,4 +1,4 @@
-//! Records of runs, which no run may overwrite: recognized by their content and by the libraries that they are in.
+//! Records of runs, which no run may overwrite: recognized by their content and by the libraries that contain them.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::usage::{self, Thing};
 
-/// Enough for direct I/O on every device.
+/// Sufficient for direct I/O on every device.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// Whether a file or device begins like a record of a run, wherever it is.
+/// Whether a file or device begins like a run's record, wherever it is.
 pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
     let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);
@@ -18,7 +18,7 @@ pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     record::begins_as_file_of_run(&buffer[..read])
 }
 
-/// Whether the file is in one of the libraries, or in the directory of a run there.
+/// Whether the file is in one of the libraries, or in a run's directory there.
 pub(super) fn are_in(libraries: &[PathBuf], file: Thing) -> bool {
     libraries.iter().any(|library| is_in(library, file))
 }

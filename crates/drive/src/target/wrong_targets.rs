@@ -1,8 +1,8 @@
-//! Ways to point at the wrong thing, as a table: each is refused before a byte is written, and neither the target
-//! nor a device beside it changes.
+//! Ways to name the wrong target, as a table: each is refused before a byte is written, and neither the target nor a
+//! neighbouring device changes.
 //!
-//! Devices are loop devices that the test makes. Where this kernel has no such thing (device mapper, RAID, NVMe),
-//! the device is real and what `/sys` and `/proc` say of it is not.
+//! Devices are loop devices created by the test. Where this kernel lacks a type of device (device mapper, RAID,
+//! NVMe), the device is real and its `/sys` and `/proc` are mocked.
 
 mod making;
 #[path = "../../tests/support/mod.rs"]
@@ -21,19 +21,19 @@ use making::{
     prepared, put, resized,
 };
 
-/// One way.
+/// A way to name the wrong target.
 struct Case {
     name: &'static str,
-    /// What the refusal says.
+    /// Part of the refusal's text.
     says: &'static str,
-    /// None where this machine cannot make it.
+    /// Returns `None` where this machine cannot create it.
     make: fn() -> Option<Wrong>,
 }
 
 const SMALL: usize = 4096;
 const ENOUGH: usize = 17 << 20;
 
-/// Each with what its refusal says.
+/// Each with a part of its refusal's text.
 const CASES: &[Case] = &[
     Case {
         name: "a mounted file system",
@@ -307,7 +307,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// What the target holds, where it can be read at all.
+/// Returns a fingerprint of the target's content, if it can be read.
 fn content(path: &str) -> Option<u32> {
     let kind = fs::metadata(path).ok()?.file_type();
     let holds = kind.is_file() || std::os::unix::fs::FileTypeExt::is_block_device(&kind);
@@ -335,7 +335,7 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
         };
         assert!(message.contains(says), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
-        // What was put in its place is another thing.
+        // A replaced target is a different one, so it is not compared.
         assert!(is_exchanged || content(&wrong.path) == held, "{name}: its content changed");
         tried += 1;
     }

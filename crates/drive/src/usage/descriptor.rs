@@ -1,12 +1,12 @@
-//! What the kernel says about a regular file only to whoever has it open: whether anybody else has it open or
-//! locked, the kernel itself included, and in whatever namespace and under whatever name.
+//! Facts about a regular file that the kernel reveals only through an open descriptor: whether it is open or locked
+//! elsewhere, by any process or the kernel itself, in any namespace and under any name.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::io::Errno;
 
-/// Chooses the signal of a lease that is broken (asm-generic/fcntl.h); libc does not have it.
+/// Sets the signal for a lease break (asm-generic/fcntl.h); missing in libc.
 const F_SETSIG: libc::c_int = 10;
 
 /// Whether an open file is open anywhere else.
@@ -15,15 +15,15 @@ pub(crate) enum Elsewhere {
     No,
     /// Another process, or the kernel: a loop device, a mount, an export.
     Open,
-    /// The file system knows no leases, or this user may not ask.
+    /// The file system does not support leases, or this user lacks the permission.
     Unknown,
 }
 
-/// Asks for a write lease, which the kernel grants only when nobody else has the file open, and gives it back at
-/// once. `file` has to be this process's only descriptor of it, and must not be an `O_PATH` one.
+/// Requests a write lease, which the kernel grants only when the file is not open elsewhere, and returns it at once.
+/// `file` must be this process's only descriptor of it, and must not be an `O_PATH` one.
 pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
     let fd = file.as_fd().as_raw_fd();
-    // Whoever opens the file while the lease lasts would end this process by SIGIO; SIGURG is ignored by default.
+    // Opening the file during the lease would kill this process with SIGIO; SIGURG is ignored by default.
     // SAFETY: F_SETSIG and F_SETLEASE take an int and touch no memory of this process.
     let (signal, lease) = unsafe {
         (libc::fcntl(fd, F_SETSIG, libc::SIGURG), libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK))
@@ -40,9 +40,9 @@ pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
     }
 }
 
-/// Whether anybody else holds a POSIX or OFD lock on any byte of it. File systems without locks say no.
+/// Whether others hold a POSIX or OFD lock on any byte of it; `false` on file systems without locks.
 pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
-    // SAFETY: `flock` is a plain structure of integers, for which zeroes are a value.
+    // SAFETY: `flock` is a plain structure of integers, for which all zeroes are valid.
     let mut wanted: libc::flock64 = unsafe { std::mem::zeroed() };
     wanted.l_type = libc::F_WRLCK as libc::c_short;
     wanted.l_whence = libc::SEEK_SET as libc::c_short;
@@ -51,7 +51,7 @@ pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
     asked == 0 && wanted.l_type != libc::F_UNLCK as libc::c_short
 }
 
-/// Whether it is swap space in use: the kernel then refuses even a write of no bytes.
+/// Whether it is active swap space, where the kernel refuses even an empty write.
 pub(crate) fn is_swap(file: impl AsFd) -> bool {
     rustix::io::pwrite(file, &[], 0) == Err(Errno::TXTBSY)
 }

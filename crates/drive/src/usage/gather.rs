@@ -1,4 +1,4 @@
-//! Gathers the facts: what `/sys`, `/proc` and the loop driver say about block devices and their users.
+//! Gathers the facts from `/sys`, `/proc` and the loop driver about block devices and their users.
 
 use std::fs;
 use std::io;
@@ -13,13 +13,13 @@ use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
 
 const SECTOR_BYTES: u64 = 512;
-/// Loop devices over one another; no real stack has as many.
+/// Maximum depth of stacked loop devices; no real stack has as many.
 const MOST_LOOPS: usize = 32;
 
-/// Everything about all block devices, and about the files of interest: `target`, and those below loop devices.
+/// Gathers the facts about all block devices, and about the relevant files: `target`, and those below loop devices.
 ///
 /// # Errors
-/// When a list that has to be there cannot be read: "not in use" may only be said after looking.
+/// When a required list cannot be read: "not in use" may only be concluded from a list that was read.
 pub(crate) fn gather(roots: &Roots, target: Option<Thing>) -> io::Result<Facts> {
     let mut facts = Facts::default();
     if let Some(file @ Thing::File { .. }) = target {
@@ -41,7 +41,7 @@ pub(crate) fn gather(roots: &Roots, target: Option<Thing>) -> io::Result<Facts> 
     Ok(facts)
 }
 
-/// Every block device that has a number, partitions included.
+/// Returns every block device with a number, including partitions.
 fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice)>> {
     let folder = roots.sys.join("dev/block");
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
     for entry in entries {
         let name = entry?.file_name();
         let Some(number) = name.to_str().and_then(crate::host::parse_number) else { continue };
-        // One that went away meanwhile is used by nobody.
+        // A device that disappeared since the folder was listed has no users.
         let Ok(device) = SysDevice::find(roots, number) else { continue };
         let place = facts.node(Thing::Device(number), roots.described(&device.kname));
         facts.nodes[place].is_read_only = device.attribute("ro").as_deref() == Some("1");
@@ -59,12 +59,12 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
     Ok(found)
 }
 
-/// What `device` is built on, and what is built on it.
+/// Adds what `device` is built on, and what is built on it.
 fn layers(roots: &Roots, facts: &mut Facts, place: usize, device: &SysDevice) -> io::Result<()> {
     if device.is_partition() {
         let disk = device.disk_number()?;
         let sectors = |name: &str| device.attribute(name).and_then(|text| text.parse::<u64>().ok());
-        // Where the place of a partition is not known, it may be anywhere on the disk.
+        // A partition with an unknown location may be anywhere on the disk.
         let span = sectors("start").zip(sectors("size")).map_or(Span::ALL, |(start, size)| {
             Span::of(start.saturating_mul(SECTOR_BYTES), size.saturating_mul(SECTOR_BYTES))
         });
@@ -89,7 +89,7 @@ fn layers(roots: &Roots, facts: &mut Facts, place: usize, device: &SysDevice) ->
     Ok(())
 }
 
-/// The node of a device that `/sys` gives by its kernel name.
+/// Returns the node of a device from its kernel name in `/sys`.
 fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
     let label = roots.described(kname);
     match roots.number_of(kname) {
@@ -98,7 +98,8 @@ fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
     }
 }
 
-/// The file or device below a loop device, as the loop driver tells it: the path in `/sys` may be anybody's by now.
+/// Adds the backing of a loop device as reported by the driver: the path in `/sys` may be that of another file by
+/// now.
 fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice) {
     let Some(path) = device.attribute("loop/backing_file") else { return };
     match loop_status(device) {
@@ -109,7 +110,7 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice) {
             facts.layer(place, lower, span, Kind::Loop);
         }
         Err(_) => match thing_at(Path::new(&path)) {
-            // This user may not ask the driver; nothing better is left than the path.
+            // This user may not query the driver; the path is the best remaining information.
             Some(thing) => {
                 let lower = facts.node(thing, path);
                 facts.layer(place, lower, Span::ALL, Kind::Loop);
@@ -130,7 +131,7 @@ fn loop_status(device: &SysDevice) -> io::Result<LoopStatus> {
     ioctl::loop_status(opened(device, OFlags::RDONLY)?.as_fd())
 }
 
-/// The device by a node of it, wherever its usual name leads by now.
+/// Opens the device through any of its nodes that still refers to it.
 fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
     let nodes = [format!("/dev/{}", device.kname), format!("/dev/block/{}", device.number)];
     let is_it = |node: &&String| thing_at(Path::new(node)) == Some(Thing::Device(device.number));
@@ -142,8 +143,8 @@ fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(opened)
 }
 
-/// Whether somebody has claimed a device that is reached through loop devices alone: these claim nothing themselves, so
-/// the kernel would not stop a second user. A claim of a disk with partitions says nothing of which bytes are meant.
+/// Whether a device reached only through loop devices is claimed: loop devices claim nothing themselves, so the
+/// kernel would not stop a second user. A claim on a disk with partitions does not show which bytes are in use.
 pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
     let below = |number: DeviceNumber| {
         let device = SysDevice::find(roots, number).ok()?;
@@ -155,7 +156,7 @@ pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
         let Ok(device) = SysDevice::find(roots, number) else { return false };
         let has_partitions = entries(device.position()).iter().any(|entry| entry.join("partition").exists());
         let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
-        // A further device of a btrfs is in no list of mounts.
+        // Further devices of a btrfs are in no list of mounts.
         let is_of_btrfs = || {
             let volumes = entries(&roots.sys.join("fs/btrfs"));
             let name = device.position().file_name();
@@ -167,7 +168,7 @@ pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
     std::iter::successors(below(target), |&lower| below(lower)).take(MOST_LOOPS).any(is_claimed)
 }
 
-/// Devices and files that the kernel offers to other hosts without claiming them.
+/// Adds devices and files that the kernel exports to other hosts without claiming them.
 fn exports(roots: &Roots, facts: &mut Facts) {
     let config = roots.sys.join("kernel/config");
     let paths = |folder: PathBuf, depth: usize| {
@@ -195,18 +196,18 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// Numbers and folders of the processes that can be seen.
+/// Returns the IDs and folders of all visible processes.
 pub(super) fn processes(roots: &Roots) -> Vec<(u32, PathBuf)> {
     let number = |path: PathBuf| Some((path.file_name()?.to_str()?.parse().ok()?, path));
     entries(&roots.proc).into_iter().filter_map(number).collect()
 }
 
-/// What is at a path, symbolic links followed. No server is asked: one that hangs would hang us.
+/// Returns what is at a path, following symbolic links. Does not query a file server, which could hang.
 pub(crate) fn thing_at(path: &Path) -> Option<Thing> {
     thing(rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }
 
-/// What an open descriptor is.
+/// Returns what an open descriptor refers to.
 pub(crate) fn thing_of_file(file: impl AsFd) -> Option<Thing> {
     thing(rustix::fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }
@@ -227,7 +228,7 @@ fn thing(found: rustix::fs::Statx) -> Option<Thing> {
     }
 }
 
-/// The text of a file in `/proc` or `/sys`; the error names it.
+/// Returns the text of a file in `/proc` or `/sys`; the error names it.
 pub(super) fn read(path: &Path) -> io::Result<String> {
     fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

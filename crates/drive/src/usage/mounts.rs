@@ -1,4 +1,4 @@
-//! Mounted file systems, in every mount namespace that can be seen, and swap areas.
+//! Mounted file systems, in every visible mount namespace, and swap areas.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ struct Mount {
     source: PathBuf,
 }
 
-/// Adds what is mounted. Our own namespace has to be readable; of others, those that the kernel shows.
+/// Adds the mounts. Our own namespace must be readable; others are included where the kernel shows them.
 pub(super) fn gather(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let without_device = without_device(roots);
     let own = roots.proc.join("self");
@@ -43,8 +43,8 @@ fn add(facts: &mut Facts, process: &Path, pid: Option<u32>, without_device: &BTr
         if mount.number.major != 0 {
             facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
         }
-        // What btrfs and file systems inside of files are mounted from shows in the source only; that of a
-        // file system that needs no device is any text.
+        // Only the source shows the device of btrfs, and of file systems stored in files; the source of a file system
+        // without a device is arbitrary text.
         if without_device.contains(&mount.file_system) || !mount.source.is_absolute() {
             continue;
         }
@@ -60,7 +60,7 @@ fn add(facts: &mut Facts, process: &Path, pid: Option<u32>, without_device: &BTr
     }
 }
 
-/// Where there is no node of that name, the kernel name has to do.
+/// Falls back to the kernel name where the source is not a device node.
 fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     let Ok(kname) = source.strip_prefix("/dev") else { return };
     let node = facts.nodes.iter().find(|node| Path::new(&node.name) == kname);
@@ -69,7 +69,7 @@ fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     }
 }
 
-/// Adds the active swap areas. A swap file that was unlinked shows on its descriptor only.
+/// Adds the active swap areas. An unlinked swap file is detected only through its descriptor.
 pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let text = match read(&roots.proc.join("swaps")) {
         // A kernel without swap has no such file.
@@ -85,13 +85,13 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// Names of the file systems that are on no device.
+/// Returns the names of file systems without a device.
 fn without_device(roots: &Roots) -> BTreeSet<String> {
     let text = read(&roots.proc.join("filesystems")).unwrap_or_default();
     text.lines().filter_map(|line| line.strip_prefix("nodev\t")).map(str::to_owned).collect()
 }
 
-/// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw` (proc_pid_mountinfo(5)).
+/// Parses `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw` (proc_pid_mountinfo(5)).
 fn parse(line: &str) -> Option<Mount> {
     let (fields, rest) = line.split_once(" - ")?;
     let mut fields = fields.split(' ');
@@ -102,7 +102,7 @@ fn parse(line: &str) -> Option<Mount> {
     Some(Mount { number, at, file_system: file_system.to_owned(), source })
 }
 
-/// The kernel writes blanks and backslashes in paths as `\040` and the like.
+/// Unescapes a path: the kernel writes blanks and backslashes as `\040` and the like.
 pub(crate) fn unescape(text: &str) -> PathBuf {
     use std::os::unix::ffi::OsStringExt as _;
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);

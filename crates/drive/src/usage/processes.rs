@@ -1,4 +1,4 @@
-//! Other processes that have a block device, or a file that matters, open for writing, locked, or mapped.
+//! Other processes that have a block device, or a relevant file, open for writing, locked, or mapped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use super::{By, Facts, Thing};
 use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
 
-/// Adds the processes. Those that this user may not look into stay unseen.
+/// Adds the processes that this user may inspect; others remain undetected.
 pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
     let files: BTreeSet<Thing> = facts.nodes.iter().filter_map(|node| node.thing).collect();
     let own = std::process::id();
@@ -18,7 +18,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
         let mut mapped = mappings(&folder, &files);
         for task in tasks_apart(&folder, pid) {
             found.extend(descriptors(&task, &files));
-            // The threads of a process have one address space; the list of a leader that has ended is empty.
+            // The threads of a process share an address space; the list of a leader that has exited is empty.
             if mapped.is_empty() {
                 mapped = mappings(&task, &files);
             }
@@ -31,7 +31,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
     }
 }
 
-/// Threads that may have descriptors of their own (`unshare(CLONE_FILES)`), or that survive their leader.
+/// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`), or that outlive their leader.
 fn tasks_apart(folder: &Path, pid: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =
@@ -40,17 +40,17 @@ fn tasks_apart(folder: &Path, pid: u32) -> Vec<PathBuf> {
     apart.map(|(_, task)| task).collect()
 }
 
-/// `KCMP_FILES` of kcmp(2): the table of descriptors.
+/// `KCMP_FILES` of kcmp(2): the descriptor table.
 const KCMP_FILES: libc::c_int = 2;
 
-/// Whether two threads have a resource in common; false where that cannot be known.
+/// Whether two threads share a resource; `false` where unknown.
 fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
     let none: libc::c_ulong = 0;
-    // SAFETY: compares two tasks of the kernel; no memory of ours is involved.
+    // SAFETY: compares two tasks of the kernel and accesses no memory of this process.
     unsafe { libc::syscall(libc::SYS_kcmp, pid as libc::c_long, tid as libc::c_long, what, none, none) == 0 }
 }
 
-/// Block devices, and files that are known, that a process has open other than for reading alone.
+/// Returns the block devices and relevant files that a process has open for more than reading.
 fn descriptors(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
@@ -67,19 +67,20 @@ fn descriptors(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     found
 }
 
-/// What the kernel calls a descriptor of `io_uring_setup(2)`.
+/// The kernel's name for a descriptor of `io_uring_setup(2)`.
 const RING: &str = "anon_inode:[io_uring]";
-/// The kernel lists the registered files only while nobody submits to the ring.
+/// The kernel lists the registered files only while the ring is not being submitted to.
 const RING_LOOKS: u32 = 20;
 
-/// Paths of the files that are registered with a ring. They stay open there without a descriptor, and the kernel
+/// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
 /// does not show how they were opened.
 fn registered(info: &Path) -> Vec<PathBuf> {
     let listed = |_| registered_in(&read(info).ok()?);
     (0..RING_LOOKS).find_map(listed).unwrap_or_default()
 }
 
-/// The lines after `UserFiles: 2` (io_uring/fdinfo.c), such as `    0: /dev/sdb`; none where the list is missing.
+/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as `  0: /dev/sdb`; none where the list is
+/// missing.
 fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
     lines.next()?;
@@ -95,7 +96,7 @@ fn matters(thing: Thing, files: &BTreeSet<Thing>) -> bool {
     matches!(thing, Thing::Device(_)) || files.contains(&thing)
 }
 
-/// What `/proc/PID/fdinfo/FD` says: flags in octal, and a line for each lock (proc_pid_fdinfo(5)).
+/// Parses `/proc/PID/fdinfo/FD`: octal flags, and a line for each lock (proc_pid_fdinfo(5)).
 fn access_of(info: &str) -> Option<Access> {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
     let flags = i32::from_str_radix(flags.trim(), 8).ok()?;
@@ -108,18 +109,18 @@ fn access_of(info: &str) -> Option<Access> {
     (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
 }
 
-/// What a process has mapped shared and may write to; it may have closed the descriptor since.
+/// Returns what a process has mapped shared and may write to; its descriptor may be closed already.
 fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
-    // mprotect(2) can make a mapping writable if the file was opened for writing. In doubt it can.
+    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that.
     let mut can_be_made_writable = |range: &str| {
         let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
         ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // A node of a device may lie anywhere, and then volume and inode are those of the node.
+        // For a device node, volume and inode are those of the node, which may be on any file system.
         let mapped = thing_at(&folder.join("map_files").join(mapping.range));
         let thing = mapped.unwrap_or(Thing::File { volume: mapping.volume, inode: mapping.inode });
         if !matters(thing, files) {
@@ -130,7 +131,7 @@ fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     text.lines().filter_map(mapped).collect()
 }
 
-/// A line of `/proc/PID/maps` that is a shared mapping of a file.
+/// A shared file mapping in `/proc/PID/maps`.
 #[derive(Debug, PartialEq, Eq)]
 struct Mapping<'a> {
     range: &'a str,
@@ -139,7 +140,7 @@ struct Mapping<'a> {
     is_writable: bool,
 }
 
-/// `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), if it is shared.
+/// Parses `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), if it is shared.
 fn shared_mapping(line: &str) -> Option<Mapping<'_>> {
     let mut fields = line.split_ascii_whitespace();
     let (range, rights, _offset) = (fields.next()?, fields.next()?, fields.next()?);
@@ -166,7 +167,7 @@ fn may_be_written(smaps: &str) -> BTreeSet<String> {
     found
 }
 
-/// Adds what `/proc/locks` lists of files; the descriptors above name those of block devices.
+/// Adds the file locks in `/proc/locks`; those on block devices are found through the descriptors above.
 pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
     let own = std::process::id().to_string();
     let text = read(&roots.proc.join("locks")).unwrap_or_default();
@@ -178,7 +179,7 @@ pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
     }
 }
 
-/// `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF` (proc_locks(5)), unless it is our own.
+/// Parses `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF` (proc_locks(5)), unless the lock is our own.
 fn lock(line: &str, own: &str) -> Option<(DeviceNumber, u64)> {
     let mut fields = line.split_ascii_whitespace().skip(1).skip_while(|field| *field == "->").skip(3);
     let (owner, file) = (fields.next()?, fields.next()?);

@@ -1,4 +1,4 @@
-//! Stacks drawn by hand, and any stack: whatever touches the bytes of a target is found from the target.
+//! Hand-written and random stacks: any user of the target's bytes is found from the target.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn parts_that_do_not_overlap_do_not_count() {
     facts.used(device(1), "", mounted());
     assert_eq!(users(&facts, device(0)), []);
     assert!(!users(&facts, file(0)).is_empty());
-    // A loop device over the second half of the first one reaches less than all of the file.
+    // A loop device over the second half of the first one covers only part of the file.
     put(&mut facts, device(2), device(0), Span::of(50, 0), Kind::Loop);
     put(&mut facts, device(3), file(0), Span::of(10, 20), Kind::Loop);
     let shared = |found: &[Refusal], by: &str| {
@@ -155,7 +155,7 @@ fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
     let shared = Refusal::Shared { below: "loop2".into(), by: "loop4".into() };
     assert!(users(&facts, device(3)).contains(&shared));
 
-    // The same over parts of the file that do not overlap.
+    // The same over non-overlapping parts of the file.
     let mut facts = host();
     for (loop_device, start) in [(0, 0), (1, 100)] {
         put(&mut facts, device(2), device(loop_device), Span::ALL, Kind::Stacked);
@@ -175,7 +175,7 @@ fn what_could_not_be_looked_at_counts() {
     assert_eq!(users(&facts, device(0)), [Refusal::Unknown { what: "holders: EACCES".into() }]);
 }
 
-/// A layer of any stack: `upper` is always the higher number, as nothing is built on itself.
+/// A layer of a random stack: `upper` always has the higher number, because nothing is built on itself.
 fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
     let layer = (0usize..12, 0usize..12, 0u64..8, 0u64..8, any::<bool>());
     prop::collection::vec(layer, 0..14)
@@ -184,7 +184,7 @@ fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Marks bytes instead of walking: a unit of a root that the target reaches and a user reaches as well.
+    /// Compares against marking bytes instead of walking: bytes of a node that both the target and a user reach.
     #[test]
     fn a_user_of_the_same_bytes_is_never_missed(drawn in layers(), target in 0usize..12, used in 0usize..12) {
         let mut facts = Facts::default();
@@ -204,7 +204,7 @@ proptest! {
             put(&mut facts, things[upper], things[lower], span, kind);
         }
         facts.used(things[used], "", mounted());
-        // Bytes of every node that `of` reaches, going down, each with the node above; a stacked layer reaches all.
+        // The bytes of every lower node that `of` reaches, each by upper node; a stacked layer reaches all bytes.
         const ITSELF: usize = 12;
         let reached = |of: usize| {
             let mut marks = vec![[[false; 64]; 13]; 12];
@@ -224,7 +224,7 @@ proptest! {
             }
             marks
         };
-        // What both reach through the same node was compared there.
+        // Bytes that both reach through the same upper node were compared there.
         let (own, other) = (reached(target), reached(used));
         let meet = |node: usize, byte: usize| {
             let ways = (0..13).filter(|&via| own[node][via][byte]);

@@ -17,7 +17,7 @@ fn plan(level: u8, members: &[&str]) -> Plan {
     }
 }
 
-/// Does something with a scripted mdadm, which has to use up the script.
+/// Runs an action with a mock mdadm and asserts that the script was used up.
 fn with<T>(script: Script, act: impl FnOnce(&mut Mdadm<Script>) -> T) -> T {
     let mut mdadm = Mdadm { outside: script };
     let result = act(&mut mdadm);

@@ -1,33 +1,33 @@
-//! What `storcli` and `perccli` answer when they are asked for JSON (`J`). Read with bounds and without trust: a
-//! field that is missing or of another kind is absent, nothing panics.
+//! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is bounded and untrusted: a field that is
+//! missing or of another type is absent, and nothing panics.
 //!
-//! The form is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
-//! contain the address of what they tell of (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
+//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
+//! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
 
 use serde_json::{Map, Value};
 
-/// Hundreds of drives and volumes fit in this.
+/// Fits hundreds of drives and volumes.
 const LONGEST_BYTES: usize = 16 << 20;
 /// More rows than a controller has drives.
 const MOST_ROWS: usize = 4096;
-/// Texts of a controller go into run files and reports.
+/// Texts of a controller end up in run files and reports.
 const LONGEST_TEXT: usize = 200;
 
-/// One answer of one controller.
+/// The answer of one controller.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    /// Whether the command was done.
+    /// Whether the command succeeded.
     pub(crate) success: bool,
-    /// What is said of it as a whole: `Add VD Succeeded.`
+    /// Description of the command's outcome: `Add VD Succeeded.`
     pub(crate) description: String,
-    /// What is said of each thing that it was about.
+    /// Outcome for each drive or volume.
     pub(crate) details: Vec<Detail>,
-    /// Version of the program, where it tells.
+    /// Version of the program, where reported.
     pub(crate) version: Option<String>,
     data: Value,
 }
 
-/// What became of one drive or volume.
+/// Outcome for one drive or volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Detail {
     /// `/c0/e252/s7`, or the number of a volume.
@@ -36,29 +36,29 @@ pub(crate) struct Detail {
     pub(crate) message: String,
 }
 
-/// A drive as its controller tells of it.
+/// A drive as reported by its controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Behind {
     /// `UGood`, `Onln`, `GHS`, `JBOD` and so on.
     pub(crate) state: String,
-    /// Drive group: a number, `-` for none, `F` for one of another controller.
+    /// Drive group: a number, `-` for none, `F` for a foreign configuration.
     pub(crate) group: String,
     pub(crate) interface: Option<String>,
-    /// Whether it turns.
+    /// Whether it is a hard disk.
     pub(crate) rotational: Option<bool>,
     pub(crate) vendor: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) serial: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// What the controller uses of it.
+    /// Capacity that the controller uses.
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) physical_block_bytes: u32,
     /// Whether it is locked by its encryption.
     pub(crate) locked: bool,
-    /// Whether it stands in for others.
+    /// Whether it is a spare.
     pub(crate) spare: bool,
-    /// Whether it can throw its key away, where the controller tells.
+    /// Whether it supports cryptographic erase, where reported.
     pub(crate) crypto_erase: Option<bool>,
 }
 
@@ -74,26 +74,26 @@ pub(crate) struct Volume {
     /// `RWBD`: read-ahead, write policy, cached or direct.
     pub(crate) cache: String,
     pub(crate) size: String,
-    /// Where its drives are, `252:0`, and their states.
+    /// Slots of its drives, `252:0`, and their states.
     pub(crate) drives: Vec<(String, String)>,
-    /// Its world-wide name, hexadecimal in lower case.
+    /// World-wide name, hexadecimal in lower case.
     pub(crate) naa: Option<String>,
-    /// What the program thinks that the kernel calls it.
+    /// The kernel's name for it, according to the program.
     pub(crate) node: Option<String>,
 }
 
-/// Something that runs on by itself.
+/// A background operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operation {
-    /// It does not run, or no longer.
+    /// Not running, or no longer.
     Idle,
-    /// How much of it is done, 0 to 1.
+    /// Share completed, 0 to 1.
     Running(f64),
-    /// Neither: what it says instead.
+    /// Any other status, as reported.
     Other(String),
 }
 
-/// What a controller tells of itself.
+/// What a controller reports of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Adapter {
     pub(crate) product: Option<String>,
@@ -101,12 +101,12 @@ pub(crate) struct Adapter {
 }
 
 impl Answer {
-    /// Reads an answer; the text says what is wrong with it.
+    /// Parses an answer; the error says what is wrong with it.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
-        // Some versions say before it that it may take a while.
+        // Some versions first print that this may take a while.
         let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
             serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;
@@ -123,7 +123,7 @@ impl Answer {
         })
     }
 
-    /// What the controller is.
+    /// Returns product and firmware of the controller.
     pub(crate) fn adapter(&self) -> Adapter {
         let known = |names: &[&str]| names.iter().find_map(|name| text_of(self.data.get(*name)));
         Adapter {
@@ -132,7 +132,7 @@ impl Answer {
         }
     }
 
-    /// The drive at an address, `/c0/e252/s0`; none where the answer does not tell of it.
+    /// Returns the drive at an address, `/c0/e252/s0`; `None` where it is not in the answer.
     pub(crate) fn drive(&self, address: &str) -> Option<Behind> {
         let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
         let all = &self.data[format!("Drive {address} - Detailed Information")];
@@ -165,7 +165,7 @@ impl Answer {
         })
     }
 
-    /// All volumes of a controller, by their numbers.
+    /// Returns all volumes of a controller, sorted by number.
     pub(crate) fn volumes(&self, controller: u32) -> Vec<Volume> {
         let Some(data) = self.data.as_object() else { return Vec::new() };
         let head = format!("/c{controller}/v");
@@ -178,7 +178,7 @@ impl Answer {
         all
     }
 
-    /// How operations of volumes (`show init`) or drives (`show erase`) stand, one for each.
+    /// Returns the status of operations of volumes (`show init`) or drives (`show erase`), in order.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
         rows(list).into_iter().map(operation).collect()
@@ -237,7 +237,7 @@ fn rows(list: &Value) -> Vec<&Map<String, Value>> {
     list.iter().take(MOST_ROWS).filter_map(Value::as_object).collect()
 }
 
-/// Text or number, printable, one blank between words; none where nothing is left.
+/// Returns printable text or a number, with single spaces between words; `None` if empty.
 fn text_of(value: Option<&Value>) -> Option<String> {
     let text = match value? {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! Purging drives that only their controller sees. What it does is told as it is: nobody can read such a drive to see
-//! whether it is empty, so none of this counts as a purge of the PTS.
+//! Purges drives that only their controller sees. Such a drive cannot be read to verify that it is empty, so none of
+//! this counts as a PTS purge.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::{Flow, PurgeOptions, Purging};
 
-/// Who asks to stop does not want to wait for longer.
+/// Bounds the delay before a request to stop takes effect.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_BETWEEN_POLLS: u32 = 5;
-/// A week: writing a drive of 20 TB once takes a day and a half.
+/// A week: overwriting a 20 TB drive once takes a day and a half.
 const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / LOOKS_BETWEEN_POLLS;
 
-/// Purges all members at once, as the description of the array says.
+/// Purges all members at the same time, with the method in the array description.
 pub(super) fn all<O: Outside>(
     controller: &mut StorCli<O>,
     plan: &Plan,
@@ -80,7 +80,7 @@ fn erase<O: Outside>(
             Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
         }
     };
-    // All are looked at before the first is erased.
+    // Verifies all drives before the first is erased.
     for (address, serial) in members.iter().zip(&hardware.serials) {
         free(controller, address, serial)?;
     }
@@ -107,7 +107,7 @@ fn erase<O: Outside>(
             }
         }
         if shares.iter().all(|share| *share >= 1.0) {
-            // A drive that failed in it is no longer free.
+            // A drive that failed while being erased is no longer free.
             return members
                 .iter()
                 .zip(&hardware.serials)
@@ -127,7 +127,7 @@ fn erase<O: Outside>(
     ))
 }
 
-/// What somebody is told who does not want to wait.
+/// The error for a cancelled wait; the erase continues.
 fn goes_on<O: Outside>(controller: &StorCli<O>, members: &[String]) -> DriveError {
     let program = controller.program.unwrap_or_default();
     let first = members.first().map_or("", String::as_str);

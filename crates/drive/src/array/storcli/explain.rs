@@ -1,8 +1,8 @@
-//! What a controller's failures and short words mean: what happened, the likely cause, the next step.
+//! Explains failures and abbreviations of a controller: what happened, the likely cause, the next step.
 
 use super::answer::Answer;
 
-/// What is part of a message, and what it usually means.
+/// Parts of messages, and their usual cause.
 const CAUSES: &[(&str, &str)] = &[
     (
         "does not have appropriate attributes",
@@ -22,7 +22,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Short words for states of drives and volumes.
+/// Abbreviated states of drives and volumes.
 const STATES: &[(&str, &str)] = &[
     ("Onln", "part of a volume of the controller (online)"),
     ("UBad", "bad (unconfigured)"),
@@ -42,7 +42,7 @@ const STATES: &[(&str, &str)] = &[
     ("Optl", "optimal"),
 ];
 
-/// A state with its meaning: `Dgrd (degraded)`.
+/// Returns a state with its meaning: `Dgrd: degraded`.
 pub(super) fn state(word: &str) -> String {
     match STATES.iter().find(|(short, _)| *short == word) {
         Some((short, meaning)) => format!("{short}: {meaning}"),
@@ -51,7 +51,7 @@ pub(super) fn state(word: &str) -> String {
     }
 }
 
-/// A command that the controller did not do.
+/// Explains a command that failed.
 pub(super) fn failure(
     program: &str,
     adapter: u32,

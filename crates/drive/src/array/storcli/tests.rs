@@ -1,4 +1,4 @@
-//! Each command path as a script: what is asked in which order, what is answered, and that nothing is left over.
+//! Each command path as a script: the queries in order, their answers, and that no step is left over.
 
 use super::*;
 use crate::array::hardware;
@@ -57,7 +57,7 @@ fn failure(description: &str, message: &str) -> String {
     )
 }
 
-/// What is answered for the drive in slot `i`, whose serial number is `S<i>`.
+/// The answer for the drive in slot `i`, whose serial number is `S<i>`.
 fn drive(i: usize) -> String {
     include_str!("answers/drive.json")
         .replace("/c0/e252/s0", &format!("/c0/e252/s{i}"))
@@ -80,7 +80,7 @@ fn volume(number: u32, name: &str, state: &str, naa: &str, drives: &[(&str, &str
 
 const OTHERS_NAA: &str = "600605b010e943702a3372bf4d29f6a7";
 
-/// Somebody else's volume.
+/// A volume that is not ours.
 fn others() -> String {
     volume(0, "system", "Optl", OTHERS_NAA, &[("252:6", "Onln"), ("252:7", "Onln")])
 }
@@ -100,7 +100,7 @@ fn idle() -> &'static str {
 const ADD: &str = "storcli64 /c0 add vd r5 name=pl0a1b2c3d00000 drives=252:0,252:1,252:2 pdcache=default wt nora \
                    direct strip=64 J nolog";
 
-/// The look at each member, right before the volume is created.
+/// Expects the check of each member right before the volume is created.
 fn looked(mut script: Script) -> Script {
     for i in 0..3 {
         script = script.says(&format!("storcli64 /c0/e252/s{i} show all J nolog"), &drive(i));

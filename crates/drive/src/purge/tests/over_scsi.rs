@@ -1,4 +1,4 @@
-//! The methods of SATA and SAS drives, command by command.
+//! The methods for SATA and SAS drives, command by command.
 
 use std::time::Duration;
 
@@ -85,17 +85,17 @@ fn an_ata_erase_that_is_aborted_says_how_to_unlock() {
 
 #[test]
 fn an_ata_erase_that_does_nothing_is_found_by_its_password() {
-    // The password was taken and not set: an emulator or a bad adapter.
+    // The password was accepted but not set: an emulator or a faulty adapter.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("without setting it"));
-    // The erase says success and leaves the password.
+    // The erase reports success but leaves the password.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
     let script = password(script.scsi(&pass(0xf3, NONE, 0), Answer::Ok), 0xf4, 0, Answer::Ok);
     let mut script = ask_security(script, SECURE | ENABLED);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("password is still set"));
-    // No registers come back at all: what hdparm takes for success.
+    // No registers are returned at all, which hdparm treats as success.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = password(script, 0xf1, 0, Answer::Scsi(0, Vec::new()));
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("it is unknown whether"));
@@ -109,11 +109,11 @@ fn a_left_over_password_of_plateau_is_used() {
     let script = password(script, 0xf2, 0, Answer::Ok).scsi(&pass(0xf3, NONE, 0), Answer::Ok);
     let mut script = ask_security(password(script, 0xf4, 0, Answer::Ok), SECURE);
     purge(&mut script, &can, &options).0.expect("a purge");
-    // Somebody else's password.
+    // Not Plateau's password.
     let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
     let mut script = password(script, 0xf2, 0, aborted());
     assert!(fails(&mut script, &can, &options).contains("not Plateau's"));
-    // Frozen since it was looked at.
+    // Frozen since it was inspected.
     let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("cannot start"));
 }
@@ -183,7 +183,7 @@ fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
     for (name, command, list) in commands {
         let running = if command[0] == 4 { (4, 4) } else { (4, 0x1b) };
         let mut script = Script::new(CAPACITY)
-            // A reset before, told once.
+            // An earlier reset, reported once.
             .scsi(command, check(6, (0x29, 0), None))
             .scsi(command, Answer::Ok)
             .with(list)

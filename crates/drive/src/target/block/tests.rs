@@ -1,4 +1,4 @@
-//! Facts and refusals from trees like those in `/sys` and `/proc`, for hosts that are not at hand.
+//! Tests of facts and refusals on mock `/sys` and `/proc` trees.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use super::*;
 
 const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
 
-/// A host with one SATA drive `sdb` without partitions that nobody uses.
+/// A host with one unused SATA drive `sdb` without partitions.
 struct Host {
     dir: tempfile::TempDir,
     roots: Roots,

@@ -1,4 +1,4 @@
-//! Wrong targets of every kind, made for a test and taken down with it.
+//! Wrong targets of every kind, created for a test and removed with it.
 
 use std::any::Any;
 use std::fs;
@@ -12,18 +12,18 @@ use crate::{OpenOptions, open_real};
 
 pub(super) const SIZE: u64 = 32 << 20;
 
-/// What happens to a target between looking and arming.
+/// Changes a target between opening and arming.
 type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
 
-/// A wrong target, ready to be pointed at.
+/// A wrong target.
 pub(super) struct Wrong {
     pub(super) path: String,
-    /// What is typed; its own identity when none.
+    /// The identity to type; its own by default.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
-    /// Done between looking and arming; gives what has to outlive the attempt as well, or a reason to skip.
+    /// Runs between opening and arming; returns what must outlive the attempt, or a reason to skip.
     pub(super) meddle: Option<Meddle>,
-    /// What has to outlive the attempt; what was made last is taken down first.
+    /// Kept alive during the attempt; removed in reverse order of creation.
     pub(super) kept: Vec<Box<dyn Any>>,
 }
 
@@ -48,7 +48,7 @@ impl Wrong {
         Self { typed, ..self }
     }
 
-    /// What the program says when it is pointed at this, and of which kind that is; or a reason to skip.
+    /// Opens and arms the target; returns the error's message and kind, or a reason to skip.
     pub(super) fn attempt(&mut self) -> Result<(String, ErrorKind), String> {
         let drive = match open_real(&self.path, &OpenOptions::default(), self.roots.clone()) {
             Ok(drive) => drive,
@@ -68,7 +68,7 @@ impl Wrong {
     }
 }
 
-/// A call when it goes: `umount`, `swapoff`.
+/// Runs a command when dropped: `umount`, `swapoff`.
 pub(super) struct After(pub(super) &'static str, pub(super) String);
 
 impl Drop for After {
@@ -86,7 +86,7 @@ pub(super) fn put(path: impl AsRef<Path>, at: u64, content: &[u8]) {
     file.write_all_at(content, at).expect("a write");
 }
 
-/// A device with these bytes at one place.
+/// A device with these bytes at an offset.
 pub(super) fn carrying(at: u64, magic: &[u8]) -> Option<Wrong> {
     let device = device()?;
     put(&device.path, at, magic);
@@ -100,7 +100,7 @@ pub(super) fn prepared(program: &str, device: Loop) -> Option<Loop> {
         .map(|_| device)
 }
 
-/// A mounted device with a folder in its file system; read-only, so that the kernel changes nothing by itself.
+/// A mounted device with a folder in its file system; read-only, so that the kernel does not change it.
 pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     let device = prepared("mkfs.ext4", device()?)?;
     let dir = support::directory();
@@ -113,7 +113,7 @@ pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     Some((device, After("umount", at), dir))
 }
 
-/// A host that says something of its own about a real loop device.
+/// A real loop device with mocked attributes.
 pub(super) struct Host {
     pub(super) dir: tempfile::TempDir,
     pub(super) device: Loop,
@@ -147,13 +147,13 @@ impl Host {
         symlink(self.path(to), self.path(at)).expect("a link");
     }
 
-    /// An attribute of the device.
+    /// Sets an attribute of the device.
     pub(super) fn says(self, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{}/{attribute}", self.device.kname()), text);
         self
     }
 
-    /// Another device of the host.
+    /// Sets an attribute of another device of the host.
     pub(super) fn beside(self, kname: &str, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{kname}/{attribute}"), text);
         if !self.path(&format!("sys/block/{kname}")).exists() {
@@ -172,9 +172,9 @@ impl Host {
     }
 }
 
-/// A device node that comes to mean another device between looking and arming.
+/// A device node that is replaced by that of another device between opening and arming.
 pub(super) fn exchanged() -> Option<Wrong> {
-    // Not in memory, where nodes of devices may be forbidden.
+    // Not on tmpfs, which may forbid device nodes.
     let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);
     let node = dir.path().join("node");
     let make = |device: &Loop, node: &Path| {
@@ -194,7 +194,7 @@ pub(super) fn exchanged() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong }.keep(first).keep(second).keep(dir))
 }
 
-/// Another image under the same device between looking and arming.
+/// A device whose image is exchanged between opening and arming.
 pub(super) fn attached_anew() -> Option<Wrong> {
     let (mut device, dir) = (device()?, support::directory());
     let other = dir.path().join("other");
@@ -222,7 +222,7 @@ pub(super) fn resized() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device))
 }
 
-/// Something at a path in a folder of its own.
+/// A path in a folder of its own.
 pub(super) fn in_folder(name: &str, make: impl FnOnce(&Path) -> Option<()>) -> Option<Wrong> {
     let dir = support::directory();
     let path = dir.path().join(name);

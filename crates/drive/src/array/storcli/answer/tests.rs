@@ -1,4 +1,4 @@
-//! The forms of the answers are those of published ones of StorCLI 1 and 7; numbers and names are changed.
+//! The answers have the format of published ones of StorCLI 1 and 7, with changed numbers and names.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Purging members, as scripts.
+//! Tests of purging members, as scripts.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     }
     let script = looked(script);
     let (purged, shares) = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect("erased");
-    // Told each second, asked of the controller every five.
+    // Progress is reported every second; the controller is queried every five.
     assert!(shares.len() == 5 && shares.iter().all(|share| (share - 0.39).abs() < 1e-9), "{shares:?}");
     assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
     assert!(
@@ -63,7 +63,7 @@ fn who_does_not_want_to_wait_is_told_that_the_controller_goes_on() {
         let runs = include_str!("../answers/erase_runs.json");
         script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
     }
-    // The script is used up: nothing else is asked, and nothing is ended on the controller.
+    // The script is used up: nothing else is queried, and the controller is not told to stop.
     let mut looks = 0;
     let stopped = with(script, |controller| {
         controller.purge(
