@@ -1,4 +1,4 @@
-//! Response times of a load as text: percentiles that enough I/Os stand behind, and a histogram.
+//! Response times of a load as text: percentiles with enough I/Os beyond them, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
 use record::Direction;
