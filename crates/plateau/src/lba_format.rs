@@ -30,7 +30,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
         Some(asked) if now != Some(asked) => {
             armed.check_lba_format(asked)?;
             printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
-            // Write the note again even if one is left: a crash may occur before the drive has been formatted.
+            // Write the record again even if one is left: a crash may occur before the drive has been formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
             let note = own
@@ -65,7 +65,7 @@ pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<
     Ok(Some(changed))
 }
 
-/// Restores the format after every test is complete. A failure is reported, and the note is kept.
+/// Restores the format after every test is complete. A failure is reported, and the restore record is kept.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let Some(was) = armed.lba_format() else { return };
     match armed.set_lba_format(changed.was) {
@@ -95,7 +95,7 @@ fn left_over(armed: &Armed, state: &Path) -> Done<Option<Changed>> {
     }
 }
 
-/// Returns the format that a note contains.
+/// Returns the original format in a restore record.
 pub fn noted(content: &Value) -> Option<u8> {
     content["was"].as_u64().and_then(|was| u8::try_from(was).ok())
 }

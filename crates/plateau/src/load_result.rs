@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// Returns the time from the start of the first segment to the end of the last one, without ramps.
+    /// Returns the time from the first counted moment of the first segment to the end of the last one.
     fn seconds(&self) -> f64 {
         let start = self.segments.iter().map(|segment| segment.start_ns).min().unwrap_or(0);
         let end = self.segments.iter().map(|segment| segment.end_ns).max().unwrap_or(0);
