@@ -184,8 +184,8 @@ pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     Ok(rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut Nobody)?)
 }
 
-/// Executes the tests, with the write cache set around them. Keeps no undo notes: the simulated drive does not
-/// outlive the process.
+/// Executes the tests, with the write cache set around them. Writes no restore record: the simulated drive does
+/// not outlive the process.
 fn perform(
     run: &StoredRun,
     armed: &mut Armed,

@@ -79,7 +79,7 @@ impl Part {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
 
-    /// Returns the smallest ratio of average outstanding I/Os to the requested queue depth of any workload.
+    /// Returns the smallest ratio of average to requested outstanding I/Os of any workload.
     fn depth_share(&self) -> Option<f64> {
         self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
     }

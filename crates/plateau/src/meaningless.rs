@@ -1,5 +1,5 @@
 //! Options without meaning for a simulated drive. They are refused rather than ignored, because a user who typed one
-//! expects an effect. Settings of a plan may be intended for other targets and are ignored.
+//! expects an effect. Settings of a plan may be intended for other targets and are not refused.
 
 use crate::cli::{Asked, Handling};
 use crate::failure::{Done, Exit, Failure};

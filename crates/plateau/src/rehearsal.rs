@@ -221,8 +221,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Counts a segment on the clock of the target. A fixed duration is unchanged; an amount takes the time given by
-    /// its rate, up to the limit.
+    /// Counts a segment on the clock of the target: a duration as requested, an amount for as long as its rate implies,
+    /// up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

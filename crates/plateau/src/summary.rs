@@ -38,8 +38,8 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Checked first: a run that ends in the meantime is displayed as running, and an interrupted one never is. If
-        // unknown, such as without file locks, it counts as not in progress.
+        // Checked before the journal is loaded: in the other order, a run that completes in between would be shown as
+        // interrupted. If unknown, such as without file locks, it counts as not in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }

@@ -170,7 +170,7 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
 
 /// Returns the identities that replace typed ones. The run was confirmed when it began; that remains valid for a
 /// device that is recognized with certainty, by its serial number or because it was not detached since, and for a
-/// file that is the same inode.
+/// file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {
