@@ -1,5 +1,5 @@
-//! Passes the git commit to the program. Only what is built to be used carries one: a debug build is rebuilt too often, and would
-//! be built anew after each commit.
+//! Passes the git commit to the program, except in debug builds: those are rebuilt too often, and each commit would
+//! cause another rebuild.
 
 use std::path::Path;
 

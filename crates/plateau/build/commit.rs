@@ -1,18 +1,19 @@
-//! The commit that the sources are of, as git reports it; a part of the build script, in a file of its own for its test.
+//! Determines the git commit of the sources. Part of the build script; a separate file so that a test can include it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where a build outside of a clone takes the commit from.
+/// Environment variable that names the commit when building outside of a git clone.
 pub const VARIABLE: &str = "PLATEAU_COMMIT";
-/// Said of sources that differ from the commit.
+/// Suffix for sources that differ from the commit.
 const DIRTY: &str = "-dirty";
-/// What the program is built from, seen from the folder of its package.
+/// Inputs of the build, relative to the package's folder.
 const SOURCES: [&str; 3] = ["..", "../../Cargo.toml", "../../Cargo.lock"];
 
-/// The commit of the package in `folder`, if that is part of a git repository, and whether what it is built from was changed.
+/// Returns the commit of the package in `folder`, marked if the inputs of the build were changed; none if `folder` is
+/// not part of a git repository.
 pub fn of(folder: &Path) -> Option<String> {
-    // Sources that were unpacked inside of somebody's repository are not of its commit.
+    // Sources unpacked inside an unrelated repository do not belong to its commit.
     git(folder, &["ls-files", "--error-unmatch", "Cargo.toml"])?;
     let commit = git(folder, &["rev-parse", "HEAD"])?;
     let changed =
@@ -20,7 +21,8 @@ pub fn of(folder: &Path) -> Option<String> {
     Some(if changed.is_empty() { commit } else { commit + DIRTY })
 }
 
-/// A commit that was named by whoever builds: hexadecimal digits, perhaps with the mark of changed sources.
+/// Validates a commit given by the builder: hexadecimal digits, optionally followed by the suffix for changed
+/// sources.
 pub fn checked(text: &str) -> Result<String, String> {
     let digits = text.strip_suffix(DIRTY).unwrap_or(text);
     let is_commit = (7..=64).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
@@ -33,19 +35,19 @@ pub fn checked(text: &str) -> Result<String, String> {
     }
 }
 
-/// Files and folders after whose change the answer of [`of`] may be another.
+/// Returns the files and folders whose changes may affect the result of [`of`].
 pub fn watched(folder: &Path) -> Vec<PathBuf> {
     let of_git = |name: &str| git(folder, &["rev-parse", "--git-path", name]).map(|path| folder.join(path));
     let branch = git(folder, &["symbolic-ref", "--quiet", "HEAD"]);
     let moved = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref()).filter_map(of_git);
     let sources = SOURCES.iter().map(|path| folder.join(path));
-    // One that does not exist would count as changed at every build.
+    // Cargo treats a missing path as changed in every build.
     moved.chain(sources).filter(|path| path.exists()).collect()
 }
 
 fn git(folder: &Path, words: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
-    // Hooks set these, and they would name another repository.
+    // Git hooks set these, and they would select another repository.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         git.env_remove(name);
     }

@@ -1,4 +1,4 @@
-//! Who is told what happens in a run.
+//! The receiver of everything that happens in a run.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use record::{Event, Workload};
 /// A step without ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step<'a> {
-    /// The drive is purged.
+    /// The drive is being purged.
     Purge,
-    /// What the purge does now.
+    /// Current step of the purge.
     PurgeStep(&'a str),
-    /// The members of an array are brought to one content.
+    /// The members of an array are being synchronized.
     Settle(&'a str),
-    /// A simulated drive is brought to where this many records left it.
+    /// The state of a simulated drive is being rebuilt from this many records.
     Rebuild(usize),
-    /// The drive is left alone.
+    /// The drive is idle.
     Idle {
-        /// For so long, on a drive that is not scaled.
+        /// Length for an unscaled drive.
         length_ns: u64,
     },
 }
@@ -35,27 +35,27 @@ impl std::fmt::Display for Step<'_> {
     }
 }
 
-/// Somebody who watches a run.
+/// An observer of a run.
 pub trait Audience {
-    /// A step without ticks begins.
+    /// Begins a step without ticks.
     fn step(&mut self, step: Step<'_>);
-    /// A step without ticks goes on; 1 is all of it.
+    /// Reports progress of a step without ticks; 1 is complete.
     fn share_done(&mut self, share: f64);
-    /// A step without ticks is expected to take this long.
+    /// Reports the expected length of a step without ticks.
     fn expected(&mut self, length: Duration);
-    /// A load begins: a measured one, or else preconditioning.
+    /// Begins a load: a measured one, or preconditioning.
     fn begin(&mut self, workload: &Workload, measured: bool);
-    /// A load goes on.
+    /// Reports progress of a load.
     fn tick(&mut self, tick: &Tick);
-    /// Something is on disk, or is known again from there.
+    /// Reports an event that was written to the journal, or read back from it.
     fn event(&mut self, event: &Event);
-    /// A line that stays.
+    /// Prints a line that is not rewritten later.
     fn say(&mut self, line: &str);
-    /// Nothing that is shown may be rewritten any more.
+    /// Ends the rewriting of displayed lines.
     fn clear(&mut self);
 }
 
-/// An audience that is not there.
+/// An audience that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 

@@ -1,5 +1,5 @@
-//! `plateau run TESTS TARGET TARGET…`: the same tests on several targets at the same time, each a run of its own, with
-//! threads and cores of its own. Each run is resumed by itself.
+//! `plateau run TESTS TARGET TARGET…`: the same tests on several targets at the same time. Each target has its own
+//! run with its own threads and cores; each run is resumed separately.
 
 mod together;
 
@@ -21,12 +21,12 @@ use crate::wanted::Wanted;
 use crate::{places, printer, publication, signals, speeds};
 use together::Target;
 
-/// A target with its run begun.
+/// A target whose run has begun.
 struct Begun {
     run: StoredRun,
     armed: Armed,
     journal: Journal,
-    /// What the latest purge of the drive took.
+    /// Duration of the latest purge of the drive.
     usual_purge: Option<Duration>,
 }
 
@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
     let logo = wanted[0].logo.as_deref().map(publication::picture).transpose()?;
     let looked_at = look(wanted, &library)?;
     let shared = check(&looked_at, options, &library)?;
-    // From here on an interruption is one of runs, which have things to put back.
+    // From here on, an interruption must restore what the runs have changed.
     let interrupted = signals::watch()?;
     let armed = arm(looked_at, options)?;
     let begun = begin(armed, shared, &library, logo.as_deref())?;
@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
     tell(cli, &campaign, ended)
 }
 
-/// Every target looked at, none touched; each with its share of the processors.
+/// Opens every target without touching it, and assigns each a share of the processors.
 fn look(all: Vec<Wanted>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     let is_simulated = |wanted: &Wanted| wanted.target.starts_with("sim:");
     let operators = all[0].placement.clone();
@@ -66,7 +66,7 @@ fn look(all: Vec<Wanted>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses what cannot go on at the same time; gives what each target must say of the others.
+/// Refuses targets that cannot be tested at the same time; returns what each target must report about the others.
 fn check(looked_at: &[(RunFile, Drive)], options: &Run, library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
@@ -94,19 +94,19 @@ fn check(looked_at: &[(RunFile, Drive)], options: &Run, library: &Library) -> Do
     Ok(together::shared(&targets, cpu_ns, processors))
 }
 
-/// Where a path leads, also when nothing is there yet.
+/// Returns the absolute path, even if it does not exist yet.
 fn resolved(path: &str) -> Option<PathBuf> {
     std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()
 }
 
-/// Processor time per I/O at the greatest depth that was measured.
+/// Returns the processor time per I/O at the greatest depth that was measured.
 fn cpu_ns_per_io() -> Done<f64> {
     let ceiling = drive::quick_ceiling()?;
     let costs = if ceiling.no_op_ring.is_empty() { &ceiling.null } else { &ceiling.no_op_ring };
     Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
 }
 
-/// Takes every target, before anything is written to one.
+/// Arms every target before anything is written to one.
 fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run) -> Done<Vec<(RunFile, Armed)>> {
     let erase = &options.erase;
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
@@ -158,13 +158,13 @@ fn begin(
     Ok(begun)
 }
 
-/// `a` to `z`, then `za` and so on: what tells the runs of a campaign apart.
+/// `a` to `z`, then `za` and so on: distinguishes the runs of a campaign.
 fn letters(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     format!("{}{letter}", "z".repeat(index / 26))
 }
 
-/// All runs at the same time, each in a thread of its own; the others go on when one fails.
+/// Executes all runs at the same time, each in its own thread; the others continue when one fails.
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     let board = Arc::new(Board::new());
     std::thread::scope(|scope| {
@@ -191,7 +191,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     })
 }
 
-/// Prints every run; the gravest failure decides the exit code.
+/// Prints every run; the most severe failure decides the exit code.
 fn tell(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
     let (mut documents, mut failures): (Vec<Value>, Vec<Failure>) = (Vec::new(), Vec::new());
     for (run, done) in ended {

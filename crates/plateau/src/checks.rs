@@ -1,14 +1,14 @@
-//! Host checks in words.
+//! Host checks as text.
 
 use record::{Entry, Event, HostCheck, HostVerdict};
 
-/// A check in one line, with its fix.
+/// Formats a check and its fix on one line.
 pub fn line(check: &HostCheck) -> String {
     let fix = check.fix.as_ref().map_or_else(String::new, |fix| format!("; {fix}"));
     format!("{}: {}: {}{fix}", check.verdict.words(), check.name, check.found)
 }
 
-/// Every check with its fix below it, the worst first.
+/// Formats every check with its fix below it, the worst first.
 pub fn text(checks: &[HostCheck]) -> String {
     let mut sorted: Vec<&HostCheck> = checks.iter().collect();
     sorted.sort_by_key(|check| std::cmp::Reverse(check.verdict));
@@ -25,7 +25,7 @@ pub fn text(checks: &[HostCheck]) -> String {
     out
 }
 
-/// How many of each verdict, and the names of those that are not ok.
+/// Counts the checks by verdict, and names those that are not ok.
 pub fn summary(checks: &[HostCheck]) -> String {
     let named = |verdict| {
         let names: Vec<&str> =
@@ -37,7 +37,7 @@ pub fn summary(checks: &[HostCheck]) -> String {
     std::iter::once(format!("{ok} ok")).chain(bad.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// What the last look of a run found.
+/// Returns the latest host checks of a run.
 pub fn of_run(entries: &[Entry]) -> Option<&[HostCheck]> {
     entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(&checks[..]),

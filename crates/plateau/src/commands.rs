@@ -1,4 +1,4 @@
-//! Every command, one file each.
+//! The commands, one file each.
 
 mod check;
 mod compare;

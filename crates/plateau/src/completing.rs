@@ -1,4 +1,4 @@
-//! What a shell offers while a command is typed: the runs in the library, tests, presets, models and targets.
+//! Shell completion: the runs in the library, tests, presets, models and targets.
 
 use std::ffi::OsStr;
 
@@ -11,18 +11,18 @@ use pts::{PRESETS, TESTS};
 use crate::cli::Cli;
 use crate::{places, summary};
 
-/// The script that `plateau completions` prints sets this variable when it asks. Not `COMPLETE`, which is the default of
-/// the library and may be set for something else.
+/// The completion script that `plateau completions` prints sets this variable. Not `COMPLETE`, the default of
+/// clap_complete, which may be set for another program.
 pub const VARIABLE: &str = "PLATEAU_COMPLETE";
-/// Enough to choose from.
+/// Maximum number of runs to offer.
 const MOST_RUNS: usize = 200;
 
-/// Answers a shell that asks what may come next; returns where nobody asks.
+/// Answers a completion request of the shell; returns if there is none.
 pub fn answer() {
     CompleteEnv::with_factory(Cli::command).var(VARIABLE).complete();
 }
 
-/// A run.
+/// Completes a run.
 pub fn run() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Ok((runs, _)) = places::library(None).and_then(|library| Ok(library.list()?)) else {
@@ -38,7 +38,7 @@ pub fn run() -> ArgValueCompleter {
     })
 }
 
-/// A model of a simulated drive.
+/// Completes a model of a simulated drive.
 pub fn model() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let names = MODELS.iter().map(|(name, _)| ((*name).to_owned(), String::new()));
@@ -48,12 +48,12 @@ pub fn model() -> ArgValueCompleter {
     })
 }
 
-/// A target.
+/// Completes a target.
 pub fn target() -> ArgValueCompleter {
     ArgValueCompleter::new(targets)
 }
 
-/// Tests, a preset, or a target.
+/// Completes tests, a preset, or a target.
 pub fn word() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let mut all = tests(typed);
@@ -64,7 +64,7 @@ pub fn word() -> ArgValueCompleter {
     })
 }
 
-/// Tests may have commas between them; the last one is completed.
+/// Completes the last of several tests separated by commas.
 fn tests(typed: &OsStr) -> Vec<Candidate> {
     let typed = typed.to_string_lossy();
     let (before, last) = typed.rfind(',').map_or(("", &*typed), |comma| typed.split_at(comma + 1));

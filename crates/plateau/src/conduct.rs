@@ -24,14 +24,14 @@ use crate::{
     version,
 };
 
-/// Checks everything, then runs; returns the finished run.
+/// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
     dismantle_left_over(&library, &options.erase)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     wanted.open.libraries = vec![library.root().to_owned()];
     let (file, drive) = prepare(wanted, Being::now())?;
-    // From here on an interruption is one of a run, which has things to put back.
+    // From here on, an interruption must restore what the run has changed.
     let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, &options.erase, &options.handling)?;
     if file.target.simulated.is_none() {
@@ -51,7 +51,7 @@ pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Don
     Ok(run)
 }
 
-/// Takes the target for writing, in the format that was asked for.
+/// Arms the target, in the requested LBA format.
 pub fn take(
     mut file: RunFile,
     drive: Drive,
@@ -61,17 +61,17 @@ pub fn take(
     let state = places::state()?;
     let handling = handling.over(&file.handling);
     if handling.lba_format.is_some() && file.target.kind == TargetKind::File {
-        // A new file exists once it is armed.
+        // A file does not exist before it is armed.
         let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut armed = drive.arm_for_run(erase, &state)?;
     lba_format::prepare(&mut armed, &state, handling.lba_format)?;
-    // A file that did not exist before has a sector size only now, an array its capacity, and a drive in another
-    // format another one.
+    // Only now is the sector size of a new file known, the capacity of an array, and that of a drive in another
+    // format.
     file.target = armed.facts().clone();
     if file.target.kind == TargetKind::File {
-        // The run may be resumed in another folder, where a file of this name is another one.
+        // The run may be resumed in another folder, where a relative path would name another file.
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
@@ -89,7 +89,7 @@ fn purge_options(handling: &Handling) -> PurgeOptions {
     }
 }
 
-/// Makes the run's directory and keeps what the run is expected to take.
+/// Creates the run's directory and stores the estimates.
 pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
     let known = speeds::of(&file, &Assumptions::default(), library)?;
     let estimates =
@@ -103,23 +103,23 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     Ok((run, journal))
 }
 
-/// What a run says first: its id.
+/// Returns the first line of a run: its id and target.
 pub fn announcement(file: &RunFile) -> String {
     format!("run {} on {}", file.id, summary::target(file))
 }
 
-/// What tells a run from one that was asked for in the same words at another time, or on another host.
+/// What distinguishes a run from one with the same command line, started at another time or on another host.
 pub struct Being {
-    /// What its id begins with.
+    /// Beginning of the run's id.
     pub letters: String,
     pub created: jiff::Timestamp,
     pub command: Vec<String>,
-    /// The host of a target.
+    /// Collects the facts about the host of a target.
     pub host: fn(&TargetFacts) -> HostFacts,
 }
 
 impl Being {
-    /// Here and now.
+    /// The current host and time.
     pub fn now() -> Self {
         Self {
             letters: new_letters(),
@@ -130,8 +130,9 @@ impl Being {
     }
 }
 
-/// Dismantles arrays left by interrupted runs, where each member is confirmed: their members are drives again before
-/// anything is looked at. One that stays keeps nobody from testing other drives; its members are refused as they are.
+/// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are drives again
+/// before any target is inspected. A failure does not prevent tests of other drives; the members of the remaining
+/// array are refused.
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     undo::warn_of_untrusted(library, &state);
@@ -144,7 +145,7 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// The run that was asked for, with its target looked at and everything checked that can be without touching it.
+/// Prepares the requested run: opens its target and checks everything that can be checked without touching it.
 pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
@@ -175,7 +176,7 @@ pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
     Ok((file, drive))
 }
 
-/// A run with everything that it needs.
+/// A run and everything needed to execute it.
 pub struct Work<'a> {
     pub run: &'a StoredRun,
     pub armed: &'a mut Armed,
@@ -185,7 +186,7 @@ pub struct Work<'a> {
     pub progress: &'a mut dyn Audience,
 }
 
-/// Runs what is left of a run, with everything that is done to drive and host around it.
+/// Executes the remainder of a run, including the changes to drive and host around it.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress } = work;
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
@@ -194,15 +195,15 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let work = Work { run, armed, journal, interrupted, handling, progress };
     let result = tests(work, entries, begin);
     upkeep::end(upkeep, armed, journal, result.is_ok());
-    // The failure of the run is the one to tell; what is left of an array is tried again at the next start.
+    // The failure of the run takes precedence; a remaining array is dismantled at the next start.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
-    // What is read for the report has to be what was written.
+    // The report is read from the journal's path, which must still be the file that was written.
     Ok(journal.check_in_place()?)
 }
 
-/// The tests that are left of a run.
+/// Executes the remaining tests of a run.
 pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress } = work;
     let purge = purge_options(handling);
@@ -218,13 +219,13 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     })
 }
 
-/// Whether every test of a run has come to its end.
+/// Returns whether every test of a run is complete.
 pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
-/// The interruption after the last answer, which the next one has to state: a run that was cut again before it measured
-/// anything was interrupted for longer than since its last record.
+/// Returns the interruption since the last result, which the next result has to state: if a resumed run was
+/// interrupted again before it measured anything, that is longer than the time since its last record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
         matches!(
@@ -240,7 +241,7 @@ pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     Gap { length_ns: earlier.fold(gap.length_ns, u64::saturating_add) }
 }
 
-/// The interruption after the last record.
+/// Returns the interruption since the last record.
 pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
     Gap { length_ns: record::gap_ns(loaded.entries.last().map_or(now, |entry| entry.wall), now) }
 }
@@ -251,7 +252,7 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done {
     if cli.json { printer::print_json(&document) } else { printer::print(&text) }
 }
 
-/// Writes the report; the result as a document and as text.
+/// Writes the report; returns the result as a document and as text.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
     let report = report_file::write(&run)?;
     let summary = Summary::of(run)?;
@@ -266,7 +267,7 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
     Ok((document, text))
 }
 
-/// A short random beginning, so that a few letters name a run.
+/// Returns a short random prefix, so that a few letters identify a run.
 pub fn new_letters() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let nanoseconds = record::wall_now().as_nanosecond() as u64;
@@ -275,7 +276,7 @@ pub fn new_letters() -> String {
     (0..6).map(|place| char::from(LETTERS[((bits >> (5 * place)) & 31) as usize])).collect()
 }
 
-/// The beginning, then what the run is.
+/// Returns the prefix, the test and the target as an id.
 pub fn id_of(letters: &str, test: &str, target: &str) -> String {
     let name = target.rsplit(['/', ':']).next().unwrap_or(target);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
@@ -283,12 +284,12 @@ pub fn id_of(letters: &str, test: &str, target: &str) -> String {
     format!("{letters}-{test}-{}", name.trim_matches('-'))
 }
 
-/// Beginning and all, of a run of its own.
+/// Returns the id of a new run.
 pub fn new_id(test: &str, target: &str) -> String {
     id_of(&new_letters(), test, target)
 }
 
-/// What the id of a run says of its tests.
+/// Returns how the id of a run names its tests.
 pub fn name_of(tests: &[String]) -> &str {
     if let [only] = tests { only } else { "campaign" }
 }

@@ -1,7 +1,7 @@
-//! The course of a run without the command line: on any storage, before any audience, at any time.
+//! The course of a run without the command line: on any storage, for any audience, at any time.
 //!
-//! `run` and `resume` are made of the same functions. What differs is passed in: the disk with its wall clock, the id
-//! of the run, the host, whoever watches, and the flag of Ctrl-C. With a simulated drive nothing else is looked at, so the
+//! `run` and `resume` consist of the same functions. What differs is passed in: the disk with its wall clock, the id
+//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive there are no other inputs, so the
 //! same input gives the same journal.
 
 use std::sync::atomic::AtomicBool;
@@ -20,14 +20,14 @@ use crate::session::Begin;
 use crate::wanted::Wanted;
 use crate::{rebuild, write_cache};
 
-/// How a run ended before its time.
+/// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// Exit code of the program.
     pub exit: u8,
-    /// What it says.
+    /// The error message.
     pub message: String,
-    /// Ctrl-C, or a device or storage that failed; anything else is wrong on a drive without faults.
+    /// True for Ctrl-C, and for a failed device or storage; any other failure is a defect on a drive without faults.
     pub may_resume: bool,
 }
 
@@ -45,10 +45,10 @@ impl From<record::LibraryError> for Ended {
     }
 }
 
-/// What the user asks for when a run goes on.
+/// How the user resumes a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resumption {
-    /// Nothing: after the last answer.
+    /// Without an option: continue after the last result.
     Plain,
     /// `--restart-test`.
     RestartTest,
@@ -56,21 +56,21 @@ pub enum Resumption {
     ContinueTimeline,
 }
 
-/// A run on a simulated drive that goes on.
+/// A run on a simulated drive that is being resumed.
 #[derive(Debug)]
 pub struct Reopened {
     /// The run.
     pub stored: StoredRun,
-    /// Its journal, held.
+    /// Its journal, open for appending.
     pub journal: Journal,
-    /// What was in the journal.
+    /// The records of the journal.
     pub loaded: Loaded,
 }
 
-/// What `words` ask for, as after `plateau run`, with nothing of this host in it.
+/// Returns the run that `words` request, as arguments of `plateau run`, without facts about this host.
 ///
 /// # Errors
-/// When the command line is wrong, or not one of a simulated drive.
+/// When the command line is invalid, or the target is not a simulated drive.
 pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
     let usage = |text: String| Ended::from(Failure::text(Exit::Usage, text));
     let typed = ["plateau", "run"].iter().chain(words);
@@ -90,10 +90,10 @@ pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Resu
     }
 }
 
-/// The simulated drive of `file`, as new.
+/// Returns the simulated drive of `file` in its initial state.
 ///
 /// # Errors
-/// When there is no such model.
+/// When the model does not exist.
 pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     let sim = file.target.simulated.as_ref();
     let open = OpenOptions {
@@ -108,10 +108,10 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     armed.map_err(|error| Failure::from(error).into())
 }
 
-/// Begins a run and does its tests.
+/// Begins a run and executes its tests.
 ///
 /// # Errors
-/// When it does not come to its end.
+/// When the run does not complete.
 pub fn start(
     library: &Library,
     file: RunFile,
@@ -125,10 +125,10 @@ pub fn start(
     Ok(run)
 }
 
-/// Opens the run `id` to go on with it, after what dead processes left was removed.
+/// Removes the remains of dead processes, then opens the run `id` to continue it.
 ///
 /// # Errors
-/// When there is none, or it is damaged.
+/// When it does not exist or is damaged.
 pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
     library.sweep()?;
     let stored = library.find(id)?;
@@ -137,16 +137,16 @@ pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
 }
 
 impl Reopened {
-    /// Whether every test has come to its end.
+    /// Returns whether every test is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         conduct::is_complete(&self.loaded)
     }
 
-    /// Goes on to the end, with a drive that is as new.
+    /// Continues the run to its end, on a drive in its initial state.
     ///
     /// # Errors
-    /// When it does not come to its end.
+    /// When the run does not complete.
     pub fn go_on(
         mut self,
         armed: &mut Armed,
@@ -174,17 +174,18 @@ impl Resumption {
     }
 }
 
-/// Whether a drive as new that does everything that the journal says answers as it says.
+/// Repeats everything in the journal on a drive in its initial state, and compares the results.
 ///
 /// # Errors
-/// The first record that it answers differently.
+/// The first record with a different result.
 pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     let mut armed = simulated_drive(file, true)?;
     let (gap, interrupted) = (Gap { length_ns: 0 }, AtomicBool::new(false));
     Ok(rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut Nobody)?)
 }
 
-/// The tests with what is done to a simulated drive around them. It has no notes: it is gone with the process.
+/// Executes the tests, with the write cache set around them. Writes no restore record: the simulated drive does
+/// not outlive the process.
 fn perform(
     run: &StoredRun,
     armed: &mut Armed,

@@ -1,21 +1,21 @@
-//! How I/Os get into the kernel: from the command line into `run.json`, and from there to the drive.
+//! How I/Os are submitted to the kernel: from the command line to `run.json`, and from there to the drive.
 
 use drive::{Engine, Polling};
 use record::Driving;
 
 use crate::{cli, fio};
 
-/// What was asked for, to be kept; none when the engine chooses.
+/// Returns the requested options for `run.json`; none if the engine is chosen automatically.
 pub fn asked(words: &cli::Driving) -> Option<Driving> {
     let cli::Driving { ioengine, hipri, sqthread_poll } = words;
     let driving = Driving { ioengine: ioengine.clone(), hipri: *hipri, sqthread_poll: *sqthread_poll };
     (driving != Driving::default()).then_some(driving)
 }
 
-/// The same for the drive.
+/// Returns the same options for the drive.
 ///
 /// # Errors
-/// Says which engines are possible.
+/// Lists the supported engines.
 pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     let Some(driving) = driving else { return Ok((Engine::Auto, Polling::No)) };
     let engine = match &driving.ioengine {
@@ -25,7 +25,7 @@ pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
 }
 
-/// The command line lets only one of them through.
+/// The command line accepts at most one of the two.
 pub fn polling(hipri: bool, sqthread_poll: bool) -> Polling {
     match (hipri, sqthread_poll) {
         (true, _) => Polling::Completions,

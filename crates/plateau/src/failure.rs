@@ -1,9 +1,9 @@
-//! Errors as the user meets them: a chain of causes and a documented exit code.
+//! Errors for the user: a chain of causes and a documented exit code.
 
 use drive::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
-/// Every exit code but 0 (success), with what it means. The manual is made from this table.
+/// Every exit code except 0 (success), and its meaning. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Internal, "internal error: a bug, or the system refused an ordinary call"),
     (Exit::Usage, "the command line is wrong, or asks for an impossible setting; nothing was touched"),
@@ -31,7 +31,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
 ];
 
-/// Why the program ends without success.
+/// Why the program did not succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Internal,
@@ -63,7 +63,7 @@ impl Exit {
 }
 
 impl Exit {
-    /// Of several failures the one with the highest decides: a device that failed says more than an interruption.
+    /// Rank among several failures; the highest one decides: a failed device matters more than an interruption.
     pub const fn gravity(self) -> u8 {
         match self {
             Self::InProgress | Self::Interrupted => 0,
@@ -78,16 +78,16 @@ impl Exit {
     }
 }
 
-/// An error with its exit code and, for runs that were begun, the run it belongs to.
+/// An error with its exit code, and the run that it belongs to if one was begun.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub run: Option<String>,
-    /// What was found before it failed; printed with the error in one JSON document.
+    /// Results before the failure; printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
-    /// Standard output has it already, in the document of what was found.
+    /// Standard output already has the error, in the document with the results.
     told: bool,
-    /// There is nothing to say.
+    /// Prints nothing.
     is_silent: bool,
     error: anyhow::Error,
 }
@@ -123,18 +123,18 @@ impl Failure {
         self
     }
 
-    /// What was printed has it; only standard error is to be told.
+    /// Marks the error as part of the printed document, so that it is only written to standard error.
     pub fn told(mut self) -> Self {
         self.told = true;
         self
     }
 
-    /// The result has been printed, and only the exit code is left to give.
+    /// Sets only the exit code; the result has already been printed.
     pub fn silent(exit: Exit) -> Self {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// The whole chain of causes on one line.
+    /// Returns the whole chain of causes on one line.
     pub fn message(&self) -> String {
         format!("{:#}", self.error)
     }

@@ -1,7 +1,7 @@
-//! fio's words: job files and the options of `plateau load`, which are the same and mean the same.
+//! fio's vocabulary: job files and the options of `plateau load`, with the same names and meanings.
 //!
-//! Pure: text in, [`Job`]s out, and from a job and what is known of its target the workloads that it means.
-//! Every option is one line in [`keys::KEYS`]; whatever is not there is refused by name.
+//! Pure: parses text to [`Job`]s, and converts a job and the facts about its target to workloads. Every supported
+//! option is one entry in [`keys::KEYS`]; any other option is refused by name.
 
 mod file;
 mod job;

@@ -1,11 +1,11 @@
-//! A drive's health in words: as it is, and what a run changed.
+//! A drive's health as text: its current state, and how a run changed it.
 
 use std::collections::BTreeMap;
 
 use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
-/// What a drive tells, in one line; none when it tells nothing.
+/// Formats what a drive reports, on one line; none if it reports nothing.
 pub fn line(health: &Health) -> Option<String> {
     let mut parts = Vec::new();
     let mut add = |text: Option<String>| parts.extend(text);
@@ -23,7 +23,7 @@ pub fn line(health: &Health) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What happened to the drive's health over a run, in one line; none when it told nothing.
+/// Formats the change in the drive's health over a run, on one line; none if it reported nothing.
 pub fn over(entries: &[Entry]) -> Option<String> {
     let told: Vec<&Health> = entries
         .iter()
@@ -58,7 +58,7 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What each power meter of the host told, at least and at most.
+/// Formats the minimum and maximum of each power meter of the host.
 fn watts(told: &[&Health]) -> Vec<String> {
     let mut meters: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (name, &milliwatts) in told.iter().flat_map(|health| &health.power_milliwatts) {
@@ -76,7 +76,7 @@ fn watts(told: &[&Health]) -> Vec<String> {
     meters.into_iter().map(range).collect()
 }
 
-/// Bytes written to flash for each byte that the host wrote.
+/// Returns the write amplification: bytes written to flash per byte written by the host.
 fn amplification(first: &Health, last: &Health) -> Option<f64> {
     let host = last.host_written_bytes?.checked_sub(first.host_written_bytes?)?;
     let media = last.media_written_bytes?.checked_sub(first.media_written_bytes?)?;

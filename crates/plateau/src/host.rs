@@ -1,10 +1,10 @@
-//! What the kernel tells of the machine; stored with every run, because a number without it means little.
+//! Facts about the host, from the kernel; stored with every run, because a result without them means little.
 
 use std::path::{Path, PathBuf};
 
 use record::{HostFacts, TargetFacts, TargetKind};
 
-/// Collects what can be read; whatever cannot is absent.
+/// Collects what can be read; anything else is absent.
 pub fn facts(target: &TargetFacts) -> HostFacts {
     let disk = (target.kind == TargetKind::Block).then(|| queue_owner(&target.path)).flatten();
     HostFacts {
@@ -50,7 +50,7 @@ fn queue_owner(device: &str) -> Option<PathBuf> {
     Some(Path::new("/sys/class/block").join(path.file_name()?))
 }
 
-/// The choice in brackets: `mq-deadline [none]` gives `none`.
+/// Returns the choice in brackets: `none` for `mq-deadline [none]`.
 fn active_choice(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())

@@ -1,4 +1,4 @@
-//! What an operator may call a run.
+//! Labels that an operator may give to a run.
 
 use record::Labels;
 
@@ -6,7 +6,7 @@ use crate::cli::Labelling;
 
 const MOST_CHARACTERS: usize = 200;
 
-/// What was typed, as it is kept with the run.
+/// Returns the typed labels as they are stored with the run.
 pub fn of(typed: &Labelling) -> Labels {
     let mut tags = typed.tag.clone();
     tags.sort();
@@ -14,7 +14,7 @@ pub fn of(typed: &Labelling) -> Labels {
     Labels { name: typed.name.clone(), tags, notes: typed.note.clone() }
 }
 
-/// A name, which finds the run afterwards.
+/// Checks a name, which later identifies the run.
 pub fn name(text: &str) -> Result<String, String> {
     let text = note(text)?;
     let means_another = text.starts_with("latest") || text.starts_with("last") || text.starts_with('-');
@@ -26,7 +26,7 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// A word to find runs by.
+/// Checks a tag, a word to find runs by.
 pub fn tag(text: &str) -> Result<String, String> {
     let text = note(text)?;
     if text.contains(|c: char| c.is_whitespace() || c == ',') {
@@ -35,7 +35,7 @@ pub fn tag(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// A remark.
+/// Checks a note.
 pub fn note(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {

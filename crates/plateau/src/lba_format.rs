@@ -1,7 +1,7 @@
-//! The LBA format that an NVMe namespace has during a run, put back at its end.
+//! Sets the LBA format of an NVMe namespace for a run and restores it at the end.
 //!
-//! A format erases, so it is put back only when every test came to its end: until then `resume` needs the drive as it
-//! is. The next run on the drive puts back what none did.
+//! Formatting erases the drive, so the format is restored only when every test is complete: until then, `resume`
+//! needs the data. If it was not restored, the next run on the drive does so.
 
 use std::path::Path;
 
@@ -15,14 +15,13 @@ use crate::undo::Note;
 
 const KIND: &str = "lba-format";
 
-/// What a drive's format was before Plateau changed it.
+/// The LBA format before Plateau changed it.
 pub struct Changed {
     was: u8,
     note: Note,
 }
 
-/// Before anything of a new run: gives the drive the format that was asked for, or the one that an earlier run has
-/// not put back.
+/// Before a new run: sets the requested format, or restores the one that an earlier run left changed.
 pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
     let left = left_over(armed, state)?;
     let now = armed.lba_format();
@@ -31,14 +30,14 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
         Some(asked) if now != Some(asked) => {
             armed.check_lba_format(asked)?;
             printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
-            // Told again where it is left over: a crash may come before the drive has formatted.
+            // Write the record again even if one is left: a crash may occur before the drive has been formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
             let note = own
                 .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(asked) {
-                // What was refused was not begun; after any other failure nobody knows.
+                // A refused command has not changed anything; after any other failure, the state is unknown.
                 if error.kind() != drive::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
                 }
@@ -57,7 +56,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
     Ok(())
 }
 
-/// As a run begins or goes on: what has to be put back at its end, if anything.
+/// When a run begins or continues: returns the format to restore at its end, if any.
 pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
     let Some(changed) = left_over(armed, state)? else { return Ok(None) };
     if let Some(is) = armed.lba_format() {
@@ -66,13 +65,13 @@ pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<
     Ok(Some(changed))
 }
 
-/// Every test came to its end: puts it back. A drive that does not do that is told of, and the note stays.
+/// Restores the format after every test is complete. A failure is reported, and the restore record is kept.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let Some(was) = armed.lba_format() else { return };
     match armed.set_lba_format(changed.was) {
         Ok(()) => {
             changed.note.done();
-            // The run is over; a journal that cannot be written has been told of before.
+            // The run is over; a failing journal has already been reported.
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
         Err(error) => printer::tell_line(&format!(
@@ -96,7 +95,7 @@ fn left_over(armed: &Armed, state: &Path) -> Done<Option<Changed>> {
     }
 }
 
-/// What a note says that the format was.
+/// Returns the original format in a restore record.
 pub fn noted(content: &Value) -> Option<u8> {
     content["was"].as_u64().and_then(|was| u8::try_from(was).ok())
 }

@@ -1,9 +1,9 @@
 //! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
 //!
-//! Every command is one file in `commands/` and one line in its table. What a command prints to standard
-//! output is its result; progress, warnings and errors go to standard error.
+//! Every command is one file in `commands/` and one line in its table. Standard output receives only the result of a
+//! command; progress, warnings and errors go to standard error.
 //!
-//! Of this library only [`main`] and [`course`] are for others: the program, and a run without its command line. The
+//! The public parts of this library are [`main`], the program, and [`course`], a run without its command line. The
 //! hidden module `untrusted` is for the fuzz targets.
 #![forbid(unsafe_code)]
 
@@ -67,12 +67,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use failure::{Done, Exit};
 
-/// Nothing is written to standard error from now on: what follows is a simulation, and nobody reads along.
+/// Disables all output to standard error, for simulations that nobody watches.
 pub fn mute() {
     printer::mute();
 }
 
-/// Does what was typed.
+/// Executes the command line.
 #[must_use]
 pub fn main() -> ExitCode {
     completing::answer();
@@ -91,13 +91,13 @@ pub fn main() -> ExitCode {
     ended(commands::run(&cli), cli.json)
 }
 
-/// Help and version are results; anything else that clap has to say is an error of usage.
+/// Prints help and version as results; any other message of clap is a usage error.
 fn answered(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        // Without a command line there is no `Cli` that could say so.
+        // Parsing failed, so there is no `Cli` with the option.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
         if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
-            // The help is all there is to say.
+            // There is no other message than the help.
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }
@@ -107,10 +107,10 @@ fn answered(said: &clap::Error) -> ExitCode {
     ended(printer::outcome(printed), false)
 }
 
-/// What clap says, under the prefix of all errors, and what it cannot know.
+/// Converts a clap error: adds the common prefix, and hints that clap cannot provide.
 fn misread(said: &clap::Error) -> failure::Failure {
     let text = said.render().to_string();
-    // Its tip, to pass `--yes` as a value, helps nobody.
+    // The tip to pass `--yes` as a value does not help.
     let is_tip = |line: &str| line.trim_start().starts_with("tip: to pass");
     let lines: Vec<&str> = text.strip_prefix("error: ").unwrap_or(&text).trim_end().lines().collect();
     let text =

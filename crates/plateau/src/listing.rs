@@ -1,4 +1,4 @@
-//! Runs as lines of a list: which are meant, and in which order.
+//! Runs as a list: filters and order.
 
 use std::path::PathBuf;
 
@@ -15,11 +15,11 @@ pub struct Listed {
     pub file: RunFile,
     pub dir: PathBuf,
     pub state: State,
-    /// What it is doing, why it cannot be read, or the state in words.
+    /// Its current activity, why it cannot be read, or its state as text.
     pub text: String,
 }
 
-/// When `text` says: a date, a date and time, or how long ago.
+/// Parses a date, a date and time, or an age.
 ///
 /// # Errors
 /// When it is none of these.
@@ -38,7 +38,7 @@ fn since_at(text: &str, now: &Zoned) -> Result<Timestamp, String> {
     })
 }
 
-/// Whether a run is meant, as far as its `run.json` decides that.
+/// Returns whether a run matches the filters, as far as its `run.json` decides that.
 pub fn is_meant(file: &RunFile, asked: &Runs) -> bool {
     let has = |text: Option<&str>, part: &Option<String>| {
         let part = part.as_deref().map(str::to_lowercase);
@@ -62,7 +62,7 @@ pub fn is_meant(file: &RunFile, asked: &Runs) -> bool {
         && asked.since.is_none_or(|since| file.created >= since)
 }
 
-/// Everything of a run that can be searched.
+/// Returns all searchable text of a run.
 fn words(file: &RunFile) -> String {
     let labels = &file.labels;
     let labelled = labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned();
@@ -75,7 +75,7 @@ fn is_test(name: &str, asked: &str) -> bool {
     name == asked || TESTS.iter().any(|test| test.name == name && test.family == asked)
 }
 
-/// How a run stands.
+/// Returns the state of a run.
 pub fn listed(run: Run) -> Listed {
     let (file, dir) = (run.file.clone(), run.dir.clone());
     let (state, text) = match Summary::live(run) {
@@ -87,7 +87,7 @@ pub fn listed(run: Run) -> Listed {
     Listed { file, dir, state, text }
 }
 
-/// Brings runs, which are given newest first, into the order that was asked for.
+/// Sorts runs, which are passed newest first.
 pub fn sort(runs: &mut [Listed], by: Sort) {
     match by {
         Sort::Newest => {}

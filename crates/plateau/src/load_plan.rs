@@ -1,4 +1,4 @@
-//! From jobs to what is done on which target, and in what order.
+//! Assigns jobs to targets and to stages.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -12,21 +12,21 @@ use crate::cli::Load;
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::{self, Job};
 
-/// Endings of the names of job files.
+/// File name extensions of job files.
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
-/// Words that are possible beside a job file, for the jobs in it that say nothing of it.
+/// Options that are allowed with a job file; they apply to jobs in it that do not set them.
 const BESIDE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
-/// A job file is text that somebody wrote.
+/// Maximum size of a job file, which is written by hand.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What was asked for.
+/// The requested jobs.
 pub struct Asked {
     pub jobs: Vec<Job>,
     /// The job file, if there is one.
     pub file: Option<String>,
 }
 
-/// What the jobs of one target need of it.
+/// Requirements of the jobs of one target.
 pub struct Need {
     pub filename: String,
     pub writes: bool,
@@ -34,7 +34,7 @@ pub struct Need {
     end_bytes: Option<u64>,
 }
 
-/// How a target is driven, which is one thing for all of its jobs.
+/// How I/Os reach a target; the same for all of its jobs.
 #[derive(Clone, PartialEq, Eq)]
 struct Manner {
     engine: Engine,
@@ -47,7 +47,7 @@ impl Manner {
         Self { engine: job.engine, placement: job.placement.clone(), polling: job.polling }
     }
 
-    /// What differs from another one, in fio's words.
+    /// Describes the first difference in fio's terms.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         match other {
             _ if self.engine != other.engine => Some("uses a different ioengine than"),
@@ -58,7 +58,7 @@ impl Manner {
     }
 }
 
-/// Reads the job file, or the words of the command line.
+/// Reads the job file, or the options of the command line.
 pub fn asked(options: &Load) -> Done<Asked> {
     let said = options.words.said();
     let filename = said.iter().any(|(name, _)| *name == "filename");
@@ -91,7 +91,7 @@ fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<Asked> {
     for (name, value) in said {
         fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }
-    // What fio's own map of blocks would do is asked for in job files only.
+    // fio's random map is supported in job files only.
     job.norandommap = true;
     Ok(Asked { jobs: vec![job], file: None })
 }
@@ -114,7 +114,7 @@ fn of_file(path: &str, said: &[(&str, String)]) -> Done<Asked> {
     Ok(Asked { jobs, file: Some(path.to_owned()) })
 }
 
-/// Short enough to be typed.
+/// Returns a random seed, short enough to be typed.
 fn drawn_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }
@@ -138,7 +138,7 @@ fn text_of(path: &str) -> Done<String> {
 }
 
 impl Asked {
-    /// `job.fio: [name]: ` in front of what is wrong with a job.
+    /// Returns an error about a job, prefixed with `job.fio: [name]: `.
     pub fn about(&self, job: usize, problem: &str) -> Failure {
         let place = self
             .file
@@ -147,7 +147,7 @@ impl Asked {
         Failure::text(Exit::Usage, format!("{place}{problem}"))
     }
 
-    /// Targets in the order of their first job.
+    /// Returns the targets in the order of their first job.
     pub fn needs(&self) -> Done<Vec<Need>> {
         let mut needs: Vec<Need> = Vec::new();
         for (index, job) in self.jobs.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Asked {
         Ok(needs)
     }
 
-    /// Positions of the jobs that run side by side, one list after the other.
+    /// Returns the positions of concurrent jobs, one list per consecutive stage.
     pub fn stages(&self) -> Vec<Vec<usize>> {
         let mut stages: Vec<Vec<usize>> = Vec::new();
         for (index, job) in self.jobs.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Asked {
         stages
     }
 
-    /// The workloads of each job on its target.
+    /// Returns the workloads of each job on its target.
     pub fn workloads(&self, targets: &BTreeMap<String, TargetFacts>, seed: u64) -> Done<Vec<Vec<Workload>>> {
         let mut all = Vec::with_capacity(self.jobs.len());
         for (index, job) in self.jobs.iter().enumerate() {
@@ -199,7 +199,7 @@ impl Asked {
     }
 }
 
-/// Bytes of a regular file that is there.
+/// Returns the length of an existing regular file.
 fn length_of(filename: &str) -> Option<u64> {
     std::fs::metadata(filename).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
 }
@@ -209,13 +209,13 @@ fn is_new_or_file(filename: &str) -> bool {
 }
 
 impl Need {
-    /// Looks at the target. What is for simulated drives only is refused where none of the targets is one.
+    /// Opens the target. Refuses options for simulated drives if none of the targets is simulated.
     pub fn open(&self, options: &Load, any_simulated: bool, libraries: &[PathBuf]) -> Done<Drive> {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;
         let length = length_of(&self.filename).unwrap_or(0);
         let open = OpenOptions {
-            // A file that is there keeps its length unless the jobs reach beyond it.
+            // An existing file keeps its length unless the jobs reach beyond it.
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
@@ -234,10 +234,10 @@ impl Need {
     }
 }
 
-/// Which of the identities that were typed belongs to which target.
+/// Assigns the typed identities to the targets.
 ///
 /// # Errors
-/// One that belongs to no target is a mistake: somebody meant another one.
+/// When an identity matches no target: the user probably meant another one.
 pub fn confirmations(typed: &[String], writing: &[&TargetFacts]) -> Done<Vec<Option<String>>> {
     if let [only] = writing {
         return match typed {

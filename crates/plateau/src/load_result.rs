@@ -1,4 +1,4 @@
-//! What jobs came to: their segments put together, as text and as JSON in fio's words.
+//! Results of jobs: their segments combined, as text and as JSON with fio's names.
 
 mod document;
 mod times;
@@ -11,13 +11,13 @@ use stdx::units::{SECOND_NS, count_of, grouped};
 pub use self::document::Document;
 use crate::summary::simulated;
 
-/// An open loop that reaches less of its rate than this had more to do than the target can.
+/// An open loop that reaches a smaller share of its rate has overloaded the target.
 const REACHED_SHARE: f64 = 0.98;
 
-/// One line of the results: a job, or a group of jobs.
+/// One entry of the results: a job, or a group of jobs.
 pub struct Part {
     pub name: String,
-    /// Where its I/Os went.
+    /// The target of its I/Os.
     pub target: TargetFacts,
     pub segments: Vec<Segment>,
     pub findings: Option<Findings>,
@@ -39,14 +39,14 @@ impl Part {
         }
     }
 
-    /// From the first counted moment of its first segment to the last one's end.
+    /// Returns the time from the first counted moment of the first segment to the end of the last one.
     fn seconds(&self) -> f64 {
         let start = self.segments.iter().map(|segment| segment.start_ns).min().unwrap_or(0);
         let end = self.segments.iter().map(|segment| segment.end_ns).max().unwrap_or(0);
         end.saturating_sub(start) as f64 / SECOND_NS as f64
     }
 
-    /// Reads and writes of all segments.
+    /// Returns the reads and writes of all segments combined.
     pub fn directions(&self) -> [(&'static str, Direction); 2] {
         let sum = |of: fn(&Segment) -> &Direction| {
             let mut sum = Direction::default();
@@ -68,23 +68,23 @@ impl Part {
         Some(sum)
     }
 
-    /// I/Os per second that were asked for by a schedule.
+    /// Returns the scheduled I/Os per second.
     fn asked_per_second(&self) -> Option<f64> {
         let rates = self.segments.iter().map(|segment| segment.workload.regime.arrivals);
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
 
-    /// Whether response time maxima say something: a smaller simulated drive has smaller bursts.
+    /// Returns whether maximum response times are meaningful: a smaller simulated drive has smaller bursts.
     fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
 
-    /// The smallest share of the I/Os asked for that were outstanding on average in a workload.
+    /// Returns the smallest ratio of average to requested outstanding I/Os of any workload.
     fn depth_share(&self) -> Option<f64> {
         self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
     }
 
-    /// What a reader must know of a simulated target.
+    /// Returns remarks about a simulated target.
     fn simulation(&self) -> Vec<String> {
         let Some(sim) = &self.target.simulated else { return Vec::new() };
         let mut remarks = vec![simulated(sim)];
@@ -99,7 +99,7 @@ impl Part {
         remarks
     }
 
-    /// What a reader must know beside the numbers.
+    /// Returns all remarks about the numbers.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.simulation();
         remarks.extend(self.notes.iter().cloned());
@@ -189,7 +189,7 @@ impl Part {
         )
     }
 
-    /// What the host had to do with it.
+    /// Formats the host's share in the result.
     fn host_text(&self, clock: Option<&ClockFacts>) -> String {
         let percent = |share: Option<f64>, what: &str, absent: &str| match share {
             Some(share) => format!("{:.0} % {what}", share * 100.0),
@@ -211,17 +211,17 @@ impl Part {
         format!("host   {}\n", words.join("  "))
     }
 
-    /// The largest of the segments' shares.
+    /// Returns the largest of the segments' shares.
     fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
         self.segments.iter().filter_map(share).max_by(f64::total_cmp)
     }
 
-    /// Whether a host drove it, and not a simulator.
+    /// Returns whether the I/Os were issued by a host rather than a simulator.
     fn is_driven(&self) -> bool {
         self.segments.iter().any(|segment| segment.host.is_some())
     }
 
-    /// Segments in which the host took part in the result.
+    /// Counts the segments that the host may have limited.
     fn host_limited(&self) -> usize {
         self.segments.iter().filter(|segment| segment.is_host_limited()).count()
     }
@@ -237,7 +237,7 @@ mod tests {
     use crate::fio::{Job, parse};
     use record::{HostLoad, Series};
 
-    /// A second of 4 KiB reads on one processor of two.
+    /// One second of 4 KiB reads on one of two processors.
     fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
         let jobs = parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default()).expect("a job");
         let host = HostLoad {

@@ -1,4 +1,4 @@
-//! The program; everything that it does is in the library of the same name.
+//! The program; its implementation is the library of the same name.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Options that mean nothing for a simulated drive. They are refused rather than ignored: whoever typed one expects an
-//! effect. Those of a plan are for whatever it runs on, and are left alone.
+//! Options without meaning for a simulated drive. They are refused rather than ignored, because a user who typed one
+//! expects an effect. Settings of a plan may be intended for other targets and are not refused.
 
 use crate::cli::{Asked, Handling};
 use crate::failure::{Done, Exit, Failure};
@@ -8,13 +8,13 @@ use crate::wanted::Wanted;
 const WHY_PATH: &str = "its I/Os do not pass through the kernel";
 const WHY_HOST: &str = "it runs in this program and depends on no host setting";
 
-/// The first target, where all of them are simulated drives.
+/// Returns the first target if all of them are simulated drives.
 pub fn all_simulated(wanted: &[Wanted]) -> Option<&str> {
     let is_simulated = |each: &Wanted| each.target.starts_with("sim:");
     wanted.first().filter(|_| wanted.iter().all(is_simulated)).map(|first| &*first.target)
 }
 
-/// Refuses the first option that means nothing for `target`.
+/// Refuses the first option without meaning for `target`.
 pub fn check(target: &str, asked: &Asked, handling: &Handling, erase: &[String]) -> Done {
     if !target.starts_with("sim:") {
         return Ok(());

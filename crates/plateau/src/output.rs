@@ -1,5 +1,5 @@
-//! Every file that a command writes goes through here: regular files are replaced as a whole, nothing is followed, and
-//! what is not a regular file is not written over.
+//! Writes every output file of a command: regular files are replaced atomically, links are not followed, and anything
+//! other than a regular file is not overwritten.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -10,19 +10,19 @@ use stdx::files::{Folder, WriteError};
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
-/// Names of standard output that are written as such. The last three are links, which no output follows.
+/// Paths that mean standard output. The last three are links, which are not followed otherwise.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Enough to tell what a file is.
+/// Enough to identify the type of a file.
 const BEGINNING_BYTES: u64 = 4096;
 
-/// Whether an output is standard output.
+/// Returns whether an output is standard output.
 pub fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path == Path::new(name))
 }
 
-/// Refuses outputs that cannot be written, before anything is made for them. `json` says that standard output is
-/// taken by a document.
+/// Refuses outputs that cannot be written, before any is created. `json`: standard output is used for a JSON
+/// document.
 pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done {
     let mut streams = usize::from(json);
     for path in files {
@@ -39,7 +39,7 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
     Err(Failure::text(Exit::Usage, format!("standard output is taken: {taken}; name a file instead")))
 }
 
-/// The same of one file, whose folder may be missing.
+/// Checks one file, whose folder may be missing.
 fn check_file(path: &Path) -> Done {
     if std::fs::symlink_metadata(path).is_err() {
         return Ok(());
@@ -48,7 +48,7 @@ fn check_file(path: &Path) -> Done {
     check_name(&folder, name, path)
 }
 
-/// Whether a name in a folder may be written: nothing ever replaces what a run consists of.
+/// Checks that a name in a folder may be written; the files of a run are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     folder.check(name).map_err(refused)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
@@ -66,7 +66,7 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     Err(Failure::text(Exit::Usage, text))
 }
 
-/// Writes a file, and makes the folders that it lies in; or writes to standard output where that is meant.
+/// Writes a file, creating its folders, or writes to standard output if `path` means that.
 pub fn file(path: &Path, bytes: &[u8]) -> Done {
     if is_stdout(path) {
         return printer::print_bytes(bytes);
@@ -76,14 +76,15 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(refused)
 }
 
-/// Writes a file into the directory of a run. It is not made: a run that was removed meanwhile stays removed.
+/// Writes a file into the directory of a run. Does not create it: a run that was removed in the meantime stays
+/// removed.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     let folder = Folder::known(&run.dir, run.identity()).map_err(refused)?;
     check_name(&folder, name, &run.dir.join(name))?;
     folder.replace(name, bytes).map_err(refused)
 }
 
-/// Writes files into a folder, which is made where it is missing.
+/// Writes files into a folder, creating it if missing.
 pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     if is_stdout(path) {
         let text =
@@ -91,7 +92,7 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     let folder = Folder::make(path, false).map_err(refused)?;
-    // All or none, as far as that can be known beforehand.
+    // All or none, as far as that can be checked in advance.
     files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
     files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(refused))
 }

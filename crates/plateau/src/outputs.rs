@@ -1,18 +1,18 @@
-//! Files to write, one option per format: made from the table of formats.
+//! Output files with one option per format, generated from the table of formats.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use report::export::{EXPORTS, Export, Make};
 
-/// What to write and where.
+/// The files to write, with their formats.
 #[derive(Debug, Clone, Default)]
 pub struct Outputs(pub Vec<(&'static Export, PathBuf)>);
 
-/// The format that the name of `path` ends in.
+/// Returns the format for the file name extension of `path`.
 ///
 /// # Errors
-/// When it ends in none that is known.
+/// When the extension is unknown.
 pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
     let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     let export = EXPORTS.iter().find(|export| export.extensions.contains(&&*end));

@@ -1,4 +1,4 @@
-//! Where things are kept.
+//! Locations of stored files.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// The library of runs: the option or PLATEAU_LIBRARY, else the system's place for root, else the user's.
+/// Returns the library of runs: the option or PLATEAU_LIBRARY, else the system's library for root, else the user's.
 pub fn library(option: Option<&Path>) -> Done<Library> {
     let set = || std::env::var_os("PLATEAU_LIBRARY").filter(|set| !set.is_empty()).map(PathBuf::from);
     let root = match option.map(Path::to_path_buf).or_else(set) {
@@ -27,31 +27,32 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     Ok(Library::at(whole?))
 }
 
-/// The folders whose files must not become targets; none where this user has no library.
+/// Returns the folders whose files must not become targets; none if this user has no library.
 pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
-/// Where it is noted what has to be restored after a crash: what is found there is acted upon. PLATEAU_STATE, else the
-/// system's place for root, else the user's. Whoever opens it makes sure that nobody else can have written there.
+/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, else the system's
+/// folder for root, else the user's. Code that opens it must check that no other user can have written to it.
 pub fn state() -> Done<PathBuf> {
     let set = std::env::var_os("PLATEAU_STATE").filter(|_| !drive::has_more_rights_than_its_caller());
     match set {
         Some(path) => Ok(std::path::absolute(path)?),
         None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),
-        // Without a home there is nothing to restore; where something has to be noted, its writer says what to do.
+        // Without a home folder there is nothing to restore; a missing folder is reported when a record has to be
+        // written.
         None => Ok(user_folder("XDG_STATE_HOME", ".local/state", "PLATEAU_STATE")
             .unwrap_or_else(|_| PathBuf::from("/var/lib/plateau/state"))),
     }
 }
 
-/// A path as text, for documents: names need not be text, and what is none of it is replaced.
+/// Converts a path to text for documents; bytes that are not UTF-8 are replaced.
 pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Whether nobody but this user, or root on the way to it, can have written a run; otherwise why not. Then nobody else
-/// can put another one in its place either, so what is read at `dir` after this was written by this user.
+/// Checks that only this user, or root on the way to it, can have written a run; otherwise returns the reason. No
+/// other user can then replace it either, so what is read at `dir` afterwards was written by this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));
@@ -65,7 +66,7 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What was typed, for the run to remember.
+/// Returns the command line as typed, to be stored in the run.
 pub fn command_line() -> Vec<String> {
     let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("plateau".to_owned()).chain(typed).collect()

@@ -8,10 +8,10 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Plans are short; what is larger is no plan.
+/// Plans are short; a larger file is not a plan.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The plan in a file, or what is wrong with it.
+/// Reads the plan in a file; returns the plan or its errors.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
     Ok(Plan::read(&path.display().to_string(), &text))
 }
 
-/// All that is wrong with a plan, a line each.
+/// Formats the errors of a plan, one per line.
 pub fn told(errors: &[PlanError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

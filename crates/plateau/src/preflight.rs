@@ -1,4 +1,4 @@
-//! The whole test against a bench that only checks: impossible settings are found before anything is touched.
+//! Executes the tests against a bench that only checks: finds impossible settings before anything is touched.
 
 use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
@@ -6,7 +6,7 @@ use stdx::units::amount_base2;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Asks `run`'s tests for every workload they will want and validates it against the target.
+/// Validates every workload of `run`'s tests against the target.
 pub fn check(run: &RunFile) -> Done {
     let context = Context::of(run).map_err(|text| Failure::text(Exit::Usage, text))?;
     for name in &run.tests {
@@ -25,7 +25,7 @@ struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
-    /// Every I/O in flight on a real device has a buffer; those of a simulated one have no content.
+    /// Every outstanding I/O on a real device has a buffer; those of a simulated drive have no content.
     fn check_memory(&self, workload: &Workload) -> Result<(), Stop> {
         let Some(memory) = self.memory_bytes.filter(|_| self.target.simulated.is_none()) else {
             return Ok(());
@@ -48,7 +48,7 @@ impl Preflight<'_> {
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
         drive::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
         self.check_memory(workload)?;
-        // The same I/O count in every cell is steady after five rounds, which ends the check.
+        // Equal I/O counts in all cells reach steady state after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };
         Ok(Segment {
             workload: workload.clone(),

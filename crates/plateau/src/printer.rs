@@ -1,8 +1,8 @@
-//! Standard output: results only, and a closed pipe is not an error worth a backtrace. Standard error:
-//! everything else.
+//! Standard output receives results only, and a closed pipe is not an error there. Everything else goes to standard
+//! error.
 //!
-//! All text leaves here, and only here what a terminal acts on is told from what is to be shown: whatever comes from
-//! outside is escaped.
+//! All text is written here, and only here are escape sequences for the terminal distinguished from text to display:
+//! text from outside is escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,42 +15,42 @@ use crate::failure::{Done, Exit, Failure};
 use crate::screen::{Line, Screen, Taskbar};
 use crate::terminal::{self, Abilities, Size, folded, in_ascii, wrapped};
 
-/// How progress is shown.
+/// How progress is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Lines that are rewritten on a terminal.
     Live,
-    /// Lines that stay, one a minute.
+    /// Lines that are not rewritten, one per minute.
     Plain,
-    /// JSON objects, one a line.
+    /// JSON objects, one per line.
     Json,
-    /// Not at all.
+    /// No progress.
     Quiet,
 }
 
-/// What is known of standard output and standard error.
+/// What is known about standard output and standard error.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     pub style: Style,
-    /// Standard error.
+    /// Abilities of standard error.
     pub err: Abilities,
-    /// Standard output shows more than ASCII.
+    /// Whether standard output supports characters other than ASCII.
     pub out_unicode: bool,
-    /// Columns of standard output where that is a terminal.
+    /// Columns of standard output if it is a terminal.
     pub out_columns: Option<usize>,
 }
 
-/// Of a process that nobody has told anything, such as a test.
+/// Default of a process that has not called `set_manner`, such as a test.
 const UNTOLD: Manner =
     Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true, out_columns: None };
 
 static MUTED: AtomicBool = AtomicBool::new(false);
 static MANNER: OnceLock<Manner> = OnceLock::new();
-/// There is one terminal, whoever writes to it.
+/// One screen, because all threads share one terminal.
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Of this process, where `asked` is what was asked for; none where that depends on the terminal.
+    /// Returns the manner of this process; `asked` is the requested style, none to choose it by the terminal.
     pub fn of_process(asked: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
@@ -60,13 +60,13 @@ impl Manner {
     }
 }
 
-/// Decides once how this process speaks.
+/// Sets the manner of this process; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
-    // The first one holds.
+    // Later calls fail, which is intended.
     let _ = MANNER.set(manner);
 }
 
-/// Nothing is said from now on, not even errors.
+/// Disables all output to standard error, including errors.
 pub fn mute() {
     MUTED.store(true, Ordering::Relaxed);
 }
@@ -75,7 +75,7 @@ pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(UNTOLD)
 }
 
-/// The size of the terminal at standard error.
+/// Returns the size of the terminal at standard error.
 pub fn size() -> Size {
     terminal::size(&std::io::stderr())
 }
@@ -84,12 +84,12 @@ fn screen() -> MutexGuard<'static, Screen> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Columns of a line that fits: some terminals wrap as soon as the last one is filled.
+/// Returns the usable columns of a line: some terminals wrap as soon as the last column is filled.
 pub fn room(size: Size) -> usize {
     size.columns.saturating_sub(1).max(1)
 }
 
-/// Rewrites the lines at the bottom of the terminal, and what is in its task bar.
+/// Rewrites the lines at the bottom of the terminal, and its task bar.
 pub fn show(lines: Vec<Line>, taskbar: Taskbar) {
     let mut screen = screen();
     let mut text = screen.redraw(&[], lines, size().columns);
@@ -99,26 +99,26 @@ pub fn show(lines: Vec<Line>, taskbar: Taskbar) {
     write_err(&text);
 }
 
-/// Says a line that is neither a warning nor an error: not with `--quiet`.
+/// Prints a line that is neither a warning nor an error, unless `--quiet` is set.
 pub fn notice(line: &str) {
     if manner().style != Style::Quiet {
         tell_line(line);
     }
 }
 
-/// Asks something; the answer is typed on the same line.
+/// Prints a question; the answer is typed on the same line.
 pub fn ask(question: &str) {
     write_err(&in_lines(question));
 }
 
-/// Takes everything out of the task bar, for the rest of the process.
+/// Clears the task bar for the rest of the process.
 pub fn close_taskbar() {
     let text = screen().close_taskbar();
     write_err(&text);
 }
 
-/// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and what follows is still decided: a
-/// command that found something wrong fails all the same.
+/// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and does not change the exit code: a
+/// command that found a problem still fails.
 pub fn print(text: &str) -> Done {
     let manner = manner();
     let text = in_lines(text);
@@ -130,7 +130,7 @@ pub fn print(text: &str) -> Done {
 }
 
 fn print_as_it_is(text: &str) -> Done {
-    // The same terminal may show both streams.
+    // Both streams may share a terminal.
     let erased = screen().erase(size().columns);
     write_err(&erased);
     let mut out = std::io::stdout().lock();
@@ -139,7 +139,7 @@ fn print_as_it_is(text: &str) -> Done {
     outcome(printed.and_then(|()| out.flush()))
 }
 
-/// What came of writing to standard output.
+/// Converts the result of writing to standard output.
 pub fn outcome(printed: std::io::Result<()>) -> Done {
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -149,7 +149,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Done {
     }
 }
 
-/// Prints the bytes of a file that is streamed.
+/// Prints the bytes of a file to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Done {
     let mut out = std::io::stdout().lock();
     outcome(out.write_all(bytes).and_then(|()| out.flush()))
@@ -160,17 +160,17 @@ pub fn print_json(document: &serde_json::Value) -> Done {
     print_document(document)
 }
 
-/// The same of a type whose keys stay in their order.
+/// Prints a type whose keys keep their order.
 pub fn print_document(document: &impl Serialize) -> Done {
     print_as_it_is(&in_json(&serde_json::to_string_pretty(document).map_err(std::io::Error::from)?))
 }
 
-/// Prints a document while already failing: there is nowhere left to report a second error.
+/// Prints a document while already failing; a second error could not be reported.
 pub fn print_last(document: &serde_json::Value) {
     drop(print_as_it_is(&in_json(&format!("{document:#}"))));
 }
 
-/// Nobody reading along is no reason to end a run of a day, so errors of standard error are ignored.
+/// Ignores errors of standard error: a closed terminal is no reason to end a run that takes a day.
 fn write_err(text: &str) {
     if text.is_empty() || MUTED.load(Ordering::Relaxed) {
         return;
@@ -179,7 +179,7 @@ fn write_err(text: &str) {
     drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
 }
 
-/// Writes a JSON object on a line of its own.
+/// Writes a JSON object on its own line.
 pub fn tell_record(record: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(record) {
         write_err(&format!("{}\n", in_json(&text)));
@@ -196,12 +196,13 @@ struct Message<'a> {
     text: &'a str,
 }
 
-/// Says a line on standard error; further lines of it are indented, so that none can be taken for another message.
+/// Prints a line to standard error; its continuation lines are indented so that they cannot be mistaken for other
+/// messages.
 pub fn tell_line(line: &str) {
     tell_line_of(None, line);
 }
 
-/// The same about a run; its name stands in front of the line where there are several.
+/// Prints a line about a run, prefixed with its name if there are several runs.
 pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
     let manner = manner();
     if manner.style == Style::Json {
@@ -221,13 +222,13 @@ pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
     if !manner.err.rewrites {
         return write_err(&format!("{}\n", lines.join("\n")));
     }
-    // The lock is held while it is written: two of them must not be mixed.
+    // The lock is held during the write so that two messages are not mixed.
     let mut screen = screen();
     let text = screen.say(&lines, size.columns);
     write_err(&text);
 }
 
-/// What is said, safe to show.
+/// Returns the text of a message, safe to display.
 pub fn said(line: &str) -> String {
     let text = in_lines(line.trim_end_matches('\n'));
     let indent = |(number, line): (usize, &str)| match (number, line) {

@@ -1,7 +1,7 @@
-//! What a running test looks like. What is known of it is kept in `facts.rs`, what there is to see at a moment is a
-//! `View`, and lines and records are made from that; all of this is pure. The board decides when.
+//! The progress of a running test. `facts.rs` keeps what is known of the run, a `View` is a snapshot of it, and lines
+//! and records are made from views; all of this is pure. The board decides when to display them.
 //!
-//! Reads the wall clock, but only to tell people how long it will take; nothing is decided on it.
+//! Reads the wall clock only to show users how long the run will take; no decision depends on it.
 
 mod board;
 mod facts;
@@ -22,20 +22,20 @@ pub use board::{Board, Row, Watched};
 use facts::Facts;
 pub use view::{Left, Phase, Rate, View};
 
-/// Shows a run while it goes on, on standard error.
+/// Displays a run in progress on standard error.
 #[derive(Debug)]
 pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Of a simulated drive cells may follow each other faster than anybody reads.
+    /// Cells of a simulated drive may follow each other faster than they can be read.
     is_real_time: bool,
     run: Option<String>,
-    /// In front of its lines where there are several.
+    /// Prefix of its lines if there are several runs.
     name: String,
 }
 
-/// The facts, where the board finds them.
+/// The facts, shared with the board.
 #[derive(Debug)]
 struct Shown(Mutex<Facts>);
 
@@ -52,12 +52,12 @@ impl Watched for Shown {
 }
 
 impl Progress {
-    /// Of the only run.
+    /// Displays a single run.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
         Self::on(&Arc::new(Board::new()), run, usual_purge, "")
     }
 
-    /// Of one of several, under the beginning of its id.
+    /// Displays one of several runs, named by the beginning of its id.
     pub fn beside_others(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>) -> Self {
         Self::on(board, run, usual_purge, run.id.split('-').next().unwrap_or(&run.id))
     }
@@ -66,7 +66,7 @@ impl Progress {
         Self::showing(board, Facts::of(run, usual_purge), Some(&run.id), &run.target.path, name)
     }
 
-    /// Of a drive that is purged and not tested.
+    /// Displays the purge of a drive without tests.
     pub fn of_purge(target: &TargetFacts) -> Self {
         let facts = Facts::without_tests(target.simulated.is_none());
         Self::showing(&Arc::new(Board::new()), facts, None, &target.path, "")
@@ -85,7 +85,7 @@ impl Progress {
         Self { board: Arc::clone(board), row, facts, is_real_time, run, name }
     }
 
-    /// A line of progress, which is not wanted where nothing is.
+    /// Prints a line of progress, unless progress is disabled.
     fn tell(&mut self, line: &str) {
         if printer::manner().style != Style::Quiet {
             self.say(line);

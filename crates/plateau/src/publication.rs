@@ -1,4 +1,4 @@
-//! What a report adds to a run: the command line, then the plan that the run was begun by.
+//! What a report adds to a run: from the command line, otherwise from the plan of the run.
 
 use std::path::Path;
 
@@ -10,25 +10,25 @@ use stdx::files::Links;
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 
-/// Name of the plan's picture in the directory of a run.
+/// Name of the plan's logo in the directory of a run.
 pub const LOGO: &str = "logo";
-/// A little more than a logo may have: what is wrong with a larger one is said where it is judged.
+/// Slightly above the limit for logos, so that a larger one is reported by the check of the logo.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// The picture at `path`, if it is one.
+/// Reads the image at `path` and checks it.
 ///
 /// # Errors
-/// When it cannot be read or is no picture.
+/// When it cannot be read or is not an image.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
     let bytes = read(path, Links::Followed)?;
     logo_of(bytes.clone(), path)?;
     Ok(bytes)
 }
 
-/// What was typed, and where nothing was, what the plan of the run says.
+/// Returns what was typed, otherwise what the plan of the run contains.
 ///
 /// # Errors
-/// When a picture cannot be read or is none.
+/// When a logo cannot be read or is not an image.
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     let plan = run.file.plan.clone().unwrap_or_default();
     let logo = match (&typed.logo, &plan.logo) {
@@ -44,10 +44,10 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     })
 }
 
-/// The picture that the run was begun with; one that took its place is refused.
+/// Returns the logo with which the run began; refuses a replacement.
 ///
 /// # Errors
-/// When it cannot be read, or is another one.
+/// When it cannot be read, or was replaced.
 pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
     let path = run.dir.join(LOGO);
     let changed = |why: String| {

@@ -1,7 +1,7 @@
-//! A simulated drive does not outlive the process: its state is rebuilt by doing the finished steps again.
+//! Rebuilds the state of a simulated drive, which does not outlive the process, by repeating the completed steps.
 //!
-//! The simulator is deterministic, so this gives the exact drive; every step is compared with what the
-//! journal holds, and a difference stops the resumption.
+//! The simulator is deterministic, so this restores the exact state. Every step is compared with the journal; a
+//! difference stops the resumption.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,17 +11,17 @@ use record::{Cut, Entry, Event, Gap, Purged, Segment};
 use crate::audience::{Audience, Step};
 use crate::failure::{Done, Exit, Failure};
 
-/// Who waits for the drive, and how much of it is done.
+/// Progress of the rebuild and its audience.
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,
-    /// Of all segments together and of those that were repeated, on the drive's clock.
+    /// Length of all segments, and of those already repeated, on the drive's clock.
     total_ns: u64,
     done_ns: u64,
 }
 
 impl Waiting<'_> {
-    /// A share of a segment of this length is done.
+    /// Reports that a share of a segment of this length is done.
     fn share_done(&mut self, segment_ns: u64, share: f64) -> Flow {
         let done_ns = self.done_ns as f64 + segment_ns as f64 * share;
         self.audience.share_done(done_ns / self.total_ns.max(1) as f64);
@@ -44,7 +44,8 @@ fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
     })
 }
 
-/// Brings `armed` to where the journal ends, then lets it idle through the gap as a real drive would.
+/// Restores the state of `armed` at the end of the journal, then idles for the length of the gap, as a real drive
+/// would have done.
 pub fn rebuild(
     armed: &mut Armed,
     entries: &[Entry],
@@ -68,7 +69,7 @@ pub fn rebuild(
             Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
-            // What it was is part of it: runs of earlier builds turned it back behind a crash without a record.
+            // Apply `was_on` too: runs of earlier builds restored the cache after a crash without a record.
             Event::WriteCache { was_on, is_on, .. } => {
                 for on in [was_on, is_on].into_iter().flatten() {
                     armed.set_write_cache(*on)?;
@@ -82,12 +83,12 @@ pub fn rebuild(
 
 fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     let again = armed.purge_again(purged)?;
-    // How it was told has changed between builds, what it takes has not.
+    // The description of the purge has changed between builds; its duration has not.
     let same = (again.start_ns, again.end_ns) == (purged.start_ns, purged.end_ns);
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
 }
 
-/// A loss of power: what was written until then, and what was lost of it, made the drive what it is.
+/// Repeats a power loss: the drive's state depends on what was written before it and what was lost.
 fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
     let same = matches!(&again, Err(DriveError::Device { cut: Some(again), .. }) if **again == *cut);

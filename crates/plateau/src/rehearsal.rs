@@ -1,5 +1,5 @@
-//! A rehearsal: the tests of a run on a simulated drive that is small enough to be over soon, with its times and
-//! amounts laid over the drive that is planned for. The code of the tests is the same.
+//! A rehearsal: runs the tests on a simulated drive that is small enough to finish soon, and scales its times and
+//! amounts to the planned drive. The code of the tests is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -13,32 +13,32 @@ use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, W
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
-/// Capacity of the simulated drive where the model can be made so small.
+/// Capacity of the simulated drive, if the model can be scaled down to it.
 const CAPACITY_BYTES: u64 = 1_000_000_000;
-/// A model whose capacity differs by more than this share from that of the target needs a word.
+/// Capacity difference between model and target above which a note is printed.
 const OTHER_CAPACITY: f64 = 0.1;
 
-/// What was rehearsed, and on what.
+/// The results of a rehearsal, and its model.
 #[derive(Debug)]
 pub struct Rehearsal {
     pub model: String,
-    /// Model, version, scale and seed, as they stand beside every simulated number.
+    /// Model, version, scale and seed: the label of every simulated number.
     pub label: String,
     pub scale_divisor: u32,
     /// Of the model at full size.
     pub capacity_bytes: u64,
-    /// Of the drive that is planned for, at full size.
+    /// Of the planned drive at full size.
     pub target_bytes: u64,
-    /// What a run on the target would take on this host; only of a simulated target.
+    /// Wall-clock time of a run on the target on this host; only for a simulated target.
     pub wall_seconds: Option<f64>,
     pub tests: Vec<Rehearsed>,
 }
 
-/// One test, as the simulated drive answered it.
+/// The results of one test on the simulated drive.
 #[derive(Debug)]
 pub struct Rehearsed {
     pub test: String,
-    /// On the target, without its purge.
+    /// On the target, without the purge.
     pub duration_ns: u64,
     /// On the target.
     pub written_bytes: u64,
@@ -48,10 +48,10 @@ pub struct Rehearsed {
     pub figures: Vec<KeyFigure>,
 }
 
-/// What a test would show over its rounds or its time.
+/// The results of a test over its rounds or over time.
 #[derive(Debug, Default)]
 pub struct Curve {
-    /// What is shown: `RND 4KiB W`.
+    /// The displayed variable, such as `RND 4KiB W`.
     pub name: String,
     pub unit: &'static str,
     /// `round`, `minute` or `cell`.
@@ -59,7 +59,7 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Runs the tests of `file` on a simulated drive of `model`, a name or a TOML file.
+/// Runs the tests of `file` on a simulated drive; `model` is a name or a TOML file.
 pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let model_bytes = capacity_of(model).map_err(usage)?;
@@ -95,7 +95,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
         scale_divisor: divisor,
         capacity_bytes: model_bytes,
         target_bytes,
-        // The simulator's time is a matter of I/Os.
+        // The simulator's wall-clock time is proportional to its I/Os.
         wall_seconds: file
             .target
             .simulated
@@ -115,15 +115,15 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(wanted).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// The scale of a target that is about as small, so that the rehearsal is the run: the shorter its cells are, the more
-/// of them end by their number of I/Os instead of their time.
+/// Uses the scale of a target that is about as small, so that the rehearsal equals the run: the shorter the cells,
+/// the more of them end by their number of I/Os instead of their time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
 }
 
 impl Rehearsal {
-    /// What must be said of the model beside its name.
+    /// Returns a note if the model's capacity differs from the target's.
     pub fn note(&self) -> Option<String> {
         let (model, target) = (self.capacity_bytes as f64, self.target_bytes as f64);
         let text = format!(
@@ -135,15 +135,15 @@ impl Rehearsal {
     }
 }
 
-/// The simulated drive as a bench that counts what its answers would cost the target.
+/// A bench on the simulated drive that counts the cost of the tests on the target.
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,
-    /// Capacities of the simulated drive in the target.
+    /// Capacity of the target in capacities of the simulated drive.
     fills: f64,
-    /// Times of the target are divided by this.
+    /// Divisor of the target's times.
     divisor: f64,
-    /// I/Os of the simulated drive, and those that the target would do.
+    /// I/Os of the simulated drive, and the equivalent I/Os of the target.
     done_ios: f64,
     target_ios: f64,
     duration_ns: f64,
@@ -190,7 +190,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Rounds where they are judged, else time; a test whose time line is the result has that.
+    /// Returns values over rounds if there are judgements, otherwise over time; a test whose timeline is the result
+    /// always uses time.
     fn curve(self, task: Task<'_>) -> Curve {
         match self.variable {
             Some(name) if !task.is_timeline() => {
@@ -220,8 +221,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A time is what was asked for, on the clock of the target. An amount takes as long as its rate says, and the limit
-    /// at most.
+    /// Counts a segment on the clock of the target: a duration as requested, an amount for as long as its rate implies,
+    /// up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

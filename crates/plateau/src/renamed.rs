@@ -1,10 +1,10 @@
-//! A drive that the kernel names otherwise since its run began: found again by what it says of itself.
+//! Finds a drive by its own identification when its device path has changed since the run began.
 
 use drive::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
-/// The other name that the drive of `was` has now, if it has a serial number and one device of this host is it. None where
-/// the old name still leads to it.
+/// Returns the new path of the drive `was`, if it has a serial number that exactly one device of this host reports.
+/// None if the old path still refers to it.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)
@@ -19,7 +19,7 @@ fn only(devices: &[Listed], was: &TargetFacts) -> Option<String> {
     };
     let mut found = devices.iter().filter(is_it);
     let first = found.next()?;
-    // Two that say the same of themselves are told apart by nobody.
+    // Two devices with the same identification cannot be distinguished.
     found.next().is_none().then(|| first.path.clone())
 }
 

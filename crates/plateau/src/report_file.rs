@@ -1,4 +1,4 @@
-//! The report of a run as files.
+//! Writes the report of a run to files.
 
 use std::path::PathBuf;
 
@@ -10,23 +10,23 @@ use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 use crate::{output, outputs, publication};
 
-/// Writes the HTML report of `run` into its directory and says where it is.
+/// Writes the HTML report of `run` into its directory and returns its path.
 pub fn write(run: &Run) -> Done<PathBuf> {
     let html = (&EXPORTS[0], run.dir.join("report.html"));
     Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?, false)?.swap_remove(0).1)
 }
 
-/// The formats of files that were named without one.
+/// Selects the formats of files by their extensions.
 ///
 /// # Errors
-/// When the end of a name is no known format.
+/// When an extension is unknown.
 pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Export, PathBuf)>> {
     let all = files.iter().map(|path| outputs::by_extension(path)).collect::<Result<_, _>>();
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
-/// Writes `run` in every format that is asked for; gives the formats with the absolute paths of
-/// files. `json` says that standard output is taken.
+/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json`: standard
+/// output is used for a JSON document.
 pub fn write_all(
     run: &Run,
     outputs: &[(&'static Export, PathBuf)],

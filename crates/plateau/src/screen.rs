@@ -1,37 +1,37 @@
-//! The lines at the bottom of a terminal that are rewritten while others scroll above them: which text brings it from
-//! one state to the next. Pure; whoever writes the text is in `printer.rs`.
+//! Lines at the bottom of a terminal that are rewritten while others scroll above them: computes the text that
+//! changes one state into the next. Pure; `printer.rs` writes the text.
 //!
-//! The cursor always rests below the last line, so that whatever ends the process leaves a usable terminal.
+//! The cursor always rests below the last line, so that the terminal stays usable however the process ends.
 
-/// A line, with its escape sequences and the columns that it takes without them.
+/// A line with its escape sequences, and its width in columns without them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
     pub text: String,
     pub columns: usize,
 }
 
-/// What a terminal shows in its tab or task bar.
+/// Progress in the terminal's tab or task bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Taskbar {
     #[default]
     Nothing,
-    /// Percent of what goes on.
+    /// Percentage done of the current activity.
     Percent(u8),
-    /// Something goes on, and nobody knows how much of it is done.
+    /// Active, with unknown progress.
     Busy,
 }
 
-/// What is on the terminal now.
+/// The current content of the terminal.
 #[derive(Debug, Default)]
 pub struct Screen {
     lines: Vec<Line>,
     taskbar: Taskbar,
-    /// Nothing is shown in the task bar any more.
+    /// Whether the task bar was cleared for good.
     is_closed: bool,
 }
 
 impl Taskbar {
-    /// ConEmu's sequence. It ends with ST, because some terminals do not take BEL.
+    /// Returns ConEmu's sequence. It ends with ST, because some terminals do not accept BEL.
     fn sequence(self) -> String {
         let (state, percent) = match self {
             Self::Nothing => (0, 0),
@@ -47,13 +47,14 @@ impl Screen {
         Self { lines: Vec::new(), taskbar: Taskbar::Nothing, is_closed: false }
     }
 
-    /// What replaces the lines by others on a terminal of `width` columns, below what is `said` now for good.
+    /// Returns the text that prints `said` permanently and replaces the lines below it, on a terminal of `width`
+    /// columns.
     pub fn redraw(&mut self, said: &[String], lines: Vec<Line>, width: usize) -> String {
         if said.is_empty() && lines == self.lines {
             return String::new();
         }
         let mut text = self.back(width);
-        // Erased at once only where something else comes there: a line that is rewritten in place does not flicker.
+        // Erase first only if other text is printed there; rewriting a line in place does not flicker.
         if !said.is_empty() && !self.lines.is_empty() {
             text += "\x1b[J";
         }
@@ -66,13 +67,13 @@ impl Screen {
         text
     }
 
-    /// What says something above the lines, which stay.
+    /// Returns the text that prints `said` above the lines, which stay.
     pub fn say(&mut self, said: &[String], width: usize) -> String {
         let lines = self.lines.clone();
         self.redraw(said, lines, width)
     }
 
-    /// What takes the lines off.
+    /// Returns the text that erases the lines.
     pub fn erase(&mut self, width: usize) -> String {
         if self.lines.is_empty() {
             return String::new();
@@ -80,7 +81,7 @@ impl Screen {
         self.redraw(&[], Vec::new(), width)
     }
 
-    /// What brings the task bar to this state.
+    /// Returns the text that sets the task bar.
     pub fn show_in_taskbar(&mut self, state: Taskbar) -> String {
         if self.taskbar == state || (self.is_closed && state != Taskbar::Nothing) {
             return String::new();
@@ -89,13 +90,13 @@ impl Screen {
         state.sequence()
     }
 
-    /// What takes everything out of the task bar for good: the process may be gone before it is asked again.
+    /// Returns the text that clears the task bar for good; the process may end without another call.
     pub fn close_taskbar(&mut self) -> String {
         self.is_closed = true;
         self.show_in_taskbar(Taskbar::Nothing)
     }
 
-    /// To the first of the lines. Those that were drawn when the terminal was wider are wrapped by now.
+    /// Moves the cursor to the first line. Lines drawn on a wider terminal are wrapped by now.
     fn back(&self, width: usize) -> String {
         let rows: usize = self.lines.iter().map(|line| line.columns.div_ceil(width.max(1)).max(1)).sum();
         if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r") }

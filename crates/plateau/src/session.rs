@@ -1,7 +1,7 @@
-//! The live bench: answers come from the journal while it has any, then from the drive.
+//! The live bench: results are taken from the journal until it ends, then from the drive.
 //!
-//! Here, and only here, the method (`pts`) and the device (`drive`) meet. Everything that the drive
-//! answers is on disk before the test or anyone else is told.
+//! Only this module connects the method (`pts`) and the device (`drive`). Every result of the drive is on disk before
+//! the test or the audience receives it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ use stdx::units::SECOND_NS;
 use crate::audience::{Audience, Step};
 use crate::failure::{Done, Exit, Failure};
 
-/// At least this much time between two looks at the health while a test measures; less on a scaled drive.
+/// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 
 /// Where a session begins.
@@ -21,16 +21,16 @@ const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 pub enum Begin {
     /// A new run.
     Fresh,
-    /// Behind the last answer of the journal, after this interruption. A test whose time line is the result
-    /// begins again at its purge.
+    /// After the last result in the journal, following this interruption. A test whose timeline is the result is
+    /// restarted at its purge.
     Continue(Gap),
-    /// The same, and time lines go on with a gap in them.
+    /// The same, but timelines continue with a gap.
     ContinueTimeline(Gap),
-    /// At the purge of the test that was cut.
+    /// At the purge of the interrupted test.
     RestartTest,
 }
 
-/// Everything a session works with.
+/// The state of a session.
 pub struct Session<'a> {
     pub armed: &'a mut Armed,
     pub journal: &'a mut Journal,
@@ -38,9 +38,9 @@ pub struct Session<'a> {
     pub interrupted: &'a AtomicBool,
     replay: Replay,
     purge: PurgeOptions,
-    /// When the drive was last asked for its health, on its own clock.
+    /// Time of the last health reading, on the drive's clock.
     asked_ns: Option<u64>,
-    /// Of the host; none where the drive is simulated.
+    /// Power meter of the host; none if the drive is simulated.
     power: Option<PowerMeter>,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         Self { armed, journal, progress, interrupted, replay, purge, asked_ns, power, gap, ceiling, failure }
     }
 
-    /// Runs every test of `run` that `entries` does not show as ended.
+    /// Executes every test of `run` that is not completed in `entries`.
     pub fn execute(&mut self, run: &RunFile, entries: &[Entry], begin: Begin) -> Done {
         let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
         self.ceiling.clone_from(&run.ceiling);
@@ -106,7 +106,7 @@ impl<'a> Session<'a> {
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {
-                // The journal itself may be what failed: the first failure is the one to report.
+                // The journal itself may have failed; the first failure is the one to report.
                 drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
                 Err(self.failure_of(&stop))
             }
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Asks the drive for its health in front of a workload, at most once a minute: nothing is outstanding then.
+    /// Reads the drive's health before a workload, when no I/O is outstanding, at most once a minute.
     fn ask_health_now_and_then(&mut self) -> Result<(), Stop> {
         let now_ns = self.armed.now_ns();
         let scale =
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         self.asked_ns = Some(at_ns);
         let power_milliwatts = self.power.as_mut().map(PowerMeter::read).unwrap_or_default();
         let health = Health { power_milliwatts, ..self.armed.health() };
-        // Files and many virtual devices tell nothing.
+        // Files and many virtual devices report nothing.
         if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         if let DriveError::Device { cut, .. } = &mut error
             && let Some(cut) = cut.take()
         {
-            // Also where the journal fails, too, the device is what failed first.
+            // If the journal fails too, the device failed first.
             drop(self.keep(Event::Cut(*cut)));
         }
         self.fail(error.into())
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// An array brings its members to one content before anything is measured.
+    /// Waits until the members of an array are synchronized, before anything is measured.
     fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         let mut told = false;
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
         self.check_interrupted()
     }
 
-    /// A segment with what the drive's crate cannot know.
+    /// Completes a segment with facts that the drive crate does not have.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
         if let Some(host) = &mut segment.host {
@@ -221,7 +221,7 @@ impl Bench for Session<'_> {
         }
         self.check_interrupted()?;
         self.progress.step(Step::Purge);
-        // Whatever happened to the drive before its purge does not matter.
+        // Events before the purge do not affect the results.
         self.gap = None;
         self.ask_health()?;
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
@@ -240,7 +240,7 @@ impl Bench for Session<'_> {
         })?;
         self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
-        // What is written from here on belongs to the test.
+        // Read the health again before the next workload: writes from then on belong to the test.
         self.asked_ns = None;
         Ok(purged)
     }

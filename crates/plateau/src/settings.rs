@@ -1,4 +1,4 @@
-//! Settings that an operator changes. What is impossible is refused with the reason and the nearest valid choice,
+//! Settings changed by the operator. Impossible values are refused with the reason and the nearest valid choice,
 //! before the target is touched.
 
 use std::fmt::Display;
@@ -10,13 +10,13 @@ use stdx::units::{MIB, SECOND_NS, amount_base2, parse_size};
 
 use crate::cli::Changes;
 
-/// `--keep-going` ends here.
+/// Maximum number of rounds with `--keep-going`.
 const HARD_LIMIT_ROUNDS: u32 = 100;
 
-/// `settings` with what the operator changes of them.
+/// Returns `settings` with the operator's changes.
 ///
 /// # Errors
-/// Names the first impossible value, why it is, and the nearest valid one.
+/// Names the first impossible value, the reason, and the nearest valid value.
 pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, String> {
     settings.composite_fits_sectors |= changes.composite_fits_sectors;
     if let Some(tc) = changes.tc {
@@ -63,11 +63,11 @@ pub fn changed(mut settings: Settings, changes: &Changes) -> Result<Settings, St
     Ok(settings)
 }
 
-/// Whether the AR amount that the operator asked for fits into the test range of this device. The amount of a
-/// profile may be larger: then the whole range is used, and the header says so.
+/// Checks that the requested AR amount fits into the test range of this device. The amount of a profile may be
+/// larger: the whole range is then used, and the header reports that.
 ///
 /// # Errors
-/// Says what is there, and what would do.
+/// Reports the available range and a valid amount.
 pub fn check_range(run: &RunFile, changes: &Changes) -> Result<(), String> {
     let asked = changes.ar_amount.is_some() || changes.ar_segments.is_some();
     let Some(amount) = run.settings.active_range_amount_bytes.filter(|_| asked) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Signals: which ones end a run in good order, and what is said while that takes long.
+//! Signals: which ones stop a run in an orderly way, and the message if that takes long.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,18 +10,18 @@ use signal_hook::iterator::Signals;
 use crate::failure::{Done, Exit};
 use crate::printer;
 
-/// A load looks at the flag once a second, so an interruption that takes longer than this waits for the device.
+/// A load checks the flag once a second, so an interruption that takes longer is waiting for the device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A file that reaches the limit of `ulimit -f` must fail as a write does, and not end the process with changed settings.
+/// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process with changed settings.
 pub fn prepare() -> Done {
-    // Any handler will do: without one the signal ends the process, with one the write fails with EFBIG.
+    // Any handler suffices: without one, the signal ends the process; with one, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
 
-/// True once Ctrl-C, SIGTERM or SIGHUP (the terminal was closed) came. A second Ctrl-C or SIGTERM ends the process at
-/// once. A second SIGHUP does not: the kernel and the shell both send one when a terminal is closed.
+/// Returns a flag that is set on Ctrl-C, SIGTERM or SIGHUP (closed terminal). A second Ctrl-C or SIGTERM ends the
+/// process at once. A second SIGHUP does not: the kernel and the shell both send one when a terminal is closed.
 pub fn watch() -> Done<Arc<AtomicBool>> {
     let (interrupted, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in [SIGINT, SIGTERM] {
@@ -36,7 +36,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
-            // The second signal ends the process before anything else can.
+            // A second signal may end the process at any time.
             printer::close_taskbar();
             std::thread::sleep(PATIENCE);
             printer::tell_line("waiting for outstanding I/O; press again to exit now");
@@ -45,7 +45,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Whether the process was started with this signal ignored, as `nohup` does; then it stays so.
+/// Returns whether the process was started with this signal ignored, as `nohup` does; it then stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

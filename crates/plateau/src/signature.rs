@@ -1,4 +1,4 @@
-//! Who vouches for a run: an Ed25519 signature over the digest of its journal, which covers all of it.
+//! Authenticity of a run: an Ed25519 signature over the digest of its journal, which covers the whole run.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub const FILE: &str = "signature.json";
 /// Keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// What is signed. The digest vouches for every record, and the first record for `run.json`.
+/// Returns the signed message. The digest covers every record, and the first record covers `run.json`.
 fn message(run: &Run, digest: &str) -> String {
     format!("plateau signature 1\n{}\n{digest}\n", run.file.id)
 }
@@ -37,7 +37,7 @@ fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
     )
 }
 
-/// Signs `run` with the private key in `key` and keeps the signature beside the journal.
+/// Signs `run` with the private key in the file `key`, and stores the signature beside the journal.
 pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
     let signing = private_key(&pem)
@@ -53,7 +53,7 @@ pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
     output::of_run(run, FILE.as_ref(), format!("{document:#}\n").as_bytes())
 }
 
-/// Checks that `run` is as it was when the holder of `key` signed it.
+/// Checks that `run` is unchanged since the holder of `key` signed it.
 pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
     let verifying =
@@ -77,7 +77,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     })
 }
 
-/// The signature in a `signature.json`, or what is wrong with that.
+/// Parses the signature in a `signature.json`; otherwise returns what is wrong with it.
 pub fn parse(text: &str) -> Result<Signature, String> {
     let document: Value =
         serde_json::from_str(text).map_err(|error| format!("is not a signature: {error}"))?;
@@ -86,12 +86,12 @@ pub fn parse(text: &str) -> Result<Signature, String> {
     signature.ok_or_else(|| "contains no signature".into())
 }
 
-/// A key to sign with, in PEM.
+/// Parses a private key in PEM format.
 pub fn private_key(pem: &str) -> Option<SigningKey> {
     SigningKey::from_pkcs8_pem(pem).ok()
 }
 
-/// A key to verify with, in PEM.
+/// Parses a public key in PEM format.
 pub fn public_key(pem: &str) -> Option<VerifyingKey> {
     VerifyingKey::from_public_key_pem(pem).ok()
 }

@@ -1,5 +1,5 @@
-//! The speeds that an estimate reckons with, and where they are from: what is usual, what was measured of the same
-//! drive or of its model, what was typed; each goes before the one named earlier.
+//! The speeds assumed by an estimate, and their source: typical values, measurements of the same drive or of its
+//! model, and typed values; later ones take precedence.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use stdx::units::parse_size;
 use crate::cli::Assumptions;
 use crate::failure::{Done, Exit, Failure};
 
-/// A probe is done on a drive of about this capacity: it takes a second or two.
+/// Approximate capacity of the drive for a probe, which takes a second or two.
 const PROBE_BYTES: u64 = 1_000_000_000;
-/// The latest so many runs of a drive count.
+/// Number of latest runs of a drive to use.
 const EARLIER_RUNS: usize = 5;
 
-/// Speeds and where they are from.
+/// Assumed speeds and their source.
 pub struct Known {
     pub assumed: Assumed,
     pub source: String,
 }
 
-/// The speeds of the target of `file`.
+/// Returns the speeds of the target of `file`.
 ///
 /// # Errors
-/// When something impossible was typed, or a probe failed.
+/// When a typed value is impossible, or a probe failed.
 pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let write = typed.assume_write.as_deref().map(|text| rate("--assume-write", text)).transpose();
@@ -39,7 +39,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
         known = Known { assumed: seen.0.applied_to(known.assumed), source: seen.1 };
     }
     let Known { mut assumed, source } = known;
-    // What was typed goes before what was measured.
+    // Typed values take precedence over measured ones.
     assumed.sequential.write = write.unwrap_or(assumed.sequential.write);
     assumed.sequential.read = read.unwrap_or(assumed.sequential.read);
     let mut assumed = assumed.with_random_iops(typed.assume_random_write, typed.assume_random_read);
@@ -54,7 +54,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
     Ok(Known { assumed, source })
 }
 
-/// What the tests of `file` take at these speeds.
+/// Estimates the tests of `file` at these speeds.
 ///
 /// # Errors
 /// When a workload is impossible on the target.
@@ -63,7 +63,7 @@ pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, Str
     file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()
 }
 
-/// What is usual, and whether that follows from a sequential speed that was typed.
+/// Returns typical speeds, and whether they follow from a typed sequential speed.
 fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool) {
     if let Some(speed) = write.or(read) {
         let assumed = Assumed::usual(write.unwrap_or(speed), read.unwrap_or(speed));
@@ -86,7 +86,7 @@ fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool)
     )
 }
 
-/// What was measured of the drive before, or is measured of its model now.
+/// Returns earlier measurements of a real drive, or probes the model of a simulated one.
 fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)>> {
     if file.target.simulated.is_some() {
         return probe(file).map(Some);
@@ -94,7 +94,7 @@ fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)
     Ok(earlier(file, library))
 }
 
-/// Runs of the same drive, from the oldest to the newest.
+/// Returns results of runs on the same drive, from the oldest to the newest.
 fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     let same = |run: &&Run| is_same_drive(&run.file, file);
     let (runs, _) = library.list().ok()?;
@@ -111,7 +111,7 @@ fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     (!ids.is_empty()).then(|| (observed, format!("as measured in {}", ids.join(", "))))
 }
 
-/// What the latest purge of the same drive took that was asked for in the same way.
+/// Returns the duration of the latest purge of the same drive with the same requested method.
 pub fn usual_purge(file: &RunFile, library: &Library) -> Option<Duration> {
     let (runs, _) = library.list().ok()?;
     let alike = |run: &&Run| {
@@ -135,7 +135,7 @@ fn is_same_drive(one: &RunFile, other: &RunFile) -> bool {
         && (was.serial.is_some() || was.path == is.path)
 }
 
-/// Bytes per second from text such as `500MB/s`.
+/// Parses bytes per second, such as `500MB/s`.
 fn rate(option: &str, text: &str) -> Result<f64, String> {
     let amount = text.trim().strip_suffix("/s").unwrap_or(text);
     let bytes = parse_size(amount).map_err(|problem| format!("{option}: {problem}"))?;
@@ -145,8 +145,8 @@ fn rate(option: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// What the slowest of cells, channels, link and controller of a simulated drive lets through; its caches and
-/// its heat are left out.
+/// Returns the limit set by the slowest of flash cells, channels, link and controller of a simulated drive,
+/// regardless of caches and temperature.
 fn modelled(target: &TargetFacts) -> Option<f64> {
     let model = Model::named(&target.simulated.as_ref()?.model).ok()?;
     let (geometry, timing) = (&model.geometry, &model.timing);
@@ -164,7 +164,7 @@ fn modelled(target: &TargetFacts) -> Option<f64> {
     limits.into_iter().min_by(f64::total_cmp).map(|megabytes| megabytes * 1e6)
 }
 
-/// A short load of every kind that the tests of `file` have, on a small drive of the same model.
+/// Runs a short load of every kind that the tests of `file` need, on a small drive of the same model.
 fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let sim = file.target.simulated.as_ref().ok_or_else(|| usage("only models can be probed".into()))?;
@@ -180,7 +180,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
-    // Own tests need nothing beyond what all need.
+    // A plan's own tests need no further kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
     pts::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);
@@ -190,7 +190,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     ))
 }
 
-/// A simulated drive that answers, and keeps its answers.
+/// A simulated drive that records its results.
 struct Probing {
     armed: Armed,
     events: Vec<Event>,

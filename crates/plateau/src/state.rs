@@ -1,5 +1,5 @@
-//! Where restore records are kept: a directory that nobody else can write to, or that of a simulation; and the host whose
-//! settings they restore.
+//! Where restore records are kept: a directory that no other user can write to, or that of a simulation; and the host
+//! whose settings they restore.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -11,15 +11,15 @@ use drive::{DriveError, KnownSettings, Tuning};
 use record::storage::Stored;
 use stdx::files::{OwnedFolder, Unowned, try_lock_each};
 
-/// A place for restore records, which need not exist yet.
+/// The location of restore records, which need not exist yet.
 pub trait State {
     /// Opens the directory; none if it does not exist.
     ///
     /// # Errors
-    /// When somebody else can have written to it, or the system refuses.
+    /// When another user can have written to it, or the system refuses.
     fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned>;
 
-    /// The same; it is created if it does not exist.
+    /// Opens the directory, creating it if it does not exist.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -28,10 +28,10 @@ pub trait State {
 
 /// The open directory.
 pub trait StateFolder: Debug + Send {
-    /// Where it is.
+    /// Returns its path.
     fn path(&self) -> &Path;
 
-    /// The names in it.
+    /// Returns the names in it.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -40,25 +40,25 @@ pub trait StateFolder: Debug + Send {
     /// Opens a file; none if it does not exist.
     ///
     /// # Errors
-    /// When it is not a regular file of the acting user that nobody else can write to.
+    /// When it is not a regular file of the effective user that no other user can write to.
     fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
 
-    /// The same; it is created if it does not exist.
+    /// Opens a file, creating it if it does not exist.
     ///
     /// # Errors
     /// As [`file`](Self::file).
     fn make_file(&self, name: &str) -> Result<Box<dyn Stored>, Unowned>;
 
-    /// The same, and waits until no other process has it locked.
+    /// Opens and locks a file, waiting until no other process holds the lock.
     ///
     /// # Errors
     /// As [`file`](Self::file).
     fn lock(&self, name: &str) -> Result<Box<dyn Stored>, Unowned>;
 
-    /// Whether processes hold these files locked.
+    /// Returns whether other processes hold locks on these files.
     fn standings(&self, names: &[&str]) -> Vec<Standing>;
 
-    /// Renames a file, in place of the one that has the name.
+    /// Renames a file, replacing an existing one.
     ///
     /// # Errors
     /// When the system refuses.
@@ -70,19 +70,19 @@ pub trait StateFolder: Debug + Send {
     /// When the system refuses.
     fn remove(&self, name: &str) -> Result<(), Unowned>;
 
-    /// Returns once names that were created or removed are on disk.
+    /// Returns once created and removed names are on disk.
     ///
     /// # Errors
     /// When the system refuses.
     fn sync(&self) -> Result<(), Unowned>;
 }
 
-/// Whether a process holds a file locked.
+/// The state of a file's lock.
 #[derive(Debug)]
 pub enum Standing {
-    /// No other process did; now this one does, until the file is closed.
+    /// Was not locked; this process now holds the lock until the file is closed.
     Free(Box<dyn Stored>),
-    /// Another process does.
+    /// Locked by another process.
     Held,
     /// The file does not exist.
     Missing,
@@ -92,22 +92,22 @@ pub enum Standing {
 
 /// A host with settings.
 pub trait Host: Send + Sync {
-    /// A recorded setting, if it is one that Plateau changes.
+    /// Validates a recorded setting; returns it if it is one that Plateau changes.
     ///
     /// # Errors
-    /// With the reason if it is not, or no longer exists.
+    /// The reason if it is not, or no longer exists.
     fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError>;
 
-    /// Sets it and confirms that it is set.
+    /// Sets the value and confirms it.
     ///
     /// # Errors
     /// When the kernel does not accept the value.
     fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError>;
 
-    /// Whether it has this value now.
+    /// Returns whether the setting has this value.
     fn is(&self, tuning: &Tuning, value: &str) -> bool;
 
-    /// Identifies the time since the host was booted; settings do not outlive it.
+    /// Returns an id of the current boot; settings do not outlive it.
     fn boot(&self) -> Option<String>;
 }
 
@@ -147,7 +147,7 @@ impl StateFolder for OwnedFolder {
     fn standings(&self, names: &[&str]) -> Vec<Standing> {
         let files: Vec<Result<Option<File>, Unowned>> =
             names.iter().map(|name| Self::file(self, name)).collect();
-        // All at once: a held lock takes a while to be sure of.
+        // All at once: confirming a held lock takes a while.
         let known: Vec<&File> = files.iter().flatten().flatten().collect();
         let mut locked = try_lock_each(&known).into_iter();
         let mut standing = |file| match file {
@@ -193,7 +193,7 @@ impl Host for KnownSettings {
     }
 }
 
-/// Replaces the content of a file that was just opened; returns once that is on disk.
+/// Replaces the content of a newly opened file; returns once it is on disk.
 ///
 /// # Errors
 /// When the system refuses.

@@ -1,4 +1,4 @@
-//! A run in a screenful of text, and as one JSON document.
+//! A run as a screenful of text, and as one JSON document.
 
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
@@ -14,17 +14,17 @@ use crate::failure::{Done, Exit, Failure};
 use crate::terminal::columns;
 use crate::{checks, health, places};
 
-/// Between two key figures on a line.
+/// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
-/// Columns of a terminal that nobody has widened.
+/// Default width of a terminal.
 const TERMINAL_COLUMNS: usize = 80;
 
-/// A run folded from its journal.
+/// A run reconstructed from its journal.
 pub struct Summary {
     pub run: Run,
     pub loaded: Loaded,
     pub replayed: Replayed,
-    /// A process is working on it.
+    /// Whether a process is executing it.
     is_in_progress: bool,
 }
 
@@ -36,10 +36,10 @@ impl Summary {
         Ok(Self { run, loaded, replayed, is_in_progress: false })
     }
 
-    /// The same of a run that another process may be working on.
+    /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Asked first: a run that ends meanwhile is shown as it was, and one that was cut never as running. Where that
-        // cannot be known, such as without locks, it counts as not in progress.
+        // Checked before the journal is loaded: in the other order, a run that completes in between would be shown as
+        // interrupted. If unknown, such as without file locks, it counts as not in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -48,7 +48,7 @@ impl Summary {
         self.loaded.entries.iter().any(|e| matches!(e.event, Event::Closed))
     }
 
-    /// The state in a word: `complete`, `running` or `not complete`.
+    /// Returns the state: `complete`, `running` or `not complete`.
     pub fn state(&self) -> &'static str {
         match (self.is_closed(), self.is_in_progress) {
             (true, _) => "complete",
@@ -61,7 +61,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// What a run in progress is doing, and since when; none for others.
+    /// Returns the activity of a run in progress, and since when; none for others.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -73,7 +73,7 @@ impl Summary {
         Some(format!("running for {}; {phase}; last record {} ago", age(self.run.file.created), age(last)))
     }
 
-    /// How it stands.
+    /// Returns its state.
     pub fn standing(&self) -> State {
         let outcomes = &self.replayed.outcomes;
         if self.is_running() {
@@ -85,7 +85,7 @@ impl Summary {
         } else if outcomes.iter().any(|o| o.converged == Some(true)) {
             State::Steady
         } else {
-            // Tests over time alone: there is no steady state to reach.
+            // All tests are timelines, which do not reach steady state.
             State::Complete
         }
     }
@@ -149,7 +149,7 @@ impl Summary {
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
         for (place, table) in &all {
             out.push('\n');
-            // Several tests, or jobs of an imported run, may have a table of the same heading.
+            // Several tests, or jobs of an imported run, may have tables with the same heading.
             if all.iter().filter(|(_, other)| other.heading == table.heading).count() > 1 {
                 out.push_str(&format!("{place}\n"));
             }
@@ -158,7 +158,7 @@ impl Summary {
         out + &self.figures()
     }
 
-    /// The key figures of each test in a line, and what their mark means where one has it.
+    /// Formats the key figures, one line per test, and explains the host-limit mark if it is used.
     fn figures(&self) -> String {
         let outcomes = &self.replayed.outcomes;
         let lines: Vec<String> = outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
@@ -200,13 +200,13 @@ impl Summary {
         })
     }
 
-    /// What the tests took, and what they were expected to take.
+    /// Returns the actual and estimated costs of the tests.
     fn spent(&self) -> Vec<Spent> {
         pts::spent::spent(&self.run.file, &self.loaded.entries)
     }
 
-    /// The verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` where no test has
-    /// one, or `not complete`.
+    /// Returns the verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` if no
+    /// test requires it, or `not complete`.
     pub fn verdict(&self) -> &'static str {
         match self.standing() {
             State::Running => "running",
@@ -218,7 +218,7 @@ impl Summary {
     }
 }
 
-/// What the operator calls a run, line by line.
+/// Returns the operator's labels of a run, one per line.
 fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
     let name = labels.name.clone().map(|name| ("name", name));
     let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
@@ -226,12 +226,12 @@ fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
     name.into_iter().chain(tags).chain(notes).collect()
 }
 
-/// The time between two moments of the wall clock, in words; none of it where the clock was set back.
+/// Formats the time between two moments of the wall clock; 0 if the clock was set back.
 fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }
 
-/// What has to be typed to lose what is on it; for an array one option for each member.
+/// Returns the options that confirm erasing the target; one for each member of an array.
 pub fn erase_options(target: &TargetFacts) -> String {
     let option = |identity: &str| format!("--erase '{identity}'");
     match &target.array {
@@ -243,7 +243,7 @@ pub fn erase_options(target: &TargetFacts) -> String {
     }
 }
 
-/// What every simulated result is labelled with.
+/// Returns the label of every simulated result.
 pub fn simulated(sim: &SimulatedFacts) -> String {
     format!(
         "SIMULATED {} (model version {}, scale 1/{}, seed {})",
@@ -251,7 +251,7 @@ pub fn simulated(sim: &SimulatedFacts) -> String {
     )
 }
 
-/// The device in a line, whatever it is called.
+/// Returns the target on one line, whatever characters its name contains.
 pub fn target(file: &RunFile) -> String {
     on_one_line(&named(file)).into_owned()
 }
@@ -279,7 +279,7 @@ fn named(file: &RunFile) -> String {
     )
 }
 
-/// What stands where a run of the PTS has its version.
+/// Returns the revision of the PTS, or its equivalent for an imported run.
 pub fn profile(file: &RunFile) -> &str {
     match &file.origin {
         Some(_) => "imported, not PTS",
@@ -294,7 +294,7 @@ fn told_origin(origin: &record::Origin) -> String {
     format!("{how} of {}{typed} ({}{date}); not measured by Plateau", origin.tool, origin.file)
 }
 
-/// What the host can do at most, in a line.
+/// Formats the host's ceiling on one line.
 fn host_limits(ceiling: &Ceiling) -> String {
     let clock = format!("clock {} ({:.0} ns)", ceiling.clock.source, ceiling.clock.cost_ns);
     let ring = ceiling.no_op_ring.last().or(ceiling.null.last());
@@ -304,7 +304,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// How the load was driven and where its threads ran, each once; nothing of simulated drives.
+/// Returns the distinct I/O paths and placements of the load; none for simulated drives.
 fn ways(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
@@ -324,7 +324,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // Told by the source of an imported run, without the values.
+        // Reported by the source of an imported run, without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }
@@ -342,7 +342,7 @@ fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
     named_tables(outcome).map(|(_, table)| table)
 }
 
-/// The tables of a test, each with test and page.
+/// Returns the tables of a test, each with test and page.
 fn named_tables(outcome: &Outcome) -> impl Iterator<Item = (String, &Table)> {
     let exhibits = outcome.pages.iter().flat_map(|page| page.exhibits.iter().map(move |each| (page, each)));
     exhibits.filter_map(|(page, exhibit)| match exhibit {
@@ -424,7 +424,7 @@ fn table_json(table: &Table) -> Value {
     })
 }
 
-/// Key figures in lines that fit a terminal: `RND 4KiB W 19,561 IOPS`.
+/// Formats key figures in lines that fit a terminal: `RND 4KiB W 19,561 IOPS`.
 fn key_figures(outcome: &Outcome) -> String {
     let figure = |f: &pts::KeyFigure| match f.value {
         Some(value) => {

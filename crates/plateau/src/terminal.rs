@@ -1,29 +1,29 @@
-//! What a terminal can do, decided from the environment by a pure function; and how wide text is on it.
+//! The abilities of a terminal, determined from the environment by a pure function, and the width of text on it.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use stdx::text::on_one_line;
 
-/// Of a terminal that does not say how large it is.
+/// Size of a terminal that does not report it.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
-/// First versions of terminals that show OSC 9;4; older ones of iTerm2 and Ghostty take it for a notification.
+/// First versions of terminals that support OSC 9;4; older ones of iTerm2 and Ghostty show it as a notification.
 const ITERM: [u32; 3] = [3, 6, 6];
 const GHOSTTY: [u32; 3] = [1, 2, 0];
 const WEZTERM: [u32; 3] = [20_250_209, 0, 0];
 const VTE: u32 = 7_900;
 const KONSOLE: u32 = 260_400;
 
-/// What may be written to a stream beyond plain text.
+/// What a stream supports beyond plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
     pub is_terminal: bool,
-    /// It is a terminal on which lines can be rewritten.
+    /// Whether it is a terminal on which lines can be rewritten.
     pub rewrites: bool,
     pub colour: bool,
-    /// Anything but ASCII is shown as it is.
+    /// Whether it displays characters other than ASCII.
     pub unicode: bool,
-    /// It shows the state of a long task in its tab or task bar (OSC 9;4).
+    /// Whether it displays the progress of a task in its tab or task bar (OSC 9;4).
     pub taskbar: bool,
 }
 
@@ -35,11 +35,11 @@ pub struct Size {
 }
 
 impl Abilities {
-    /// Those of a file or a pipe, whose reader may be anything.
+    /// A file or a pipe, whose reader is unknown.
     pub const OF_A_FILE: Self =
         Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
-    /// Of a stream of this process.
+    /// Returns the abilities of a stream of this process.
     pub fn of_stream(stream: &impl IsTerminal) -> Self {
         Self::of(stream.is_terminal(), |name| std::env::var_os(name)?.into_string().ok())
     }
@@ -60,7 +60,7 @@ impl Abilities {
     }
 }
 
-/// As setlocale(3) reads the category LC_CTYPE; without any variable the locale is C.
+/// Follows setlocale(3) for LC_CTYPE; the locale is C if no variable is set.
 fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
@@ -68,7 +68,8 @@ fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
 }
 
 fn shows_progress(set: &impl Fn(&str) -> Option<String>) -> bool {
-    // These keep OSC 9;4 to themselves, and pass on the variables of the terminal in which they were started.
+    // Multiplexers do not pass on OSC 9;4, but they do pass on the variables of the terminal in which they were
+    // started.
     let multiplexed = set("TERM").is_some_and(|term| term.starts_with("screen") || term.starts_with("tmux"));
     if multiplexed || set("TMUX").is_some() || set("STY").is_some() {
         return false;
@@ -86,13 +87,13 @@ fn shows_progress(set: &impl Fn(&str) -> Option<String>) -> bool {
     by_program || windows || number("VTE_VERSION") >= VTE || number("KONSOLE_VERSION") >= KONSOLE
 }
 
-/// The first three numbers of a version.
+/// Returns the first three numbers of a version.
 fn version(text: &str) -> [u32; 3] {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// The size of the terminal that a stream is; the usual one for anything else.
+/// Returns the size of the terminal behind a stream; the default size for anything else.
 pub fn size(stream: &impl AsFd) -> Size {
     let known = rustix::termios::tcgetwinsize(stream).ok();
     let of = |known: rustix::termios::Winsize| Size {
@@ -102,33 +103,33 @@ pub fn size(stream: &impl AsFd) -> Size {
     known.map_or(USUAL_SIZE, of)
 }
 
-/// Columns that `text`, which has no control characters, takes at most: terminals differ in how they show scripts
-/// without letters of one width, and too few would make a line wrap.
+/// Returns the maximum columns of `text`, which has no control characters. Terminals differ in the width of some
+/// scripts, and an underestimate would make a line wrap.
 pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
 const fn columns_of(c: char) -> usize {
     match c {
-        // Latin to Hebrew, general punctuation without emoji, lines and blocks.
+        // Latin to Hebrew, general punctuation without emoji, box drawing and blocks.
         '\0'..='\u{10ff}' | '\u{2010}'..='\u{203b}' | '\u{2500}'..='\u{259f}' => 1,
         _ => 2,
     }
 }
 
-/// `text` on one line, safe to show and in ASCII where that is all there is.
+/// Returns `text` on one line, safe to display, and in ASCII unless `unicode` is set.
 pub fn clean(text: &str, unicode: bool) -> String {
     let text = on_one_line(text);
     if unicode { text.into_owned() } else { in_ascii(&text) }
 }
 
-/// What a terminal of another encoding shows: our own signs by their nearest ones, everything else escaped.
+/// Converts text for a terminal without Unicode: our own symbols to similar ones, other characters to escapes.
 pub fn in_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\0'..='\x7f' => out.push(c),
-            // Eighths of a bar, so that charts keep their columns.
+            // Block elements by eighths, so that charts keep their columns.
             '\u{2581}'..='\u{2588}' => out.push(b".:-=+*%#"[c as usize - 0x2581].into()),
             '\u{2026}' => out.push_str("..."),
             '\u{2013}' | '\u{2014}' => out.push('-'),
@@ -136,7 +137,7 @@ pub fn in_ascii(text: &str) -> String {
             '\u{d7}' => out.push('x'),
             '\u{2264}' => out.push_str("<="),
             '\u{b5}' => out.push('u'),
-            // "41 C" is understood.
+            // Dropped: "41 C" is clear enough.
             '\u{b0}' => {}
             _ => out.extend(c.escape_default()),
         }
@@ -144,13 +145,13 @@ pub fn in_ascii(text: &str) -> String {
     out
 }
 
-/// `text` in lines of at most `width` columns, broken at spaces; all but the first are indented.
+/// Wraps `text` at spaces to lines of at most `width` columns; all but the first are indented.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     indented(text, width, 2)
 }
 
-/// Every line of `text` in lines of at most `width` columns, broken at spaces. What follows a label stays to the right
-/// of it, where there is room for that.
+/// Wraps every line of `text` at spaces to at most `width` columns. Text after a label stays to its right if there is
+/// room.
 pub fn folded(text: &str, width: usize) -> String {
     let fold = |line: &str| match columns(line) <= width {
         true => line.to_owned(),
@@ -159,7 +160,7 @@ pub fn folded(text: &str, width: usize) -> String {
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
-/// Columns of the label that a line begins with, and of the spaces after it.
+/// Returns the columns of the label at the beginning of a line, including the spaces after it.
 fn label_columns(line: &str, width: usize) -> usize {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -180,7 +181,7 @@ fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
         let last = lines.last_mut().expect("never empty");
         let is_begun = !last.trim().is_empty();
         if word.is_empty() {
-            // Spaces between columns do not begin a further line.
+            // Spaces between columns do not begin a new line.
             if is_begun || first {
                 last.push_str(piece);
             }

@@ -1,18 +1,18 @@
-//! A curve in a few lines of text, for a terminal.
+//! A curve as a few lines of text for a terminal.
 
 use stdx::units::grouped;
 
-/// Lines of the picture.
+/// Lines of the chart.
 const ROWS: usize = 5;
-/// Columns of the picture at most.
+/// Maximum columns of the chart.
 const COLUMNS: usize = 60;
-/// A bar of so many eighths of a line.
+/// Bars by height in eighths of a line.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Columns of a bar and the gap behind it, where there is room.
+/// Columns of a bar and the gap after it, if there is room.
 const WIDE: usize = 4;
 
-/// Bars from zero with the highest value on the left, and the ends of the horizontal axis below. `points` rise in x.
-/// Nothing without points or where all values are zero.
+/// Draws bars from zero, with the highest value on the left and the ends of the horizontal axis below. `points`
+/// ascend in x. Returns nothing if there are no points or all values are zero.
 pub fn bars(points: &[(f64, f64)], decimals: usize) -> Vec<String> {
     let values = columns(points);
     let highest = values.iter().copied().fold(0.0, f64::max);
@@ -44,7 +44,7 @@ pub fn bars(points: &[(f64, f64)], decimals: usize) -> Vec<String> {
     lines
 }
 
-/// The values, or means of neighbours where there are more than columns.
+/// Returns the values, or means of adjacent values if there are more than columns.
 fn columns(points: &[(f64, f64)]) -> Vec<f64> {
     let count = points.len().min(COLUMNS);
     let mean = |column: usize| {

@@ -1,7 +1,7 @@
-//! Settings that `--tune` changes for a run, put back at its end and after a crash.
+//! Settings that `--tune` changes for a run, restored at its end and after a crash.
 //!
-//! Settings of a device live as long as it is attached; what is older is gone by itself and is not put back. Those of
-//! the host concern every run on it, so they are put back by the last of the runs that tune.
+//! Settings of a device last as long as it is attached; a record of an earlier attachment is obsolete and is not
+//! restored. Settings of the host concern every run on it, so the last tuning run restores them.
 
 mod shared;
 
@@ -20,23 +20,23 @@ use shared::Shared;
 
 const KIND: &str = "tuning";
 
-/// A run that tunes; as long as it is there, settings of the host that are right stay so.
+/// A run that tunes; while it exists, host settings that are already right are not restored.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,
 }
 
-/// Settings that were changed.
+/// The changed settings.
 pub struct Tuned {
     shared: Shared,
     host: Arc<dyn Host>,
-    /// Of the host, by this run or by others.
+    /// Host settings changed by this run or by others.
     of_host: Vec<Tuning>,
     of_device: Option<(Note, Vec<Tuning>)>,
 }
 
 impl Tuner {
-    /// Before the host is looked at.
+    /// Registers a tuning run; call this before inspecting the host.
     ///
     /// # Errors
     /// When others can write to the state directory, or the system refuses.
@@ -44,7 +44,7 @@ impl Tuner {
         Self::begin_on(state, Arc::new(KnownSettings::of_this_host()))
     }
 
-    /// The same on another host.
+    /// Registers a tuning run on another host.
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
@@ -52,10 +52,10 @@ impl Tuner {
         Ok(Self { shared: Shared::join(state, Arc::clone(&host))?, host })
     }
 
-    /// Changes settings, or none of them.
+    /// Changes all settings or none.
     ///
     /// # Errors
-    /// When one of them cannot be set, or the record of them cannot be written.
+    /// When a setting cannot be changed, or its record cannot be written.
     pub fn set(
         self,
         facts: &TargetFacts,
@@ -70,7 +70,7 @@ impl Tuner {
         match set {
             Ok((of_host, of_device)) => Ok(Tuned { shared, host, of_host, of_device }),
             Err(failure) => {
-                // That it failed is what has to be told.
+                // The failure to change a setting is the one to report.
                 drop(shared.leave());
                 Err(failure)
             }
@@ -95,7 +95,7 @@ fn set_device(
     let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
         if let Err(error) = host.set(tuning, &tuning.to) {
-            // The one that failed was set or was not; those before it were.
+            // The setting that failed may have been changed; those before it were.
             drop(host.set(tuning, &tuning.was));
             if tunings[..done].iter().all(|tuning| host.set(tuning, &tuning.was).is_ok()) {
                 note.done();
@@ -107,14 +107,14 @@ fn set_device(
 }
 
 impl Tuned {
-    /// What is otherwise than without tuning, as the journal has it.
+    /// Returns the tuned settings as journal events.
     pub fn events(&self) -> impl Iterator<Item = Event> {
         let of_device = self.of_device.iter().flat_map(|(_, tunings)| tunings);
         self.of_host.iter().chain(of_device).map(|tuning| event(tuning, false))
     }
 
-    /// Puts everything back that no other run needs, and tells what was; what cannot be put back is left to the next
-    /// start.
+    /// Restores everything that no other run needs, and reports what was restored; anything that cannot be restored
+    /// is left to the next start.
     pub fn restore(self) -> Vec<Event> {
         let mut events = Vec::new();
         match self.shared.leave() {
@@ -143,12 +143,12 @@ fn event(tuning: &Tuning, restored: bool) -> Event {
     Event::Tuned { setting: tuning.setting.clone(), was: was.clone(), is: is.clone(), restored }
 }
 
-/// After a crash: what was noted and never put back.
+/// After a crash, restores settings that were recorded but not restored.
 pub fn restore_left_over(facts: &TargetFacts, state: &(impl State + ?Sized)) -> Done {
     restore_on(facts, state, &KnownSettings::of_this_host())
 }
 
-/// The same on another host.
+/// Restores settings on another host.
 ///
 /// # Errors
 /// When the system refuses.
@@ -157,7 +157,7 @@ pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn
     let Some((note, content)) = Note::left_over(state, KIND, &facts.identity)? else { return Ok(()) };
     let noted_at = content["attachment"].as_str();
     let (is_attached, is_boot) = (noted_at == facts.attachment.as_deref(), is_same_boot(noted_at, host));
-    // Attached anew, a drive has new settings. A loop device keeps its queue, and with it what is still changed.
+    // A reattached drive has new settings. A loop device keeps its queue, including settings that are still changed.
     let lives =
         |tuning: &Tuning| is_attached || is_boot && is_virtual(&tuning.path) && host.is(tuning, &tuning.to);
     let living = noted(&content, host, lives);
@@ -176,12 +176,12 @@ fn is_same_boot(attachment: Option<&str>, host: &dyn Host) -> bool {
     boot.is_some() && boot == host.boot().as_deref()
 }
 
-/// Whether the setting is of a device without hardware.
+/// Returns whether the setting belongs to a virtual device.
 fn is_virtual(path: &Path) -> bool {
     path.to_string_lossy().contains("/devices/virtual/block/")
 }
 
-/// One that cannot be put back does not keep others from being measured.
+/// Restores a setting; a failure is reported and does not prevent a run.
 fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     let undone = host.set(tuning, &tuning.was);
     if let Err(error) = &undone {
@@ -190,7 +190,7 @@ fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     undone.is_ok()
 }
 
-/// The settings of a note that exist still; a warning for each that is not a setting.
+/// Returns the settings of a record that still exist; prints a warning for each invalid one.
 fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> Vec<Tuning> {
     let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),
@@ -202,7 +202,7 @@ fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> V
     read_all(content).filter(lives).map(|tuning| host.accept(tuning)).filter_map(accepted).collect()
 }
 
-/// What a note says of settings, each with the reason where it is not to be restored.
+/// Returns the settings of a record, each with the reason if it must not be restored.
 pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
     read_all(content).map(|tuning| host.accept(tuning))
 }
@@ -247,7 +247,7 @@ mod tests {
     const SCHEDULER: &str = "devices/virtual/block/loop0/queue/scheduler";
     const GOVERNOR: &str = "devices/system/cpu/cpufreq/policy0/scaling_governor";
 
-    /// A scheduler and a governor in files that take everything.
+    /// A scheduler and a governor in files that accept any value.
     fn settings(dir: &Path) -> Vec<Tuning> {
         let setting = |name: &str, was: &str, to: &str| {
             let path = dir.canonicalize().expect("a path").join(name);
@@ -294,7 +294,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         let first = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");
-        // The second drive's run finds the governor as it wants it.
+        // The second run finds the governor already set.
         let second = TargetFacts { identity: "S2".into(), ..facts("b:2") };
         let second = set(&second, dir.path(), Vec::new()).expect("done");
         assert_eq!(second.events().count(), 1, "its journal says that the governor was tuned, too");
@@ -318,7 +318,7 @@ mod tests {
     fn after_a_crash_what_still_lives_is_put_back() {
         let cases = [
             ("b:1", ["bfq", "powersave"]),
-            // Attached anew: the device's settings are new ones.
+            // Reattached: the device has new settings.
             ("b:2", ["none", "powersave"]),
         ];
         for (attachment, expected) in cases {

@@ -1,7 +1,7 @@
-//! Notes of what has to be put back after a run.
+//! Restore records: what has to be restored after a run.
 //!
-//! A note is on disk before anything is changed and goes when it was put back, so that the next start on the same
-//! drive puts it back after a crash. As long as the process lives that wrote it, nobody else takes it up.
+//! A record is on disk before anything is changed, and is removed after it was restored, so that the next start on
+//! the same drive can restore it after a crash. Other processes ignore it while the process that wrote it is alive.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 use crate::state::{self, State, StateFolder};
 
-/// More than any note has.
+/// Larger than any record.
 const MOST_BYTES: u64 = 1 << 20;
-/// File systems take names of 255 bytes.
+/// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
-/// What notes begin with; in a library they are nobody's.
+/// Prefixes of record names; records in a library are not acted upon.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
-/// A note, held by this process.
+/// A restore record, locked by this process.
 #[derive(Debug)]
 pub struct Note {
     folder: Box<dyn StateFolder>,
@@ -31,7 +31,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Writes down what has to be put back on the drive of this identity; returns when it is on disk.
+    /// Writes a record of what has to be restored on the drive with this identity; returns once it is on disk.
     pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
         let folder = state.make().map_err(untrusted)?;
@@ -54,8 +54,8 @@ impl Note {
         Ok(Self { folder, name, _file: file })
     }
 
-    /// What a process that is gone has left over; null where nobody can tell what that was. What somebody else can
-    /// have written is not a note.
+    /// Returns the record left by a dead process, with null content if it is unreadable. Ignores records that another
+    /// user can have written.
     pub fn left_over(
         state: &(impl State + ?Sized),
         kind: &str,
@@ -78,25 +78,25 @@ impl Note {
         Ok(Some((Self { folder, name, _file: file }, content)))
     }
 
-    /// It was put back.
+    /// Removes the record after the restore.
     pub fn done(self) {
-        // A note that stays is done once more at the next start, which harms nothing.
+        // If it cannot be removed, the next start repeats the restore, which is harmless.
         drop(self.folder.remove(&self.name));
     }
 }
 
-/// What a file of notes holds; null where that makes no sense, because it is torn, too long or cannot be read.
+/// Returns the content of a record; null if it is torn, too long or unreadable.
 pub fn content_of(file: &mut dyn Stored) -> Value {
     file.read(MOST_BYTES).map_or(Value::Null, |bytes| parse(&bytes))
 }
 
-/// The content of a note; null where it makes no sense.
+/// Parses the content of a record; null if it is invalid.
 pub fn parse(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or(Value::Null)
 }
 
-/// Warns of notes that are not acted upon: those in a library, which others may have written, and all of a state
-/// folder that others can write to.
+/// Warns of records that are ignored: those in a library, which others may have written, and all in a state folder
+/// that others can write to.
 pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
         printer::tell_line(&format!(
@@ -120,7 +120,7 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
     }
 }
 
-/// A state folder that cannot be used, with what to do about it.
+/// Returns the error for an unusable state folder, with its remedy.
 pub fn untrusted(error: Unowned) -> Failure {
     let text = format!(
         "{}; a run records its changes where nobody else can write, so that they can be restored after a \
@@ -137,7 +137,7 @@ fn chain(error: &Unowned) -> String {
     }
 }
 
-/// A file name for the notes on one drive. Different identities have different names.
+/// Returns a file name for the records of one drive. Different identities have different names.
 fn name(kind: &str, identity: &str) -> String {
     let mut plain = String::new();
     for byte in identity.bytes() {

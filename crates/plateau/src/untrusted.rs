@@ -1,22 +1,22 @@
-//! The parsers of what others may have prepared on disk, for the fuzz targets and the test of their corpora. Each is the
-//! one that the commands call.
+//! Parsers of files that an attacker may have prepared, for the fuzz targets and the test of their corpora. The
+//! commands use the same parsers.
 
 use drive::{KnownSettings, Tuning};
 
 use crate::{lba_format, signature, tuning, undo, write_cache};
 
-/// Everything that a note of changed settings can ask to be restored.
+/// Everything that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// Settings of the host or a device; those that are refused are left out.
+    /// Settings of the host or of a device; refused ones are omitted.
     pub tunings: Vec<Tuning>,
     /// Whether the drive's write cache was on.
     pub write_cache_was_on: Option<bool>,
-    /// The LBA format that the drive had.
+    /// The original LBA format of the drive.
     pub lba_format_was: Option<u8>,
 }
 
-/// Reads a note of changed settings.
+/// Reads a restore record.
 #[must_use]
 pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
     let content = undo::parse(bytes);
@@ -27,15 +27,15 @@ pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
     }
 }
 
-/// The bytes of the signature in a `signature.json`.
+/// Returns the bytes of the signature in a `signature.json`.
 ///
 /// # Errors
-/// With what is wrong with it.
+/// What is wrong with the signature.
 pub fn signature(text: &str) -> Result<[u8; 64], String> {
     signature::parse(text).map(|signature| signature.to_bytes())
 }
 
-/// Whether a text in PEM holds a private key, and whether it holds a public one.
+/// Returns whether a PEM text contains a private key, and whether it contains a public one.
 #[must_use]
 pub fn holds_keys(pem: &str) -> (bool, bool) {
     (signature::private_key(pem).is_some(), signature::public_key(pem).is_some())

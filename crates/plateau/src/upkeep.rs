@@ -1,5 +1,5 @@
-//! What is done to drive and host around the tests of a run, and undone behind them: host checks, settings of the
-//! host, the write cache, the LBA format.
+//! Applies drive and host settings for a run and restores them afterwards: host checks, host settings, the write
+//! cache, the LBA format.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::tuning::{self, Tuned, Tuner};
 use crate::write_cache::{self, Changed};
 use crate::{checks, lba_format, printer};
 
-/// What has to be put back.
+/// What has to be restored.
 pub struct Upkeep {
     cache: Option<Changed>,
     tuned: Option<Tuned>,
     format: Option<lba_format::Changed>,
 }
 
-/// Puts back what a crash left, looks at the host, and sets what the run wants.
+/// Restores what a crash left changed, checks the host, and applies the run's settings.
 pub fn begin(
     armed: &mut Armed,
     state: &Path,
@@ -40,7 +40,7 @@ pub fn begin(
     }
 }
 
-/// Puts everything back, the LBA format only of a run that is complete; what cannot be put back is told of.
+/// Restores everything, the LBA format only after a complete run; reports anything that cannot be restored.
 pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
     if let Some(changed) = upkeep.cache {
         write_cache::restore(armed, changed, journal);
@@ -52,11 +52,11 @@ pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal, is_complete
 }
 
 fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
-    // The run is over; a journal that cannot be written has been told of before.
+    // The run is over; a failing journal has already been reported.
     tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
 }
 
-/// Host checks, as the host is while the run goes on: behind the tuning.
+/// Checks the host as it is during the run: after the tuning.
 fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
     let tuner = tune.then(|| Tuner::begin(state)).transpose()?;
     let mut looked = armed.host_look();

@@ -1,4 +1,4 @@
-//! What `--verbose` says: each step that changes a drive, the host or a journal, once it is done.
+//! The output of `--verbose`: each step that changes a drive, the host or a journal, once it is done.
 
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -8,7 +8,7 @@ struct ToStandardError;
 
 impl Log for ToStandardError {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // Other people's libraries have nothing to say of a drive.
+        // Messages of third-party libraries are not about the drive.
         let of_us = metadata.target().split("::").next();
         of_us.is_some_and(|part| ["drive", "plateau", "record"].contains(&part))
     }
@@ -22,9 +22,9 @@ impl Log for ToStandardError {
     fn flush(&self) {}
 }
 
-/// Says everything from now on.
+/// Enables verbose output.
 pub fn begin() {
-    // Nobody else sets a logger in this process.
+    // No other logger is set in this process.
     let _ = log::set_logger(&ToStandardError);
     log::set_max_level(LevelFilter::Info);
 }

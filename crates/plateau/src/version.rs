@@ -1,9 +1,9 @@
-//! Which Plateau this is. The build script finds the commit (`crates/plateau/build.rs`).
+//! The version of Plateau. The build script determines the commit (`crates/plateau/build.rs`).
 
 /// The version of the package.
 pub const NUMBER: &str = env!("CARGO_PKG_VERSION");
 
-/// What `--version` prints after the name of the program.
+/// Text that `--version` prints after the name of the program.
 pub const LONG: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit: ",

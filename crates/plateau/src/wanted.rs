@@ -1,4 +1,4 @@
-//! What a run is to be: the command line, then the plan, then the defaults.
+//! The requested run: from the command line, then the plan, then the defaults.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +13,15 @@ use crate::failure::{Done, Exit, Failure};
 use crate::words::{self, Meaning};
 use crate::{driving, plan_file};
 
-/// Version of the specification where nobody chose one.
+/// Default version of the specification.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-/// Of a run, and so of the simulated drive that a run would have.
+/// Default seed of a run and of its simulated drive.
 pub const USUAL_SEED: u64 = 1;
 
-/// What a run is to be.
+/// A requested run.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Tests by name, families laid out, each once.
+    /// Test names without duplicates; families are expanded.
     pub tests: Vec<String>,
     pub target: String,
     pub profile: &'static Profile,
@@ -29,29 +29,29 @@ pub struct Wanted {
     pub seed: u64,
     pub open: OpenOptions,
     pub placement: Option<Placement>,
-    /// How I/Os shall get into the kernel.
+    /// How I/Os are submitted to the kernel.
     pub driving: Option<Driving>,
-    /// What the run keeps of its plan.
+    /// The parts of the plan that the run stores.
     pub plan: Option<PlanFacts>,
-    /// Picture that the plan has for the report.
+    /// The plan's logo for the report.
     pub logo: Option<PathBuf>,
-    /// How the plan wants the drive treated.
+    /// The plan's treatment of the drive.
     pub handling: Handling,
-    /// What the operator calls the run.
+    /// The operator's labels of the run.
     pub labels: Labels,
 }
 
-/// A plan, and the folder that its paths start from.
+/// A plan, and the folder to which its paths are relative.
 struct Chosen {
     plan: Plan,
     folder: PathBuf,
 }
 
 impl Wanted {
-    /// What was asked for, on one target.
+    /// Returns the requested run, on one target.
     ///
     /// # Errors
-    /// What is missing, unknown or too much.
+    /// When something is missing or unknown, or there is more than one target.
     pub fn of(asked: &Asked) -> Done<Self> {
         let mut each = Self::each(asked)?;
         if each.len() > 1 {
@@ -62,10 +62,10 @@ impl Wanted {
         Ok(each.remove(0))
     }
 
-    /// What was asked for, once for each target; there is at least one.
+    /// Returns one requested run per target, at least one.
     ///
     /// # Errors
-    /// What is missing or unknown.
+    /// When something is missing or unknown.
     pub fn each(asked: &Asked) -> Done<Vec<Self>> {
         let usage = |text: String| Failure::text(Exit::Usage, text);
         let typed = typed_plan(asked)?;
@@ -128,7 +128,7 @@ impl Wanted {
     }
 }
 
-/// How a plan wants the drive treated.
+/// Returns the plan's treatment of the drive.
 fn handling(settings: &PlanSettings) -> Handling {
     let write_cache = match settings.write_cache.as_deref() {
         Some("profile") => Some(CacheChoice::Profile),
@@ -146,7 +146,7 @@ fn handling(settings: &PlanSettings) -> Handling {
     }
 }
 
-/// The plan that an option names.
+/// Reads the plan or preset that an option names.
 fn typed_plan(asked: &Asked) -> Done<Option<Chosen>> {
     if let Some(path) = &asked.plan {
         let plan =
@@ -196,7 +196,7 @@ fn placement_of(asked: &Asked, settings: &PlanSettings) -> Option<Placement> {
         .or_else(|| typed(&settings.cpus_allowed, &settings.numa_cpu_nodes))
 }
 
-/// The changes that were typed, and where nothing was those of the plan.
+/// Merges the typed changes with those of the plan; typed ones take precedence.
 fn changes(typed: &Changes, planned: &PlanSettings) -> Changes {
     let limited = typed.max_rounds.is_some() || typed.keep_going;
     Changes {
@@ -214,7 +214,7 @@ fn changes(typed: &Changes, planned: &PlanSettings) -> Changes {
     }
 }
 
-/// The tests that were asked for, in that order; a family stands for all its tests in the profile.
+/// Expands the requested tests in order; a family stands for all its tests in the profile.
 fn laid_out(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<Vec<String>, String> {
     let mut tests: Vec<String> = Vec::new();
     let mut take = |name: &str| {
@@ -236,7 +236,7 @@ fn laid_out(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<
     Ok(tests)
 }
 
-/// What a run keeps of a plan: the own tests that it has, and what the report needs.
+/// Returns what a run stores of a plan: the plan's own tests that it runs, and the data for the report.
 fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
     let publisher = &plan.publisher;
     PlanFacts {
@@ -247,7 +247,7 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         auditor: publisher.auditor.clone(),
         notes: publisher.notes.clone(),
         logo: publisher.logo.as_ref().map(|_| crate::publication::LOGO.to_owned()),
-        // Known when the picture was read.
+        // Set once the image has been read.
         logo_sha256: None,
         own_tests: plan.own_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
     }

@@ -1,38 +1,38 @@
-//! What the words of `plateau run` and `plateau plan` mean: tests, a preset and targets, in any order.
+//! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
 use nandsim::MODELS;
 use pts::{PRESETS, Profile, TESTS};
 use stdx::nearest;
 
-/// Stands for every test that the profile lists.
+/// Stands for every test of the profile.
 const ALL: &str = "all";
-/// Other names that people type for a family of tests.
+/// Common other names of test families.
 const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
-/// The words by what they mean.
+/// The words by their meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
-    /// Tests and families as `Test` and `Profile` name them, or own tests of the plan.
+    /// Tests and families as named by `Test` and `Profile`, or the plan's own tests.
     pub tests: Vec<String>,
     pub preset: Option<&'static str>,
     pub targets: Vec<String>,
 }
 
-/// What a single word is.
+/// The meaning of a single word.
 #[derive(Debug, PartialEq, Eq)]
 enum Word {
     Tests(Vec<String>),
     Preset(&'static str),
     Target(String),
-    /// Neither a name that is known nor something that exists.
+    /// Neither a known name nor an existing path.
     Unknown(String),
 }
 
-/// Sorts `words`. `own_tests` are those of the plan, if one was chosen by an option. `exists` says whether there is
-/// something at a path.
+/// Classifies `words`. `own_tests` are those of the plan, if an option selected one. `exists` reports whether a path
+/// exists.
 ///
 /// # Errors
-/// What cannot be meant, with what may have been.
+/// The word that cannot be classified, with suggestions.
 pub fn meaning(
     words: &[String],
     own_tests: Option<&[String]>,
@@ -55,7 +55,7 @@ pub fn meaning(
         }
     }
     let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || own_tests.is_some();
-    // A new file has a bare name only where nothing else can be meant.
+    // A bare name is a new file only if it can have no other meaning.
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
         if !may_be_new {
@@ -95,7 +95,7 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     }
 }
 
-/// The test, family or own test that `part` names.
+/// Returns the test, family or own test that `part` names.
 fn test_of(part: &str, own_tests: Option<&[String]>) -> Option<String> {
     if own_tests.is_some_and(|own| own.iter().any(|name| name == part)) {
         return Some(part.to_owned());
@@ -122,10 +122,10 @@ fn no_such_test(word: &str) -> String {
     }
 }
 
-/// The model that `name` names: itself, or the only one that begins like it. A file is taken as it is.
+/// Returns the model `name`, or the only one with that prefix. A TOML file is returned unchanged.
 ///
 /// # Errors
-/// Where there is none or more than one.
+/// When there is none, or more than one.
 pub fn model_of(name: &str) -> Result<String, String> {
     if name.ends_with(".toml") {
         return Ok(name.to_owned());
@@ -146,7 +146,7 @@ pub fn model_of(name: &str) -> Result<String, String> {
     }
 }
 
-/// `tests` with `all` replaced by the families of `profile`.
+/// Returns `tests` with `all` replaced by the families of `profile`.
 pub fn expanded(tests: &[String], profile: &Profile) -> Vec<String> {
     let all = || profile.tests.iter().map(|listed| listed.family.to_owned()).collect();
     tests.iter().flat_map(|name| if name == ALL { all() } else { vec![name.clone()] }).collect()
@@ -212,7 +212,7 @@ mod tests {
         let words = ["Burst".to_owned(), "/dev/x".to_owned()];
         let own = ["Burst".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&["Burst"], None, &["/dev/x"])));
-        // A preset is a plan, and there is one already.
+        // A preset is a plan, and one was already selected.
         let words = ["quick".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&[], None, &["quick"])));
     }

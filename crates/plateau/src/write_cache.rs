@@ -1,4 +1,4 @@
-//! The drive's volatile write cache: set as the profile wants it, restored at the end and after a crash.
+//! The drive's volatile write cache: set as the profile requires, restored at the end and after a crash.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use crate::undo::Note;
 
 const KIND: &str = "write-cache";
 
-/// A drive whose write cache can be switched.
+/// A drive with a configurable write cache.
 pub trait Cached {
-    /// What tells it from others.
+    /// Returns the identity of the drive.
     fn identity(&self) -> String;
-    /// Its setting is still there when this process is gone.
+    /// Returns whether its setting outlives this process.
     fn outlives_the_process(&self) -> bool;
-    /// Switches it; returns once the drive reports that.
+    /// Sets the cache; returns once the drive reports the new state.
     ///
     /// # Errors
-    /// When the drive does not do that.
+    /// When the drive refuses.
     fn switch(&mut self, on: bool) -> Result<(), DriveError>;
 }
 
@@ -41,14 +41,14 @@ impl Cached for Armed {
     }
 }
 
-/// What a drive's write cache was before Plateau changed it.
+/// The original state of a drive's write cache.
 pub struct Changed {
     was_on: bool,
-    /// None of a simulated drive: it does not outlive the run, so nothing is left to undo.
+    /// None for a simulated drive: it does not outlive the run, so nothing has to be restored.
     note: Option<Note>,
 }
 
-/// Brings it to what is wanted; what has to be undone, if anything.
+/// Restores what an earlier run left, then sets the requested state; returns what has to be restored, if anything.
 pub fn set(
     armed: &mut Armed,
     state: &Path,
@@ -60,7 +60,7 @@ pub fn set(
     bring(armed, state, profile, choice, journal)
 }
 
-/// The same where no earlier run has left anything.
+/// Sets the requested state, assuming that no earlier run left anything to restore.
 pub fn bring(
     armed: &mut Armed,
     state: &Path,
@@ -84,10 +84,10 @@ pub fn bring(
     Ok(changed)
 }
 
-/// Switches it to what it was not.
+/// Inverts the state of the cache.
 ///
 /// # Errors
-/// When the record of it cannot be written, or the drive does not do that.
+/// When the record cannot be written, or the drive refuses.
 pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
     let identity = drive.identity();
     let content = json!({ "identity": identity, "was_on": was_on });
@@ -96,7 +96,7 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     match drive.switch(!was_on) {
         Ok(()) => Ok(Changed { was_on, note }),
         Err(error) => {
-            // Nothing is left to undo; the failure of the drive is the one to tell.
+            // Nothing is left to restore; the failure of the drive is the one to report.
             drop(drive.switch(was_on));
             note.into_iter().for_each(Note::done);
             Err(error.into())
@@ -104,14 +104,14 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     }
 }
 
-/// Puts it back; a drive that does not do that is told of, and the note of it stays for the next start.
+/// Restores the cache. A failure is reported, and the record is kept for the next start.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let word = |on| if on { "on" } else { "off" };
     let was_on = changed.was_on;
     match put_back(armed, changed) {
         Ok(()) => {
             let event = Event::WriteCache { was_on: Some(!was_on), is_on: Some(was_on), restored: true };
-            // The run is over; a journal that cannot be written has been told of before.
+            // The run is over; a failing journal has already been reported.
             drop(journal.append(event));
         }
         Err(error) => printer::tell_line(&format!(
@@ -122,20 +122,20 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     }
 }
 
-/// The same without a journal.
+/// Restores the cache without a journal.
 ///
 /// # Errors
-/// When the drive does not do that.
+/// When the drive refuses.
 pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveError> {
     drive.switch(changed.was_on)?;
     changed.note.into_iter().for_each(Note::done);
     Ok(())
 }
 
-/// After a crash: what was noted and never undone.
+/// After a crash, restores a recorded state that was not restored.
 ///
 /// # Errors
-/// When the drive does not do that, or the system refuses.
+/// When the drive refuses, or the system does.
 pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized)) -> Done {
     let Some((note, content)) = Note::left_over(state, KIND, &drive.identity())? else {
         return Ok(());
@@ -148,7 +148,7 @@ pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized))
     Ok(())
 }
 
-/// What a note says that the cache was.
+/// Returns the original cache state in a restore record.
 pub fn noted(content: &Value) -> Option<bool> {
     content["was_on"].as_bool()
 }
@@ -157,7 +157,7 @@ pub fn noted(content: &Value) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// Runs on the same model are not the same drive: a note of one would be taken for a left-over of the other.
+    /// Runs on the same model do not share a drive: a record of one would be mistaken for a left-over of the other.
     #[test]
     fn a_simulated_drive_leaves_no_note() {
         let dir = tempfile::tempdir().expect("a folder");

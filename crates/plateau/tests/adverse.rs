@@ -1,5 +1,5 @@
-//! Every command where the host is out of order: a full standard output, no working directory, no room for files, a clock
-//! that lies, a target that cannot be read. Documented exit codes, and no panic.
+//! Every command on a misconfigured host: a full standard output, no working directory, no space for files, a wrong
+//! clock, an unreadable target. Exit codes are the documented ones, and nothing panics.
 
 mod support;
 
@@ -9,14 +9,14 @@ use support::storage_daemon::{Behaviour, StorageDaemon};
 use support::{Bench, texts};
 
 const RUN: &str = "run lat sim:sas-slc-2011 --scale 1/256 --profile pts-e-1.0";
-/// Where Debian, and others, have the library of faketime.
+/// Locations of the faketime library on Debian and other distributions.
 const FAKETIME: [&str; 3] = [
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
     "/usr/lib/faketime/libfaketime.so.1",
 ];
 
-/// Every command, with what it exits with when all is well; RUN and OTHER are runs, DIR is a folder.
+/// Every command with its normal exit codes; RUN and OTHER are runs, DIR is a folder.
 const COMMANDS: &[(&str, &[i32])] = &[
     (RUN, &[0]),
     ("plan lat sim:sas-slc-2011 --scale 1/256", &[0]),
@@ -33,7 +33,7 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("import DIR/data", &[2]),
     ("import EXAMPLE", &[0]),
     ("examples", &[0]),
-    // Devices come and go while they are listed.
+    // Devices may appear and disappear during the listing.
     ("list", &[0, 4]),
     ("info sim:sas-slc-2011", &[0]),
     ("info DIR/data", &[0]),
@@ -51,7 +51,7 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("--version", &[0]),
     ("no-such-command", &[2]),
 ];
-/// They print nothing on standard output, or fail before.
+/// These print nothing to standard output, or fail earlier.
 const SILENT: [&str; 3] = ["man DIR/man", "import DIR/data", "no-such-command"];
 
 struct Stage {
@@ -85,7 +85,8 @@ impl Stage {
         command.split(' ').map(word).collect()
     }
 
-    /// Runs every command in a shell that does `first`, and checks its exit code against the usual ones and `allowed`.
+    /// Runs every command in a shell that executes `first` before it; expects the normal exit codes or those of
+    /// `allowed`.
     fn each(&self, first: &str, environment: &[(&str, &str)], allowed: impl Fn(&str) -> Vec<i32>) {
         for (command, usual) in COMMANDS {
             let words = self.words(command);
@@ -119,7 +120,7 @@ fn a_standard_output_that_takes_nothing_is_a_failure_of_every_command_that_print
     let stage = Stage::new();
     let printed = |command: &str| !SILENT.iter().any(|silent| command.starts_with(silent));
     stage.each("exec \"$@\" > /dev/full", &[], |command| if printed(command) { vec![6] } else { vec![] });
-    // Nobody reads along, on either of them.
+    // A full standard error does not change the exit code.
     stage.each("\"$@\" 2> /dev/full; code=$?; [ $code = 0 ] || echo $code >&2; exit $code", &[], |_| vec![]);
 }
 
@@ -147,7 +148,7 @@ fn files_that_may_not_grow_fail_the_commands_that_write_them() {
     let writes = |command: &str| match command {
         RUN | "import EXAMPLE" | "man DIR/man" | "resume RUN" | "report RUN" => vec![6],
         command if command.contains("page.html") || command.contains("--csv") => vec![6],
-        // A file to test cannot be made.
+        // The file to test cannot be created.
         command if command.starts_with("run lat DIR/new.bin") => vec![4],
         _ => vec![],
     };
@@ -167,7 +168,7 @@ fn a_clock_in_any_year_is_only_a_clock() {
             [("LD_PRELOAD", *library), ("FAKETIME", time), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")];
         stage.each("exec \"$@\"", &environment, |_| vec![]);
     }
-    // A run that is cut in one age and resumed in another.
+    // A run that is interrupted at one date and resumed at another.
     let bench = Bench::new();
     let words: Vec<&str> = RUN.split(' ').collect();
     let mut child = bench.start(&words);
@@ -202,7 +203,7 @@ fn a_target_that_cannot_be_read_is_no_target() {
     ] {
         ends(&words.join(" "), &bench.run(&words), wanted);
     }
-    // Also by its name: what cannot be looked at may hold something.
+    // Typing the name does not help either: a target that cannot be read may hold data.
     let info = bench.json(&["info", name]);
     let identity = info["target"]["identity"].as_str().unwrap();
     ends("its name was typed", &bench.run(&["run", "lat", name, "--erase", identity]), &[3, 4]);
@@ -236,7 +237,7 @@ fn a_run_that_cannot_be_read_is_reported_and_not_skipped() {
         std::fs::write(&file, &kept).unwrap();
     }
     stage.bench.ok(&["runs"]);
-    // A journal that is a folder; and the folder of something else is none of our business.
+    // A journal that is a directory; an unrelated folder is ignored.
     std::fs::create_dir(stage.bench.library().join("notes")).unwrap();
     stage.bench.ok(&["runs"]);
     std::fs::remove_file(dir.join("journal")).unwrap();

@@ -1,4 +1,4 @@
-//! The report as a browser sees it. Skipped where there is no Chromium.
+//! The report in a browser. Skipped if Chromium is not installed.
 
 mod support;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 use support::Bench;
 
 const BROWSER: &str = "chromium";
-/// Uses a report as a reader would.
+/// Operates a report like a reader.
 const PROBE: &str = include_str!("browser/probe.js");
-/// Looks for what cannot be seen or read.
+/// Finds content that is invisible or unreadable.
 const LAYOUT: &str = include_str!("browser/layout.js");
-/// The same for comparisons, and which colours they have.
+/// The same for comparisons, including their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
-/// Nothing but the page itself: the browser's own errands would look like requests of the page.
+/// Disables the browser's own network traffic, which would look like requests of the page.
 const QUIET: [&str; 10] = [
     "--headless",
     "--no-sandbox",
@@ -29,7 +29,7 @@ const QUIET: [&str; 10] = [
     "--enable-logging=stderr",
 ];
 
-/// What the browser makes of a page: its document, and what it complained about.
+/// Returns the document of a page as rendered by the browser, and its complaints.
 fn open(bench: &Bench, page: &Path, more: &[&str]) -> (String, String) {
     let output = Command::new("timeout")
         .args(["60", BROWSER])
@@ -54,7 +54,7 @@ fn is_missing() -> bool {
     missing
 }
 
-/// What the probe found on a page, with its scripts and without.
+/// Runs the probe on a page with and without its scripts; returns the result.
 fn probed(bench: &Bench, report: &Path) -> (Value, String) {
     let source = format!("src=\"file://{}\"", report.display());
     let frames = format!(
@@ -64,7 +64,7 @@ fn probed(bench: &Bench, report: &Path) -> (Value, String) {
     framed(bench, &frames, PROBE, &[])
 }
 
-/// What a script found in frames.
+/// Runs a script on frames; returns its result.
 fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, String) {
     let page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><title>probe</title><pre id=\"result\"></pre>\n{frames}\n<script>{script}</script>\n"
@@ -73,7 +73,7 @@ fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, S
     std::fs::write(&path, page).unwrap();
     let (dom, complaints) = open(bench, &path, &[&["--allow-file-access-from-files"], more].concat());
     let result = dom.split("<pre id=\"result\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    // What was asked for: the second frame has no scripts.
+    // Expected: the second frame has no scripts.
     let complaints =
         complaints.lines().filter(|line| !line.contains("'allow-scripts' permission is not set"));
     (serde_json::from_str(result.unwrap_or_default()).unwrap(), complaints.collect::<Vec<_>>().join("\n"))
@@ -123,7 +123,7 @@ fn pointer_keys_and_buttons_do_what_is_promised_and_without_scripts_no_word_is_m
         assert_eq!(came, &Value::Bool(true), "{name}: {found}");
     }
 
-    // A page whose script does nothing is not taken for a good one.
+    // The probe must reject a page whose script does nothing.
     let dumb = bench.path("dumb.html");
     let text = support::text(report);
     let (before, rest) = text.split_once("<script>").unwrap();
@@ -138,7 +138,7 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
         return;
     }
     let bench = Bench::new();
-    // As many strips above each page as there can be without an interruption.
+    // The maximum number of strips above each page without an interruption.
     let fault = "throttle:after=30min,for=60min,rate=20MB";
     for profile in ["pts-e-1.0", "pts-e-2.0"] {
         let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];

@@ -1,14 +1,14 @@
-//! The corpora of the fuzz targets for files, and changes of them that are always the same: what the targets check holds.
+//! Checks the properties of the fuzz targets for files on their corpora and on deterministic mutations of them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use stdx::Rng;
 
-/// Changes of each file.
+/// Mutations per file.
 const CHANGES: u64 = 120;
 
-/// What must hold of each parser, as the fuzz targets have it.
+/// The properties of each parser, shared with the fuzz targets.
 #[path = "../../../fuzz/properties"]
 mod properties {
     pub mod array_description;
@@ -23,7 +23,7 @@ mod properties {
     pub mod signed_document;
 }
 
-/// No input of this size takes longer, also in a debug build on a busy machine.
+/// Upper limit for any input of this size, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(20);
 
 type Check = fn(&[u8]);
@@ -49,11 +49,11 @@ fn corpus(name: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// In place of a number.
+/// Replacements for numbers.
 const NUMBERS: [&str; 9] =
     ["0", "1", "-1", "255", "65536", "4294967295", "18446744073709551615", "1e308", "0.000001"];
 
-/// The first number from a place on is another one.
+/// Replaces the first number at or after a position.
 fn with_number(bytes: &[u8], from: usize, number: &str) -> Vec<u8> {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let Some(begin) = bytes[from..].iter().position(is_digit).map(|place| from + place) else {
@@ -63,7 +63,7 @@ fn with_number(bytes: &[u8], from: usize, number: &str) -> Vec<u8> {
     [&bytes[..begin], number.as_bytes(), &bytes[begin + length..]].concat()
 }
 
-/// A byte changed, a part cut off, a part doubled, or another number.
+/// Changes a byte, removes a part, doubles a part, or replaces a number.
 fn changed(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let length = out.len().max(1) as u64;
@@ -99,7 +99,7 @@ fn no_change_of_a_file_of_the_corpora_breaks_what_must_hold() {
     }
 }
 
-/// Numbers that overflow when they are added, multiplied or converted, and one that nothing may be divided by.
+/// Numbers that overflow when added, multiplied or converted, and zero as a divisor.
 const EXTREMES: [&str; 6] = [
     "18446744073709551615",
     "9223372036854775808",

@@ -1,4 +1,4 @@
-//! The device side of simulated drives: what they tell of themselves, how they are purged, how they lose their power.
+//! The device side of simulated drives: the health they report, how they are purged, and power losses.
 
 mod support;
 
@@ -83,7 +83,7 @@ fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
     );
 }
 
-/// Whatever is finished is compared with its record: behind another purge the drive would answer otherwise.
+/// Completed steps are compared with the journal: after another purge, the drive would return different results.
 #[test]
 fn a_killed_campaign_goes_on_behind_its_own_purges() {
     let bench = Bench::new();
@@ -110,7 +110,7 @@ fn a_killed_campaign_goes_on_behind_its_own_purges() {
     assert!(methods.eq(["discard (not a PTS purge) (simulated)"; 3]));
 }
 
-/// Twice without power and once killed: each resumption goes through all of it again, and compares it with the record.
+/// Two power losses and one kill: each resumption repeats the whole run and compares it with the journal.
 #[test]
 fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
     let bench = Bench::new();
@@ -129,7 +129,7 @@ fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
     bench.wait_for("another cell", |journal| finished(journal) > cells);
     child.kill().unwrap();
     child.wait().unwrap();
-    // Where this machine was slow to kill it, the second loss has come.
+    // If the kill came late, the second power loss has already happened.
     if losses() == 1 {
         assert!(bench.fails(5, &["resume", &id]).contains("lost its power"));
     }

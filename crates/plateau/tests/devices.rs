@@ -1,4 +1,4 @@
-//! Real block devices and files: loop devices that the test makes, some slow, some dying.
+//! Real block devices and files: loop devices created by the test, some of them slow or failing.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn loop_device_with_512_byte_sectors() {
     let document = run_short(&bench, &device.path);
     assert!(document["modified"].to_string().contains("purge by discard"), "{}", document["modified"]);
     let cells = table(&document);
-    // A busy machine may not finish one large I/O in so short a cell.
+    // A busy machine may not complete a single large I/O in such a short cell.
     assert!(cells[..5].iter().flatten().all(|cell| cell.is_some_and(|iops| iops > 0.0)), "{cells:?}");
 }
 
@@ -38,24 +38,24 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(cells[0].iter().all(Option::is_none) && cells[1..].iter().flatten().all(Option::is_some));
     let html = text(document["report"].as_str().unwrap().as_ref());
     assert!(html.contains("n/a (4Kn)"));
-    // What the host can do, and how it drove each cell.
+    // The host's ceiling, and the I/O path of each cell.
     assert_eq!(document["ceiling"]["null"].as_array().map(Vec::len), Some(3), "{}", document["ceiling"]);
     let engines = document["engines"].to_string();
     assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
 }
 
-/// Runs `tests`, or with `PLATEAU_EVERY_TEST=1` every one there is, with cells of 20 ms: nothing to conclude from, but
-/// every step of them was done.
+/// Runs `tests`, or all tests with `PLATEAU_EVERY_TEST=1`, with cells of 20 ms: too short for conclusions, but every
+/// step is executed.
 fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str]) {
     let identity = identity(bench, device);
-    // 128 zones of 1 MiB at least do not fit.
+    // At least 128 zones of 1 MiB do not fit.
     let every: Vec<&str> = pts::TESTS.iter().map(|test| test.name).filter(|name| *name != "hdd-tp").collect();
     let names = if std::env::var_os("PLATEAU_EVERY_TEST").is_some() { &every[..] } else { tests };
     let document = bench.json(
         &[
             &["run", &names.join(","), device, "--erase", &identity],
             &["--profile", "pts-e-2.0", "--cell-seconds", "0.02", "--max-rounds", "5"][..],
-            // Where the operator has the choice: large blocks at the depth of the profile take long.
+            // If the operator has the choice: large blocks at the profile's depth take long.
             &["--tc", "1", "--qd", "8"][..],
             options,
         ]
@@ -72,7 +72,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str])
         let figures = test["key_figures"].as_array().unwrap();
         let missing: Vec<_> =
             figures.iter().filter(|f| f["value"].as_f64().is_none_or(|v| v < 0.0)).collect();
-        // How long a drive takes to recover it may not show in so short a time.
+        // The recovery time may not be measurable in such a short time.
         assert!(missing.is_empty() || test["test"] == "xsr", "{}: {missing:?}", test["test"]);
         assert!(!figures.is_empty(), "{test}");
     }
@@ -84,7 +84,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], options: &[&str])
 fn every_kind_of_test_on_a_loop_device() {
     let bench = Bench::beside_the_build();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
-    // ECW is CBW under its older name. Those that take long are done on one of the two devices.
+    // ECW is the older name of CBW. The long tests run on only one of the two devices.
     let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat", "cbw"];
     tests_complete(&bench, &device.path, &tests, &[]);
 }
@@ -93,7 +93,7 @@ fn every_kind_of_test_on_a_loop_device() {
 fn every_kind_of_test_on_a_zram_device() {
     let bench = Bench::beside_the_build();
     let Some(device) = Zram::new(SIZE) else { return };
-    // The sectors of zram are 4 KiB.
+    // zram has sectors of 4 KiB.
     let tests = ["lat", "hir", "xsr", "cbw", "dirth"];
     tests_complete(&bench, &device.path, &tests, &["--composite-fits-sectors"]);
 }
@@ -116,7 +116,8 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
         .filter(|figure| figure["host_limited"] == true)
         .map(|figure| figure["name"].as_str().unwrap())
         .collect();
-    // Memory answers as fast as one thread asks: unless others take its processor, that is all the thread does.
+    // Memory completes I/Os as fast as one thread submits them, so the thread does nothing else unless other
+    // processes use its CPU.
     if limited.is_empty() {
         return skips::skip!("the machine is too busy for a thread of its own");
     }
@@ -188,7 +189,7 @@ fn unusable_targets_are_named() {
     assert!(bench.runs().is_empty());
 }
 
-/// A drive that is fast until the third round and slow from then on.
+/// A drive that is fast until the third round and slow afterwards.
 #[test]
 fn finds_the_plateau_behind_a_write_cliff() {
     let bench = Bench::beside_the_build();
@@ -199,7 +200,7 @@ fn finds_the_plateau_behind_a_write_cliff() {
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
-        // Two cells a round, each long enough that a busy host does not scatter them.
+        // Two cells per round, long enough that a busy host does not cause variation.
         "run",
         "tp-128",
         &daemon.device,
@@ -251,7 +252,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         journal.entries.iter().any(|entry| matches!(entry.event, Event::Measured(_)))
     });
     let kept = finished(&bench.journal().unwrap());
-    // Within a cell, which begins at once after the one before, and after its second second.
+    // Within a cell (cells follow each other immediately), after two full seconds.
     bench.wait_for("the middle of a cell", |journal| {
         let last = journal.entries.last().unwrap();
         let age_ms = jiff::Timestamp::now().as_millisecond() - last.wall.as_millisecond();
@@ -268,7 +269,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         panic!("no last word")
     };
     assert!(reason.contains("EIO"), "{reason}");
-    // Every finished second of the cell that it died in.
+    // Every completed second of the cell in which the drive failed.
     let cut = journal.entries.iter().find_map(|entry| match &entry.event {
         Event::Cut(cut) => Some(cut),
         _ => None,

@@ -1,5 +1,5 @@
-//! An array of a RAID controller, whose program is a script with a memory: what it is asked, in which order, and what
-//! a crash leaves. Its volume never becomes a block device, so nothing is measured.
+//! An array of a RAID controller, whose tool is replaced by a stateful script: which commands it receives, in which
+//! order, and what a crash leaves. Its volume never becomes a block device, so nothing is measured.
 
 mod support;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// A controller with three free drives in slots 252:0 to 252:2 and a volume of somebody else.
+/// A controller with three free drives in slots 252:0 to 252:2, and a foreign volume.
 const CONTROLLER: &str = r##"#!/bin/sh
 dir=$(dirname "$0")
 echo "$*" >> "$dir/asked"
@@ -136,7 +136,7 @@ fn wait_for(bench: &Bench, path: &Path) {
     }
 }
 
-/// A terminal sends Ctrl-C to the whole process group in front.
+/// A terminal sends Ctrl-C to the whole foreground process group.
 #[test]
 fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     let bench = bench();
@@ -148,10 +148,10 @@ fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
     assert!(killed.success());
-    // Whatever was to be ended has its signal by now, and cannot see this.
+    // A signalled process has ended by now, and would not notice this.
     fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
     wait_for(&bench, &bench.path("added"));
-    // It may wait for the block device of the volume first, which takes half a minute.
+    // Plateau may still be waiting half a minute for the block device of the volume.
     run.kill().expect("it is killed, if it is still there");
     assert!(!run.wait().expect("it is gone").success());
 }
@@ -163,9 +163,9 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    // Later than the volume, whose file is empty for a moment.
+    // Wait for this file rather than that of the volume, which is empty for a moment.
     wait_for(&bench, &bench.path("added"));
-    // It waits for the block device now.
+    // Plateau now waits for the block device.
     run.kill().expect("it is killed");
     run.wait().expect("it is gone");
     assert_eq!(notes(&bench), 1);
@@ -173,7 +173,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     fs::write(bench.path("spare"), "").expect("a drive that is used otherwise by now");
     let output = command(&bench, &args).output().expect("plateau starts");
     let err = texts(&output).1;
-    // The volume is gone, and a member that came into use meanwhile is told.
+    // The volume is deleted, and a member that has come into use in the meantime is reported.
     assert!(asked(&bench).contains(&"/c0/v1 del J nolog".to_owned()), "{:?}", asked(&bench));
     assert!(!bench.path("volume").exists() && err.contains("a global hot spare"), "{err}");
     assert!(!asked(&bench).iter().any(|line| line.contains("add vd")), "{:?}", asked(&bench));

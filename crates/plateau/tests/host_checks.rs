@@ -1,4 +1,4 @@
-//! Host checks, tuning, and what a resumed run remembers, on loop devices that the test makes.
+//! Host checks, tuning, and the settings of a resumed run, on loop devices created by the test.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Bench, finished, text};
 
 const SHORT: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
 
-/// A loop device whose settings are as the kernel makes them.
+/// A loop device with the kernel's default settings.
 struct Untuned(Loop);
 
 impl Untuned {
@@ -40,13 +40,13 @@ impl Untuned {
     }
 }
 
-/// The document of `check`, whatever it found.
+/// Returns the document of `check`, whatever its verdict.
 fn checked(bench: &Bench, options: &[&str]) -> serde_json::Value {
     let output = bench.run(&[&["check", "--json"], options].concat());
     let (out, err) = support::texts(&output);
     let document: serde_json::Value =
         serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}\n{err}"));
-    // A machine on which other tests run may be too busy to measure on.
+    // Other tests may keep the machine too busy for valid measurements.
     let code = if document["verdict"] == "would_invalidate" { 7 } else { 0 };
     assert_eq!(output.status.code(), Some(code), "{err}");
     document

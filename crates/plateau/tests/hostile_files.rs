@@ -1,5 +1,5 @@
-//! Files that are not what they should be: FIFOs, devices and folders in their place, and far too large ones. Nothing
-//! hangs, nothing is read without end, and the message says what is wrong.
+//! FIFOs, devices and directories in place of files, and oversized files. Nothing hangs or reads endlessly, and the
+//! message states what is wrong.
 
 mod support;
 
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// Long enough for a build with checks on a busy machine; a FIFO or an endless device would take for ever.
+/// Sufficient for a debug build on a busy machine; a FIFO or an endless device would block forever.
 const LONGEST: Duration = Duration::from_secs(120);
 
 fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo is there").success());
 }
 
-/// Runs with little memory, and ends it when it takes too long.
+/// Runs with limited memory, and kills the command after a time limit.
 fn bounded(bench: &Bench, args: &[&str]) -> Output {
     let plateau = bench.command(args);
     let mut command = Command::new("sh");
@@ -36,7 +36,7 @@ fn bounded(bench: &Bench, args: &[&str]) -> Output {
     child.wait_with_output().expect("it is gone")
 }
 
-/// Puts something else in the place of a file for a moment.
+/// Temporarily replaces a file by something else.
 fn in_place_of(path: &Path, make: impl Fn(&Path), try_it: impl Fn(&str)) {
     let kept = path.with_extension("kept");
     std::fs::rename(path, &kept).expect("our own");
@@ -62,7 +62,7 @@ fn another(path: &Path) {
     std::os::unix::fs::symlink(path.with_extension("kept"), path).expect("a link");
 }
 
-/// What may be in the place of a file, and the word for it.
+/// Replacement of a file, and the term for it in messages.
 type Kind = (fn(&Path), &'static str);
 const KINDS: [Kind; 4] =
     [(fifo, "a FIFO"), (folder, "a directory"), (zeroes, "a symbolic link"), (another, "a symbolic link")];
@@ -144,7 +144,7 @@ fn what_is_typed_is_a_regular_file_of_a_sensible_size() {
             &["report", id, "--logo", &toml],
         ];
         for command in commands {
-            // What is imported, and pictures, may be larger than what people write.
+            // Imported files and images may be larger than files written by hand.
             if name == "large" && matches!(command[0], "import" | "report") && !command.contains(&"--sign") {
                 continue;
             }
@@ -173,7 +173,7 @@ fn notes_are_regular_files() {
     assert!(output.status.success(), "{:?}", texts(&output));
 }
 
-/// The journal that belongs to an altered `run.json`: nothing but its header.
+/// The journal of a modified `run.json`, with nothing but its header.
 #[test]
 fn a_journal_says_at_its_beginning_which_run_it_is() {
     let bench = Bench::new();
@@ -188,7 +188,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
     assert!(message.contains("the first record is not `opened`"), "{message}");
     std::fs::write(run.join("run.json"), file).unwrap();
     assert!(bench.fails(6, &["show", id]).contains("not `opened`"));
-    // Another digit in the header that this build reads all the same.
+    // A different number in the header that this build could still parse.
     for other in ["plateau-journal 0", "plateau-journal 01", "plateau-journal +1"] {
         std::fs::write(run.join("journal"), journal.replacen(header, other, 1)).unwrap();
         bench.fails(6, &["verify", id]);
@@ -200,7 +200,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
 #[test]
 fn a_logo_that_took_the_place_of_another_is_reported() {
     let bench = Bench::new();
-    // The smallest that begins as PNG does; nothing is drawn of it here.
+    // The smallest file with a PNG header; it is not drawn in this test.
     let png = |end: &[u8]| [b"\x89PNG\r\n\x1a\n", end].concat();
     std::fs::write(bench.path("logo.png"), png(b"ours")).expect("a picture");
     let plan =

@@ -1,10 +1,10 @@
-//! What cannot be done is refused with the reason and the nearest valid choice, before anything is touched.
+//! Impossible requests are refused with the reason and the nearest valid choice, before anything is touched.
 
 mod support;
 
 use support::{Bench, text};
 
-/// A model of a drive with sectors of 4 KiB.
+/// Writes a model of a drive with 4 KiB sectors.
 fn large_sectors(bench: &Bench) -> String {
     let model = text("../nandsim/models/sas-slc-2011.toml".as_ref());
     let large = model.replace("logical_block_bytes = 512", "logical_block_bytes = 4096");

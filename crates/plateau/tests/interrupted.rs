@@ -1,4 +1,4 @@
-//! Killed, interrupted, resumed: nothing finished is ever lost.
+//! Killed, interrupted and resumed runs: no completed result is lost.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn ten_kills_then_a_complete_report() {
     let mut child = bench.start(&RUN);
     let mut kept = 0;
     for kill in 1..=10 {
-        // Somewhere inside a round, a little further each time.
+        // Somewhere inside a round, a little later each time.
         bench.wait_for("more finished cells", |journal| {
             round(journal) > 0 && finished(journal) >= kept + 4 + kill
         });
@@ -43,7 +43,7 @@ fn ten_kills_then_a_complete_report() {
     assert!(first >= u64::from(whole), "window from {first}, but round {whole} is the first behind the gaps");
 }
 
-/// The first round behind the last gap; a round that begins with the gap is whole.
+/// Returns the first round after the last gap; a round that begins with the gap is complete.
 fn first_whole_round(journal: &record::Loaded) -> u32 {
     let (mut round, mut step, mut first) = (0, 0, 1);
     for entry in &journal.entries {
@@ -94,7 +94,7 @@ fn a_judgement_is_recorded_once_whatever_its_last_bit() {
     let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
     let judged = events.iter().rposition(|event| matches!(event, Event::Noted(Note::Judged(_)))).unwrap();
-    // As if the machine had stopped right after the last judgement, which another build would round otherwise.
+    // As if the machine had stopped right after the last judgement, and another build rounded its value differently.
     events.truncate(judged + 1);
     let Event::Noted(Note::Judged(judgement)) = &mut events[judged] else { unreachable!() };
     let value = &mut judgement.variables[0].value;
@@ -118,7 +118,7 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // So that it is still there, however long the second one takes to look.
+    // Keeps the process alive, however long the second one takes to check.
     assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
@@ -127,7 +127,7 @@ fn two_writers_are_refused() {
     child.wait().unwrap();
 }
 
-/// A WSAT run that was killed after some minutes; gives its id.
+/// Interrupts a WSAT run after some minutes; returns its id.
 fn cut_saturation(bench: &Bench) -> String {
     let args = ["run", "wsat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     let mut child = bench.start(&args);
@@ -163,7 +163,7 @@ fn a_time_line_goes_on_with_a_gap_when_asked_to() {
     assert!(document["tests"][0]["notes"].to_string().contains("INTERRUPTED"));
 }
 
-/// Runs where no file may become larger than `kib`: what is beyond is written as far as it fits, as on a full disk.
+/// Runs with a file size limit of `kib`: writes beyond it are truncated, as on a full disk.
 fn with_little_room(bench: &Bench, kib: u32, args: &[&str]) -> std::process::Output {
     let plateau = bench.command(args);
     let limited = format!("trap '' XFSZ; ulimit -f {kib} && exec \"$@\"");
@@ -181,7 +181,7 @@ fn a_full_disk_leaves_a_journal_that_is_whole_and_goes_on() {
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
     let bench = Bench::new();
-    // Records have some thousand bytes: none of three places is likely to be the end of one.
+    // Records have several thousand bytes: it is unlikely that one of these three positions is the end of a record.
     let mut run = String::new();
     for part in [5, 6, 7] {
         let kib = u32::try_from(room * part / 10 / 1024).unwrap();
@@ -222,7 +222,7 @@ fn a_run_or_a_report_that_has_no_room_leaves_nothing_behind() {
 
 #[test]
 fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
-    // Time of birth is not kept everywhere.
+    // Not every file system stores creation times.
     let bench = Bench::beside_the_build();
     let here = bench.dir.path();
     let args = "run iops drive.bin --size 64MiB --cell-seconds 0.02 --max-rounds 5 --profile pts-e-1.0";
@@ -242,7 +242,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     std::fs::rename(&file, &away).unwrap();
     let gone = bench.fails(4, &["resume", &id]);
     assert!(gone.contains("no longer exists") && !file.exists(), "{gone}");
-    // As large, of the same name and in the same place.
+    // Same size, name and location.
     let letters = vec![b'x'; 64 << 20];
     std::fs::write(&file, &letters).unwrap();
     let other = bench.fails(3, &["resume", &id]);
@@ -255,7 +255,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     assert!(output.status.success(), "{}", texts(&output).1);
 }
 
-/// A run on a file of 64 MiB that was interrupted by Ctrl-C; its id and the file.
+/// Interrupts a run on a 64 MiB file with Ctrl-C; returns its id and the file.
 fn interrupted_on_a_file(bench: &Bench) -> (String, std::path::PathBuf) {
     let file = bench.path("target");
     let path = file.to_str().unwrap();

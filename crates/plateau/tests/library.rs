@@ -1,4 +1,4 @@
-//! The commands that look after runs: `runs`, `status`, `open`, `export`, `rm`, and the labels of a run.
+//! Commands that manage runs: `runs`, `status`, `open`, `export`, `rm`, and the labels of a run.
 
 mod support;
 
@@ -119,7 +119,7 @@ fn removal_asks_and_takes_all_or_nothing_that_was_named() {
     assert!(bench.fails(2, &["rm", &first]).contains("--yes"), "standard input is not a terminal");
     assert!(bench.fails(6, &["rm", "--yes", &first, "nonsense"]).contains("no run 'nonsense'"));
     assert_eq!(bench.runs().len(), 3);
-    // What `latest` names is decided once.
+    // `latest` is resolved once.
     let removed = bench.json(&["rm", "--yes", "latest", &third, "latest~1"]);
     assert_eq!(removed["removed"], serde_json::json!([third, second]));
     assert_eq!(ids(&bench, &[]), [first]);
@@ -190,7 +190,7 @@ fn runs_are_exported_one_by_one_or_all_at_once() {
     bench.fails(2, &["export", "--csv", out]);
 }
 
-/// What bash offers after these words; the last one is being typed.
+/// Returns bash's completions after these words, the last of which is incomplete.
 fn offered(bench: &Bench, words: &[&str]) -> Vec<String> {
     let mut command = bench.command(&[]);
     command.args(["--", "plateau"]).args(words).env("PLATEAU_COMPLETE", "bash");

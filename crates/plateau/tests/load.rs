@@ -1,4 +1,4 @@
-//! `plateau load`: fio's words on the command line and in job files, and the rights that each of them needs.
+//! `plateau load`: fio's options on the command line and in job files, and the rights that each of them needs.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
-/// A folder with a file `data` of so many bytes that holds something, and a job file.
+/// A folder with a non-empty file `data` of a given size, and a job file.
 struct Bench {
     dir: tempfile::TempDir,
 }
@@ -75,7 +75,7 @@ fn polling_says_what_came_of_it() {
         let output = plateau(&["load", path, "--rw", "randread", "--iodepth", "4", "--json", option]);
         let document = json(&output);
         let engines = document["jobs"][0]["engines"].to_string();
-        // A kernel may keep its polling thread from those who are not root.
+        // The kernel may refuse its polling thread to users other than root.
         assert!(engines.contains(expected) || engines.contains("not polled: "), "{option}: {document}");
     }
     let refused = plateau(&["load", "sim:sas-slc-2011", "--scale", "1/64", "--hipri"]);
@@ -118,7 +118,7 @@ fn a_simulated_drive_can_be_loaded_as_well() {
     let document = json(&output);
     let slow = &document["jobs"][0];
     let rate = slow["read"]["iops"].as_f64().expect("a rate");
-    // A second of virtual time: 300 with a deviation of 17.
+    // One second of virtual time: 300 I/Os with a standard deviation of 17.
     assert!((rate - 300.0).abs() < 100.0, "{rate}");
     assert!(document["jobs"][1]["write"]["total_ios"].as_u64() > Some(1000));
 }
@@ -164,7 +164,7 @@ fn job_files_are_refused_with_file_line_and_option() {
     assert_eq!(bench.run(&["--filename", bench.data().to_str().expect("a path")]).status.code(), Some(0));
 }
 
-/// What fio does of a job file, by the same numbers.
+/// Returns fio's results of the same job file.
 fn fios(bench: &Bench) -> Option<Value> {
     let mut command = Command::new("fio");
     command.args([&bench.job(), "--output-format=json"]).current_dir(bench.dir.path());
@@ -178,7 +178,7 @@ fn fios(bench: &Bench) -> Option<Value> {
     }
 }
 
-/// I/Os and bytes of each direction of all jobs of one name.
+/// Returns the I/Os and bytes per direction of all jobs with one name.
 fn counts(document: &Value, name: &str) -> [(u64, u64); 2] {
     let mut sums = [(0, 0); 2];
     for job in document["jobs"].as_array().expect("jobs").iter().filter(|job| job["jobname"] == name) {
@@ -190,7 +190,7 @@ fn counts(document: &Value, name: &str) -> [(u64, u64); 2] {
     sums
 }
 
-/// Jobs that are bound by their amount do exactly the same I/Os in both tools.
+/// Jobs limited by their amount issue exactly the same I/Os in both tools.
 const SAME: &str = "\
 [global]
 filename=DATA
@@ -277,7 +277,7 @@ fn shares_are_those_that_fio_draws() {
         let [read, _] = counts(document, name);
         read.1 as f64 / read.0 as f64
     };
-    // 16,384 I/Os: the share deviates by 0.36 %, the mean size by 1.4 %.
+    // 16,384 I/Os: the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
     assert!((reads(&ours) - 0.7).abs() < 0.018, "{}", reads(&ours));
     assert!((size(&ours, "sizes") / 17_612.8 - 1.0).abs() < 0.07, "{}", size(&ours, "sizes"));
     assert_eq!(size(&ours, "zones"), 4096.0);
@@ -331,7 +331,7 @@ fn verify_writes_and_reads_back_and_finds_what_changed() {
     assert_eq!(document["exit_code"], 5);
 }
 
-/// A closed loop, an open one with hardly anything to do, and two that run side by side.
+/// A closed loop, an almost idle open loop, and two concurrent jobs.
 #[test]
 fn signals_end_a_load_without_a_result() {
     let slow = "[slow]\nfilename=DATA\nrw=randread\nrate_iops=1\nruntime=1h\ntime_based\n";
@@ -344,7 +344,7 @@ fn signals_end_a_load_without_a_result() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .expect("plateau starts");
-        // The threads of the load are there once signals are watched.
+        // The threads of the load exist only after the signal handlers are installed.
         let tasks = format!("/proc/{}/task", child.id());
         let begun = std::time::Instant::now();
         while std::fs::read_dir(&tasks).map_or(0, Iterator::count) < 3 {
@@ -437,7 +437,7 @@ fn a_seed_that_is_drawn_is_told() {
     };
     let (first, document) = seed("--randrepeat=0");
     assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
-    // Two drawn of 2^32 are the same once in four thousand million times, three once in many more.
+    // Two random 32-bit seeds are equal once in four billion pairs; three almost never.
     assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
     assert_eq!(seed(&format!("--randseed={first}")).0, first);
     assert_eq!((seed("--randrepeat=1").0, seed("--norandommap").0), (1, 1));
@@ -475,7 +475,7 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
     assert_eq!(json(&both)["jobs"][1]["target"]["simulated"]["scale_divisor"], 256);
 }
 
-/// Text and document of the same load.
+/// Returns text and document of the same load.
 fn both(arguments: &[&str]) -> (String, Value) {
     let run = |more: &[&str]| {
         let output = plateau(&[arguments, more].concat());
@@ -501,7 +501,7 @@ fn a_percentile_has_ten_ios_beyond_it_or_is_not_there() {
     assert!(times["max"].is_u64() && times["not_in_bins"] == 0, "{document}");
 }
 
-/// The largest number in ns that a document of a load has as a response time.
+/// Returns the longest response time in ns in the document of a load.
 fn slowest(times: &Value) -> u64 {
     let bins = times["bins"].as_object().expect("bins").keys().filter_map(|ns| ns.parse().ok());
     let percentiles =

@@ -1,11 +1,11 @@
-//! What people type by mistake: the cause, what to type instead, and the documented exit code.
+//! Typical typing mistakes: the cause, what to type instead, and the documented exit code.
 
 mod support;
 
 use serde_json::Value;
 use support::{Bench, finished, texts};
 
-/// Of a key pair whose private half was thrown away.
+/// Of a key pair whose private key was discarded.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
@@ -73,7 +73,7 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
     ] {
         let error = bench.fails(code, words);
         assert!(error.contains(part), "{words:?}: {error}");
-        // Where a command is missing, the help is all there is to say.
+        // If the command is missing, the help is the only message.
         let is_help = part.starts_with("Usage: ");
         assert!(is_help != error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
         assert!(!error.contains("error: "), "{words:?}: {error}");
@@ -110,7 +110,7 @@ fn with_json_every_error_is_a_document_on_standard_output() {
         assert!(!text.is_empty() && !text.starts_with("error"), "{text}");
         assert!(err.starts_with("plateau: "), "{words:?}: {err}");
     }
-    // What follows `--` is no option.
+    // Words after `--` are not options.
     let (out, _) = texts(&bench.run(&["frobnicate", "--", "--json"]));
     assert_eq!(out, "");
 }

@@ -1,5 +1,5 @@
-//! Every test of every profile on a simulated drive, from purge to verdict, and what comes out. `PLATEAU_BLESS=1`
-//! rewrites the golden files.
+//! Every test of every profile on a simulated drive, from purge to verdict, compared with golden files.
+//! `PLATEAU_BLESS=1` rewrites them.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Bench, text};
 
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/256"];
 
-/// Runs all tests of `profile` as one campaign; verifies it, and compares it with its golden file.
+/// Runs all tests of `profile` as one campaign, verifies it, and compares it with its golden file.
 fn complete(profile: &str) {
     let listed = Profile::named(profile).unwrap().tests;
     let names: Vec<&str> = listed.iter().map(|listed| listed.family).collect();
@@ -43,7 +43,7 @@ fn complete(profile: &str) {
     assert!(found == golden, "{name} differs, PLATEAU_BLESS=1 rewrites it: {line:?}");
 }
 
-/// Verdict, window and key figures of each test, to the digits that are printed.
+/// Formats verdict, window and key figures of each test with the printed digits.
 fn outcome(tests: &[Value]) -> String {
     let mut all = String::new();
     for test in tests {

@@ -1,4 +1,4 @@
-//! Every file that a command writes: nothing is followed, and only regular files are replaced.
+//! Output files of all commands: links are not followed, and only regular files are replaced.
 
 mod support;
 
@@ -9,14 +9,14 @@ use std::process::Command;
 
 use support::Bench;
 
-/// Two runs that take no time: published figures.
+/// Imports two runs of published figures, which takes no time.
 fn runs(bench: &Bench) -> [String; 2] {
     bench.ok(&["examples", "--install", "mlc-a", "mlc-b"]);
     let ids = bench.json(&["runs"]);
     [0, 1].map(|place: usize| ids[place]["run"].as_str().expect("an id").to_owned())
 }
 
-/// A file that nothing may be written to.
+/// A file that must not be written to.
 struct Victim(PathBuf);
 
 impl Victim {
@@ -31,7 +31,7 @@ impl Victim {
     }
 }
 
-/// What is at a path: enough to see that it was neither replaced nor followed.
+/// Returns inode and mode: enough to detect that a path was replaced.
 fn node(path: &Path) -> (u64, u32) {
     let meta = std::fs::symlink_metadata(path).expect("it is still there");
     (meta.ino(), meta.mode())
@@ -41,7 +41,7 @@ fn mknod(path: &Path, arguments: &[&str]) -> bool {
     Command::new("mknod").arg(path).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Everything that is no file to write to, under a name each.
+/// Creates one of each file type that must not be written to.
 fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     let dir = bench.path("in-the-way");
     std::fs::create_dir_all(&dir).expect("a folder");
@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // As /dev/full, which this test must not risk.
+    // Like /dev/full, which this test must not risk.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {
@@ -71,7 +71,7 @@ fn a_link_planted_beside_a_report_is_not_written_through() {
     bench.ok(&["report", &run]);
     victim.assert_untouched();
     assert!(dir.join("report.html").is_file());
-    // The report itself as a link: the victim is not the report, and not a word of it is lost.
+    // The report itself is a link: the victim is not the report and must stay unchanged.
     std::fs::remove_file(dir.join("report.html")).expect("the report");
     symlink(&victim.0, dir.join("report.html")).expect("a link");
     let message = bench.fails(2, &["report", &run]);
@@ -112,7 +112,7 @@ fn what_a_run_consists_of_is_never_replaced() {
     let at = |name: &str| bench.library().join(&second).join(name);
     std::fs::hard_link(at("journal"), bench.path("copy.html")).expect("a link");
     std::fs::hard_link(at("run.json"), bench.path("copy.json")).expect("a link");
-    // One that is damaged can still be repaired from a copy, and is known by its name.
+    // A damaged run can still be repaired from a copy; its files are recognized by name.
     let damaged = bench.path("damaged");
     std::fs::create_dir(&damaged).expect("a folder");
     for name in ["run.json", "journal"] {
@@ -184,7 +184,7 @@ fn folders_of_files_follow_nothing_either() {
 fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
     let bench = Bench::new();
     let [first, second] = runs(&bench);
-    // Named first: where it is a file, /dev/stdout is in danger, too.
+    // `-` is tried first: if it were written as a file, /dev/stdout would be at risk, too.
     for name in ["-", "/dev/stdout"] {
         let output = bench.run(&["report", &first, "--pdf", name]);
         assert!(output.status.success() && output.stdout.starts_with(b"%PDF"), "{name}");
@@ -196,7 +196,7 @@ fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
         assert!(message.contains("standard output is taken"), "{message}");
         assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));
     }
-    // The kind of node that /dev/stdout leads to here is a pipe; it is still one.
+    // /dev/stdout is a pipe here; /dev/full must still be a device.
     let full = std::fs::metadata("/dev/full").expect("it is there");
     assert!(full.file_type().is_char_device());
 }

@@ -1,4 +1,4 @@
-//! `plateau plan`: what a run would cost, held against what it did cost, and never touching the target.
+//! `plateau plan`: planned cost compared with actual cost, without touching the target.
 
 mod support;
 
@@ -6,11 +6,11 @@ use record::Event;
 use serde_json::Value;
 use support::Bench;
 
-/// A drive of 256 GB at about 500 MB/s, at scale 1/512.
+/// A drive of 256 GB at about 500 MB/s, used at scale 1/512.
 const DRIVE: &str = concat!("sim:", env!("CARGO_MANIFEST_DIR"), "/tests/models/sata-256.toml");
 const DIVISOR: u64 = 512;
 
-/// What a test took: time on the drive's clock without the purge, bytes written, steps and rounds.
+/// The cost of a test: time on the drive's clock without the purge, bytes written, steps and rounds.
 #[derive(Default)]
 struct Taken {
     ns: u64,
@@ -57,7 +57,7 @@ fn taken(bench: &Bench, test: &str) -> Taken {
     taken
 }
 
-/// What is planned for so many rounds.
+/// Returns the planned amount for this number of rounds.
 fn planned(test: &Value, figures: &[&str], rounds: u64) -> f64 {
     let of = |which: &str, figure: &str| test[which][figure].as_f64().unwrap();
     let sum = |which: &str| figures.iter().map(|figure| of(which, figure)).sum::<f64>();
@@ -66,7 +66,7 @@ fn planned(test: &Value, figures: &[&str], rounds: u64) -> f64 {
     sum("shortest") + (sum("longest") - sum("shortest")) * share
 }
 
-/// Plans `tests`, runs them, and holds time and bytes of each against its plan.
+/// Plans `tests`, runs them, and compares time and bytes of each with its plan.
 fn agree(tests: &str, profile: &str) {
     let bench = Bench::new();
     let scale = format!("1/{DIVISOR}");
@@ -93,7 +93,8 @@ fn agree(tests: &str, profile: &str) {
             assert!((0.9..=1.1).contains(&ratio), "{profile} {name}: planned {ratio} of the {what}");
         }
         let steps = planned(test, &["steps"], taken.rounds);
-        // A test that ends on enough bytes may do so some minutes earlier or later, and rounds of two kinds differ.
+        // A test that ends after an amount of bytes may end some minutes earlier or later, and its rounds are of two
+        // kinds.
         let exact = !["wsat", "cbw", "ecw", "dirth"].contains(&name);
         let allowed = if exact { 1e-6 } else { 0.1 * steps };
         assert!((taken.steps as f64 - steps).abs() <= allowed, "{name}: {} of {steps} steps", taken.steps);
@@ -190,11 +191,11 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     assert_eq!(tests[0]["converged"], true);
     assert_eq!(tests[0]["curve"]["over"], "round");
     assert_eq!(tests[0]["curve"]["points"].as_array().unwrap().len() as u64, rounds);
-    // 56 cells of 30 s a round, and two fills of 100 GB at about 215 MB/s.
+    // 56 cells of 30 s per round, and two fills of 100 GB at about 215 MB/s.
     let seconds = tests[0]["duration_ns"].as_f64().unwrap() / 1e9;
     let wanted = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
     assert!((seconds / wanted - 1.0).abs() < 0.1, "{seconds} s instead of {wanted}");
-    // Fresh out of the box it is faster than behind that.
+    // Fresh out of the box, the drive is faster than later.
     let curve = &tests[1]["curve"];
     let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
     let last = curve["points"].as_array().unwrap().len() - 1;

@@ -1,4 +1,4 @@
-//! Plans and presets from the command line: listed, checked, run on simulated drives, resumed, verified.
+//! Plans and presets on the command line: listed, checked, run on simulated drives, resumed, verified.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Bench, finished, text, texts};
 
-/// Small enough for every preset.
+/// Small enough to run every preset.
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/512"];
 
 const MISTAKEN: &str = "\
@@ -90,7 +90,7 @@ fn a_plan_sets_what_a_command_line_sets_and_loses_to_it() {
     assert_eq!(tests, ["tp-1024", "a"]);
 }
 
-/// Runs a preset to its end; verifies it and makes its report.
+/// Runs a preset to completion, verifies it and writes its report.
 fn complete(name: &str, options: &[&str]) -> (Bench, Value) {
     let bench = Bench::new();
     let ran = bench.json(&[&["run", "--preset", name], &DRIVE[..], options].concat());
@@ -180,7 +180,7 @@ fn an_own_test_goes_on_where_it_was_cut() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", texts(&output).1);
-    // The run keeps what it needs of its plan.
+    // The run stores the parts of the plan that it needs.
     std::fs::remove_file(&path).unwrap();
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let ran = bench.json(&["resume", &id]);

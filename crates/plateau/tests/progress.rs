@@ -1,4 +1,4 @@
-//! What a run looks like while it goes on: on a terminal, in a file, and to a program.
+//! Progress of a run on a terminal, in a file, and for a program.
 
 mod support;
 
@@ -17,10 +17,10 @@ const ROWS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(100);
 const SIMULATED: [&str; 7] =
     ["run", "iops", "sim:sas-slc-2011", "--scale", "1/128", "--profile", "pts-e-1.0"];
-/// A terminal that shows progress in its tab.
+/// A terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
-/// A terminal with a program on it. The program is killed with it.
+/// A terminal with a program running on it. Dropping it kills the program.
 struct Terminal {
     child: Child,
     bytes: mpsc::Receiver<Vec<u8>>,
@@ -28,7 +28,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Results go nowhere: what is tried is what is shown until there are any.
+    /// Discards results, so that only the display before them is tested.
     fn progress(bench: &Bench, args: &[&str], variables: &[(&str, &str)]) -> Self {
         Self::start(bench, args, variables, false)
     }
@@ -47,7 +47,7 @@ impl Terminal {
         let mut reader = std::fs::File::from(master);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // A terminal whose last program is gone is an error, not an end.
+            // After the last program has closed a terminal, reading fails instead of reaching the end.
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     break;
@@ -57,7 +57,7 @@ impl Terminal {
         Self { child, bytes, text: String::new() }
     }
 
-    /// Everything that the program wrote, up to its end, and its exit code.
+    /// Returns the whole output of the program and its exit code.
     fn finish(mut self) -> (String, Option<i32>) {
         let deadline = Instant::now() + PATIENCE;
         let mut all = Vec::new();
@@ -93,17 +93,17 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
     (master, slave.into())
 }
 
-/// What a terminal shows, with all that has scrolled off.
+/// The content of a terminal, including lines that have scrolled off.
 #[derive(Default)]
 struct Picture {
     lines: Vec<String>,
     row: usize,
-    /// The screen whenever the program had written its lines at the bottom.
+    /// The screen each time the program had written its bottom lines.
     moments: Vec<String>,
 }
 
 impl Picture {
-    /// Of everything that was written to it; understands no more than what is written here.
+    /// Interprets everything written to the terminal; supports only the sequences used here.
     fn of(text: &str) -> Self {
         let mut picture = Self { lines: vec![String::new()], ..Self::default() };
         let mut rest = text;
@@ -116,7 +116,7 @@ impl Picture {
                         picture.lines.push(String::new());
                     }
                 }
-                // The lines that are begun anew were taken off on the way up.
+                // Rewritten lines were cleared when the cursor moved up.
                 '\r' => {}
                 '\x1b' => rest = picture.obey(rest),
                 _ => picture.write(c),
@@ -131,7 +131,7 @@ impl Picture {
         assert!(line.chars().count() <= COLUMNS, "a line wraps: {line}");
     }
 
-    /// A control sequence; gives what follows it.
+    /// Executes a control sequence; returns the text after it.
     fn obey<'a>(&mut self, rest: &'a str) -> &'a str {
         if let Some(osc) = rest.strip_prefix(']') {
             return osc.split_once("\x1b\\").expect("an end").1;
@@ -144,7 +144,7 @@ impl Picture {
                 let up: usize = rest[..end].parse().expect("a number");
                 assert!(up < ROWS, "{up} rows up is beyond the top");
                 self.row = self.row.checked_sub(up).expect("not above the first line");
-                // Each of these lines is written anew or erased.
+                // Each of these lines will be rewritten or erased.
                 self.lines[self.row..].iter_mut().for_each(String::clear);
             }
             "J" => self.lines.truncate(self.row + 1),
@@ -155,7 +155,7 @@ impl Picture {
     }
 }
 
-/// The states of the task bar, in their order.
+/// Returns the states of the task bar in order.
 fn taskbar(text: &str) -> Vec<&str> {
     text.split("\x1b]9;4;").skip(1).map(|part| part.split(';').next().expect("a state")).collect()
 }
@@ -234,7 +234,7 @@ fn no_colour_and_no_utf_8_where_they_are_not_wanted() {
     let sequences = text.split("\x1b[").skip(1);
     let mut ends = sequences.map(|rest| rest.chars().find(char::is_ascii_alphabetic));
     assert!(ends.all(|end| end != Some('m')), "{text:?}");
-    // The chart of a plan is of blocks elsewhere.
+    // With Unicode, the chart of a plan uses block elements.
     let args = ["plan", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     let (text, code) = Terminal::start(&bench, &args, &[("LC_ALL", "C")], true).finish();
     assert_eq!(code, Some(0), "{text}");

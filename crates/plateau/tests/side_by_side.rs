@@ -1,4 +1,4 @@
-//! Several targets at the same time: each has the run that it would have alone.
+//! Several targets at the same time: each run equals one on its own.
 
 mod support;
 
@@ -17,13 +17,13 @@ fn journal(run: &Path) -> Loaded {
     read_journal(&run.join("journal")).expect("a journal")
 }
 
-/// Everything that happened, without what holds the digest of the id.
+/// Returns all events except the one with the digest of the id.
 fn events(run: &Path) -> Vec<(u64, Event)> {
     let entries = journal(run).entries.into_iter();
     entries.filter(|e| !matches!(e.event, Event::Opened { .. })).map(|e| (e.seq, e.event)).collect()
 }
 
-/// Runs of the library by their targets.
+/// Finds the run of a target in the library.
 fn run_on(bench: &Bench, target: &str) -> std::path::PathBuf {
     let mut runs = bench.runs().into_iter();
     let of = |run: &std::path::PathBuf| {
@@ -104,7 +104,7 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
     assert_eq!(document["runs"].as_array().unwrap().len(), 2);
     for drive in drives {
         let run = run_on(&bench, drive);
-        // Behind its end only the write cache is turned back, where there is one.
+        // After the end of the run, only the write cache is restored, if the drive has one.
         let journal = journal(&run);
         let last = journal.entries.iter().rev().find(|e| !matches!(e.event, Event::WriteCache { .. }));
         assert!(matches!(last.unwrap().event, Event::Interrupted { .. }), "{drive}");
@@ -134,7 +134,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         "--cell-seconds",
         "0.05",
     ];
-    // In another order than the targets.
+    // In a different order than the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
     for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {
@@ -142,7 +142,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         assert_eq!(run["target"]["path"], target);
         assert_eq!((&run["state"], &run["tests"][0]["rounds"]), (&"complete".into(), &5.into()));
     }
-    // Where there are cores enough, each has its own.
+    // With enough cores, each run has its own.
     let share = |index: usize| {
         let file = support::text(&run_on(&bench, [&a.path, &b.path][index]).join("run.json"));
         serde_json::from_str::<Value>(&file).unwrap()["placement"]["share"].as_str().map(str::to_owned)

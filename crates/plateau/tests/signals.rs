@@ -1,5 +1,5 @@
-//! Signals, a closed terminal and a device that hangs: the settings come back, the journal says what happened, and the
-//! exit code is the documented one.
+//! Signals, a closed terminal and a device that hangs: the settings are restored, the journal states what happened,
+//! and the exit code is the documented one.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn signal(name: &str, child: &Child) {
     assert!(sent.expect("kill is there").success(), "SIG{name}");
 }
 
-/// Waits up to ten seconds for its end; none, and killed, when it goes on after that.
+/// Waits up to ten seconds for the process to exit; kills it after that and returns none.
 fn ended(child: &mut Child) -> Option<ExitStatus> {
     let deadline = Instant::now() + Duration::from_secs(10);
     while Instant::now() < deadline {
@@ -31,7 +31,7 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The test fails; nothing of it stays.
+    // The test fails, but leaves no process.
     drop(child.kill().and_then(|()| child.wait()));
     None
 }
@@ -43,7 +43,7 @@ fn interruption(bench: &Bench) -> Option<String> {
     })
 }
 
-/// A terminal: its own side and the one that programs are given.
+/// Opens a pseudo-terminal; returns master and slave.
 fn terminal() -> (OwnedFd, OwnedFd) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
@@ -67,7 +67,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        // Whoever runs the tests may have been started by nohup.
+        // The tests may have been started by nohup.
         .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())
@@ -78,7 +78,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
         .spawn()
         .expect("setsid is there");
     drop(slave);
-    // Read, so that no write has to wait.
+    // Keep reading, so that writes do not block.
     let reader = std::fs::File::from(master.try_clone().expect("a descriptor"));
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
     assert_eq!(text(setting.as_ref()).trim(), "2");
@@ -96,7 +96,7 @@ fn hangups_do_not_cut_the_end_short_and_do_not_reach_what_nohup_started() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // The shell sends one, and the kernel another; a system that goes down sends SIGTERM as well.
+    // The shell and the kernel each send SIGHUP; a system shutdown also sends SIGTERM.
     for name in ["HUP", "HUP", "TERM"] {
         signal(name, &child);
     }
@@ -135,7 +135,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     std::fs::write(&data, vec![7; 16 << 20]).unwrap();
     let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
     let child = bench.start(&words);
-    // More than anything but the load reads.
+    // More bytes than anything but the load reads.
     wait_for_reads(&child, 64 << 20);
     signal("STOP", &child);
     std::thread::sleep(Duration::from_millis(1_200));
@@ -149,7 +149,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     let run = ["run", "iops", target.to_str().unwrap(), "--size", "16MiB"];
     let mut child = bench.start(&[&run[..], &SHORT[..]].concat());
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // Between two cells it disturbs nothing; a cell is most of the time.
+    // A stop between two cells has no effect, but cells take most of the time.
     for _ in 0..10 {
         signal("STOP", &child);
         std::thread::sleep(Duration::from_millis(1_200));
@@ -166,7 +166,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     bench.ok(&["verify", &id]);
 }
 
-/// Waits until the process has read this much.
+/// Waits until the process has read this many bytes.
 fn wait_for_reads(child: &Child, bytes: u64) {
     let path = format!("/proc/{}/io", child.id());
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -180,12 +180,13 @@ fn wait_for_reads(child: &Child, bytes: u64) {
     }
 }
 
-/// The first line that says `part`, if it comes within 30 seconds. All others are read as well, so that no write waits.
+/// Returns the first line that contains `part`, if it appears within 30 seconds. Keeps reading, so that writes do not
+/// block.
 fn line_with(output: impl Read + Send + 'static, part: &str) -> Option<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // Nobody listens once the line has come.
+            // The receiver is gone once the line was found.
             drop(sender.send(line));
         }
     });
@@ -199,7 +200,7 @@ fn line_with(output: impl Read + Send + 'static, part: &str) -> Option<String> {
     }
 }
 
-/// I/Os completed and outstanding on a block device.
+/// Returns the completed reads and the outstanding I/Os of a block device.
 fn ios(device: &str) -> (u64, u64) {
     let path = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
     let text = text(path.as_ref());
@@ -217,7 +218,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     };
     let name = device.device.clone();
     let words = ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based"];
-    // The kernel goes on counting where the number of the device was used before.
+    // The kernel does not reset the counters if the device number was used before.
     let counted = ios(&name).0;
     let mut child = bench.start(&[&["load", &name], &words[..]].concat());
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -226,7 +227,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
         std::thread::sleep(Duration::from_millis(20));
     }
     device.pause();
-    // Until nothing comes back.
+    // Wait until no more I/Os complete.
     let mut before = ios(&name).0;
     loop {
         std::thread::sleep(Duration::from_millis(200));
@@ -244,7 +245,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     signal("INT", &child);
     let said = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
     if said.is_none() {
-        // The test fails; nothing of it stays.
+        // The test fails, but leaves no process.
         device.go_on();
         drop(child.kill().and_then(|()| child.wait()));
     }

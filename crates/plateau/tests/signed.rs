@@ -1,4 +1,4 @@
-//! Signatures over journals. The keys are the examples of RFC 8410, so they vouch for nothing.
+//! Signatures over journals. The keys are the examples of RFC 8410, so they prove nothing.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Models of simulated drives: shown, written by the user, broken on purpose, fitted to a run.
+//! Models of simulated drives: displayed, written by the user, deliberately broken, fitted to a run.
 
 mod support;
 
@@ -183,7 +183,7 @@ fn a_fit_writes_a_model_that_runs_and_says_what_it_is_worth() {
     assert!(shown.contains(&run) && shown.contains("hold-out:"), "{shown}");
     bench.ok(&["load", &format!("sim:{path}"), "--scale", "1/256", "--rw", "randread", "--runtime", "1"]);
 
-    // The model it was run on fits its own run best.
+    // The model of a run fits that run best.
     let itself = bench.path("itself.toml");
     let itself = bench.json(&[
         "sim",

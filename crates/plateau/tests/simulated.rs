@@ -1,4 +1,4 @@
-//! The whole program on simulated drives: what a newcomer types first, and what scripts rely on.
+//! The whole program on simulated drives: the first commands of a new user, and the output that scripts rely on.
 
 mod support;
 
@@ -91,11 +91,11 @@ fn profiles_give_their_pages() {
     }
 }
 
-/// Acceptance check 10: WSAT, IOPS, TP and LAT of PTS-C 1.0 are 26 pages, the IOPS summary is page 7.
+/// Acceptance check 10: WSAT, IOPS, TP and LAT of PTS-C 1.0 have 26 pages; the IOPS summary is page 7.
 #[test]
 fn the_four_tests_of_the_client_profile_are_26_pages() {
     let bench = Bench::new();
-    // A drive without much to note: special notes that do not fit on page 1 get a page of their own.
+    // A drive with few special notes: those that do not fit on page 1 get a page of their own.
     let tests = ["run", "wsat,iops,tp,lat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-c-1.0"];
     let document = bench.json(&tests);
     let names: Vec<_> = document["tests"].as_array().unwrap().iter().map(|t| t["test"].clone()).collect();

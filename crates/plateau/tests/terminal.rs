@@ -1,4 +1,4 @@
-//! Names that others have chosen do nothing to a terminal.
+//! Names chosen by others cannot control the terminal.
 
 mod support;
 
@@ -6,10 +6,10 @@ use std::process::Output;
 
 use support::{Bench, text, texts};
 
-/// Clears the screen in seven bits and in eight, turns the direction of writing, and ends the line.
+/// Clears the screen with 7-bit and 8-bit sequences, reverses the writing direction, and ends the line.
 const EVIL: &str = "evil\x1b[2J\u{9b}2J\u{202e}\nplateau: all is well";
 
-/// Neither stream has anything that a terminal acts on, nor a line of its own for what stands behind a newline.
+/// Checks that neither stream contains a control character, or a separate line for text after a newline.
 fn assert_harmless(output: &Output) {
     let (out, err) = texts(output);
     for said in [&out, &err] {
@@ -17,7 +17,7 @@ fn assert_harmless(output: &Output) {
         assert_eq!(acts, None, "{said:?}");
         assert!(!said.lines().any(|line| line.starts_with("plateau: all is well")), "{said:?}");
     }
-    // An import drops control characters of names; what is left of this one shows.
+    // An import drops control characters in names; the rest of this name is printed.
     let escaped = ["\\u{1b}[2J", "\\u{9b}2J", "\\u009b2J", "\\u{202e}"];
     assert!(escaped.iter().any(|part| out.contains(part) || err.contains(part)), "{out}{err}");
 }
@@ -71,7 +71,7 @@ fn names_in_imports_and_in_runs_of_others_are_escaped() {
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
     assert_harmless(&bench.run(&["show", &id]));
     assert_harmless(&bench.run(&["verify", &id]));
-    // What somebody wrote by hand, and not only what an import keeps.
+    // A name written by hand, not cleaned by an import.
     let file = text(&run.join("run.json"));
     let evil = serde_json::to_string(EVIL).expect("text");
     let tool = file.lines().find(|line| line.contains("\"tool\"")).expect("a tool");

@@ -1,4 +1,4 @@
-//! What others have prepared in a library or an environment is never acted upon.
+//! Files prepared by others in a library, and prepared environment variables, are never acted upon.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn permit(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
 }
 
-/// A note of settings of the host that asks for a file of somebody to be written.
+/// Returns a restore record of host settings that requests a write to an unrelated file.
 fn tuning_note(victim: &Path) -> String {
     let boot = text(Path::new("/proc/sys/kernel/random/boot_id"));
     let setting = json!({
@@ -36,7 +36,7 @@ fn tuning_note(victim: &Path) -> String {
     json!({ "boot": boot.trim(), "tunings": [setting] }).to_string()
 }
 
-/// A library that somebody else has prepared, and a file that it wants to be written.
+/// Creates a library prepared by an attacker; returns the file that it requests to be written.
 fn prepared_library(bench: &Bench) -> PathBuf {
     let victim = bench.path("victim");
     fs::write(&victim, "mine").expect("a file");
@@ -82,10 +82,10 @@ fn a_note_of_ones_own_writes_to_nothing_but_known_settings() {
     assert!(texts(&output).1.contains("is not restored from a record"), "{output:?}");
 }
 
-/// `mdadm` as a script that writes down what it is asked, and finds the array of the note on everything.
+/// A script as `mdadm` that logs its arguments, and finds the array of the record on every device.
 const MDADM: &str = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho MD_UUID=a:b:c:d\n";
 
-/// A file that a note calls a member of an array.
+/// A file that a record names as a member of an array.
 struct Member {
     bench: Bench,
     path: String,
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs with the stand-in where an earlier build looked and where this one does.
+    /// Runs with the script in the folders where this build and an earlier one look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);
@@ -196,7 +196,7 @@ fn root_runs_no_program_from_the_callers_path() {
     let library = member.bench.library();
     let state = member.bench.state.path().to_owned();
     let member = member.noted_in(&library).noted_in(&state);
-    // Where it is named, somebody else may write to it: that does not count either.
+    // The folder that PLATEAU_PROGRAMS names is writable by others, so it is ignored as well.
     permit(&member.bench.path("bin"), 0o777);
     member.run(&["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"]);
     assert_eq!(member.asked(), "");
@@ -227,7 +227,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
     permit(&run.join("run.json"), 0o666);
     assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"));
     permit(&run.join("run.json"), 0o644);
-    // A group that may write is somebody else, too; so an access control list reads as one.
+    // A group with write permission counts as others, and an access control list appears as one.
     for (path, mode, usual) in [(&run, 0o2775, 0o755), (&run.join("journal"), 0o664, 0o644)] {
         permit(path, mode);
         assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"), "{}", path.display());
@@ -236,7 +236,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
 }
 
-/// Every look at the name of the target takes a second, in which a link takes the place of the file just made.
+/// Each open of the target is delayed by a second, during which a link replaces the newly created file.
 #[test]
 fn a_link_in_the_place_of_a_file_just_made_is_not_followed() {
     if !is_there("strace") {

@@ -1,4 +1,4 @@
-//! `plateau verify`: what a journal says of itself, held against what the code says now.
+//! `plateau verify`: the contents of a journal, compared with the results of the current code.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn finished_run(bench: &Bench) -> String {
     bench.json(&args)["run"].as_str().unwrap().to_owned()
 }
 
-/// Writes the journal anew, record for record, so that its chain is whole.
+/// Rewrites the journal record by record, so that its hash chain is valid.
 fn rewrite(path: &Path, change: impl Fn(&mut Event)) {
     let loaded = read_journal(path).unwrap();
     std::fs::remove_file(path).unwrap();

@@ -1,4 +1,4 @@
-//! `plateau --version` and `run.json` name the commit that the program was built from.
+//! `plateau --version` and `run.json` contain the commit from which the program was built.
 
 mod support;
 
@@ -18,7 +18,7 @@ fn git(folder: &Path, words: &[&str]) {
     assert!(status.expect("git starts").success(), "git {words:?}");
 }
 
-/// A repository with the shape of this one, with one commit; gives it and the folder of its package.
+/// Creates a repository with the layout of this one and one commit; returns it and its package's folder.
 fn repository() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let package = folder.path().join("crates/plateau");
@@ -56,7 +56,7 @@ fn a_clone_has_a_commit_and_a_mark_when_sources_were_changed() {
 fn sources_outside_of_a_clone_have_no_commit() {
     let bare = tempfile::tempdir().expect("a folder");
     assert_eq!(commit::of(bare.path()), None);
-    // Unpacked inside of somebody's repository, whose commit says nothing about them.
+    // Unpacked inside an unrelated repository, whose commit does not describe them.
     let (folder, _) = repository();
     let unpacked = folder.path().join("vendor/plateau/crates/plateau");
     fs::create_dir_all(&unpacked).expect("a folder");
@@ -102,7 +102,7 @@ fn version_and_run_file_name_the_same_commit() {
     assert_eq!(bench.ok(&["-V"]), concat!("plateau ", env!("CARGO_PKG_VERSION"), "\n"));
     assert!(line("target: ").is_some_and(|target| target.contains("linux")), "{long}");
     let said = line("commit: ").expect("a commit or why there is none");
-    // The build script sets it for tests as well.
+    // The build script sets the variable for tests as well.
     let built_from = Some(env!("PLATEAU_BUILD_COMMIT")).filter(|commit| !commit.is_empty());
     assert_eq!(said, built_from.unwrap_or(env!("PLATEAU_BUILD_COMMIT_TEXT")));
     let demo = bench.run(&["demo", "--scale", "1/64"]);

@@ -1,6 +1,6 @@
-//! What a simulated drive saw of each test of each profile, held against the specification: order of the cells,
-//! mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are written from the specification, not
-//! from the tests, and the witness sits in the drive, behind the whole path of the load.
+//! Compares what a simulated drive received in each test of each profile with the specification: order of the cells,
+//! mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from the specification, not from
+//! the tests, and the witness is in the drive, at the end of the whole I/O path.
 
 mod witnessed {
     pub mod script;
@@ -16,14 +16,14 @@ use witnessed::script::{Length, Reach, Step, Want, script};
 
 const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
-/// A tenth of the minute: the flow does not depend on it, and there are 35 tests to watch.
+/// A tenth of a minute: the sequence does not depend on it, and there are 35 tests.
 const MINUTE_NS: u64 = 6_000_000_000;
-/// The simulated drive completes so many I/Os per outstanding one at least, however short the cell is.
+/// The simulated drive completes at least this many I/Os per outstanding one, however short the cell is.
 const LEAST_PER_OUTSTANDING: u64 = 20;
-/// Deviations of a share that are no chance any more, in standard deviations: thousands of shares are looked at.
+/// Largest accepted deviation of a share in standard deviations: thousands of shares are checked.
 const SIGMAS: f64 = 6.0;
 
-/// What was done to the drive, by its own account.
+/// What was done to the drive, as recorded by its witness.
 #[derive(Debug)]
 enum Seen {
     Purge,
@@ -44,7 +44,7 @@ impl Watched {
         let driven = self.drive.run(workload, &mut |_| Flow::Continue);
         let Ok(Outcome::Finished(segment)) = driven else { return Err(Stop::Failed(format!("{driven:?}"))) };
         let witness = self.drive.witness().expect("a simulated drive").clone();
-        // Behind its end the host waits for what is in flight.
+        // After the end of the load, the host waits for outstanding I/Os.
         let ns = segment.end_ns - before_ns;
         self.seen.push(Seen::Load { measured, witness: Box::new(witness), ns });
         Ok(segment)
@@ -74,7 +74,7 @@ impl Bench for Watched {
     }
 }
 
-/// Runs every test that `profile` has on a simulated drive and compares what the drive saw, step by step.
+/// Runs every test of `profile` on a simulated drive and compares each step with what the drive received.
 fn confirm(profile: &str) {
     let profile = Profile::named(profile).unwrap();
     let settings = Settings { cell_ns: MINUTE_NS, max_rounds: 6, ..profile.settings(1) };
@@ -98,7 +98,7 @@ fn confirm(profile: &str) {
     }
 }
 
-/// TC and QD of a point that got a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
+/// Parses TC and QD of a point that has a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
 fn point(name: &str) -> Option<(u16, u16)> {
     let number = |behind: &str| {
         let text = name.split_once(behind)?.1;
@@ -140,7 +140,7 @@ fn length(witness: &Witness, ns: u64, want: &Want, capacity: u64) -> Option<Stri
         Length::Seconds(seconds) => {
             let wanted = seconds * MINUTE_NS / 60 / SCALE;
             let least = LEAST_PER_OUTSTANDING * u64::from(want.outstanding());
-            // What was in flight at the end was submitted, too.
+            // I/Os outstanding at the end were submitted, too.
             let extended = witness.commands() <= least + u64::from(want.outstanding());
             (ns != wanted && !(extended && ns > wanted)).then(|| format!("took {ns} ns instead of {wanted}"))
         }
@@ -152,7 +152,7 @@ fn demand(witness: &Witness, want: &Want) -> Option<String> {
     (most != wanted).then(|| format!("{most} commands in flight instead of {wanted}"))
 }
 
-/// Whether `count` of `all` may be `percent` of them.
+/// Returns whether `count` of `all` is consistent with `percent`.
 fn is_share(count: u64, all: u64, percent: f64) -> bool {
     let (share, all) = (percent / 100.0, all as f64);
     (count as f64 - share * all).abs() <= SIGMAS * (share * (1.0 - share) * all).sqrt()
@@ -177,7 +177,7 @@ fn sizes(witness: &Witness, want: &Want) -> Option<String> {
     seen().or(missing.map(|size| size.0)).map(|bytes| format!("the share of {bytes} B"))
 }
 
-/// Sequential or random, and aligned to what divides all sizes.
+/// Checks the access order, and the alignment to the smallest size.
 fn order(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
     let smallest = u64::from(want.sizes.iter().map(|size| size.0).min()?);
     if witness.alignment_bytes()? < smallest {
@@ -187,7 +187,7 @@ fn order(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
     if !want.sequential {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
-    // Threads have sections of their own, so only those of one thread follow each other.
+    // Threads have separate sections, so only the I/Os of a single thread are consecutive.
     let begun = |thread| section(want, capacity, thread).any(|part| witness.parts[part] > 0);
     let untouched = (0..want.threads).find(|thread| !begun(*thread));
     (untouched.is_some() || (want.threads == 1 && following < 0.9))
@@ -198,7 +198,7 @@ fn part(byte: u64, capacity: u64) -> usize {
     (u128::from(byte) * nandsim::PARTS as u128 / u128::from(capacity)) as usize
 }
 
-/// The parts in which the section of a thread begins.
+/// Returns the parts in which the section of a thread begins.
 fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     let (thread, threads) = (u64::from(thread), u64::from(want.threads));
     match want.reach {
@@ -210,8 +210,8 @@ fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     }
 }
 
-/// The parts that one segment of the Active Range lies in: 16 GiB in 2048 segments, both divided by the scale,
-/// spread evenly in whole MiB.
+/// Returns the parts of one segment of the Active Range: 16 GiB in 2048 segments, both divided by the scale, evenly
+/// distributed in whole MiB.
 fn segment(index: u64, capacity: u64) -> RangeInclusive<usize> {
     let (start, end) = segment_bytes(index, capacity);
     part(start, capacity)..=part(end - 1, capacity)
@@ -231,8 +231,8 @@ fn range(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
-    // Enough random I/Os touch all of it, also where one in five goes to the last four fifths; of sequential ones the
-    // drive may see less in a short cell.
+    // Enough random I/Os touch the whole range, even if only one in five goes to the last four fifths; in a short
+    // cell, the drive may receive too few sequential ones.
     let enough = witness.commands() >= 2_000 && !want.sequential;
     let whole = matches!(want.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;

@@ -1,4 +1,4 @@
-//! Which targets can be tested at the same time, and what they must say of each other.
+//! Which targets can be tested at the same time, and which shared resources their results must mention.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,25 @@ use drive::{Attached, Link};
 use record::TargetFacts;
 use stdx::units::grouped;
 
-/// More than this share of what a link or the processors can do is too near to the limit.
+/// Utilization of a link or of the processors above which it may limit results.
 const SATURATED: f64 = 0.7;
-/// Purges that touch one namespace and no other one of the controller.
+/// Purge methods that affect a single namespace and no other namespace of the controller.
 const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 
-/// What is known of a target beside others.
+/// Facts about a target that is tested together with others.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub facts: TargetFacts,
     pub attached: Attached,
-    /// Where its path leads; none for a simulated drive.
+    /// Resolved path; none for a simulated drive.
     pub file: Option<PathBuf>,
-    /// What it moves at most, expected; 0 for a simulated drive, which takes nothing from the host's links.
+    /// Expected maximum throughput; 0 for a simulated drive, which uses none of the host's links.
     pub bytes_per_second: f64,
-    /// I/Os that it does at most, expected.
+    /// Expected maximum IOPS.
     pub iops: f64,
 }
 
-/// Why these targets cannot be tested at the same time; the first reason.
+/// Returns the first reason why these targets cannot be tested at the same time.
 pub fn refusal(targets: &[Target], purge: Option<&str>) -> Option<String> {
     let pairs = targets.iter().enumerate().flat_map(|(i, a)| targets[i + 1..].iter().map(move |b| (a, b)));
     pairs.filter(|(a, b)| a.file.is_some() && b.file.is_some()).find_map(|(a, b)| {
@@ -49,14 +49,14 @@ pub fn refusal(targets: &[Target], purge: Option<&str>) -> Option<String> {
     })
 }
 
-/// Two namespaces have the serial number of their controller, so that is no proof for them.
+/// Namespaces report the serial number of their controller, so an equal serial number alone proves nothing.
 fn same_serial(a: &Target, b: &Target) -> bool {
     a.facts.serial.is_some()
         && (&a.facts.serial, &a.facts.model, &a.facts.identity)
             == (&b.facts.serial, &b.facts.model, &b.facts.identity)
 }
 
-/// For each target what it shares with others and they together may saturate.
+/// Returns for each target the resources that it shares with others and that they may saturate together.
 pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new(); targets.len()];
     for link in links(targets) {
@@ -89,7 +89,7 @@ pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<
     all
 }
 
-/// Every link once, in the order of the targets.
+/// Returns every link once, in the order of the targets.
 fn links(targets: &[Target]) -> Vec<&Link> {
     let mut all: Vec<&Link> = Vec::new();
     for link in targets.iter().flat_map(|target| &target.attached.links) {
@@ -150,7 +150,7 @@ mod tests {
         let (a, b) = (target("sda", &[], 0.5), target("sdb", &[], 0.5));
         assert_eq!(refusal(&[a.clone(), b.clone()], None), None);
         assert!(refusal(&[a.clone(), b.clone(), a.clone()], None).unwrap().contains("the same drive"));
-        // Two paths to one drive.
+        // Two paths to the same drive.
         let facts = TargetFacts { path: "/dev/sdb".into(), ..a.facts.clone() };
         assert!(refusal(&[a.clone(), Target { facts, ..b }], None).unwrap().contains("the same drive"));
         let mut part = target("sda1", &[], 0.5);

@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         let state = places::state()?;
         undo::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
         tuning::restore_left_over(drive.facts(), &*state)?;
-        // So that nothing that ends a process does so before everything is put back.
+        // From here on, signals no longer end the process before the settings are restored.
         signals::watch()?;
         let tuner = Tuner::begin(&*state)?;
         let wanted = drive.host_look().tunings;
@@ -34,7 +34,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
     tell(cli, &drive, &looked.checks, &changed)
 }
 
-/// Nobody's drive is slowed down by settings that are tried.
+/// Refuses to change settings of a drive that is in use, which could slow it down.
 fn refuse_use(drive: &Drive) -> Done {
     let refusals: Vec<String> = drive.refusals().iter().map(ToString::to_string).collect();
     if refusals.is_empty() {

@@ -1,4 +1,4 @@
-//! `plateau compare RUN RUN...`: what runs found, side by side, and whether they differ by more than noise.
+//! `plateau compare RUN RUN...`: results of several runs side by side, and whether they differ by more than noise.
 
 use report::compare::{Candidate, Comparison, Holds, Threshold};
 use serde_json::json;

@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let runs = if options.all {
         let (runs, unreadable) = library.list()?;
-        // An export that lacks a run would be taken for the whole library.
+        // An incomplete export would be mistaken for the whole library.
         unreadable.into_iter().next().map_or(Ok(runs), |error| Err(Failure::from(error)))?
     } else {
         options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<_, _>>()?
@@ -49,9 +49,9 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     if cli.json { printer::print_json(&Value::Array(written)) } else { Ok(()) }
 }
 
-/// Where one of several runs goes.
+/// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
-    // Unique in the library, and a name in any case.
+    // The directory name is unique in the library and always a valid file name.
     let id = run.dir.file_name().unwrap_or_default().to_string_lossy();
     let name = match (&format.make, format.extensions.first()) {
         (Make::File(_), Some(extension)) => format!("{id}.{extension}"),

@@ -1,4 +1,4 @@
-//! `plateau import FILE`: results of another tool as a run of the library.
+//! `plateau import FILE`: imports results of another tool as a run in the library.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
 use crate::{places, printer, version};
 
-/// The file as it was imported, in the run's directory.
+/// Name of the imported file in the run's directory.
 pub const KEPT: &str = "imported-file";
 
 pub fn run(cli: &Cli, options: &Import) -> Done {
@@ -33,14 +33,14 @@ pub fn run(cli: &Cli, options: &Import) -> Done {
     ))
 }
 
-/// The whole file, if it can be one that is imported.
+/// Reads the whole file, unless it is too large for any supported format.
 fn contents(path: &Path) -> Done<Vec<u8>> {
     let bytes = stdx::files::read(path, Links::Followed, import::largest_bytes() as u64);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
     bytes.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-/// Parses first; a run is begun only when everything in the file is understood.
+/// Parses first; a run is begun only if the whole file is understood.
 pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Option<&str>) -> Done<Run> {
     let (format, imported) = import::read(bytes, format)
         .with_context(|| format!("cannot import {file}"))
@@ -59,6 +59,6 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // As everybody else reads it: names in it are safe to show.
+    // Opened like any other run, so that names in it are safe to show.
     Ok(Run::open(&run.dir)?)
 }

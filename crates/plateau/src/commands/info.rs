@@ -11,7 +11,7 @@ use crate::{health, printer, summary, wanted};
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
     let size_bytes = size.map_err(|text| Failure::text(Exit::Usage, format!("--size: {text}")))?;
-    // The simulated drive that a run has where nobody says otherwise.
+    // The simulated drive that a run uses by default.
     let sim_seed = wanted::USUAL_SEED;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
     let drive = drive::open(&options.target, &open)?;

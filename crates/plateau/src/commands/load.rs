@@ -1,7 +1,7 @@
-//! `plateau load`: a job on a target, or a job file of fio.
+//! `plateau load`: runs a job, or a fio job file, on a target.
 //!
-//! Targets that are only read are opened for reading only and need no confirmation. Every target that is written
-//! is armed exactly as `plateau run` arms it, all of them before the first I/O.
+//! Targets that are only read are opened read-only and need no confirmation. Every target that is written to is armed
+//! exactly as by `plateau run`, all of them before the first I/O.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,15 +21,15 @@ use crate::load_result::{Document, Part};
 use crate::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use crate::{places, printer, signals};
 
-/// A target, with no more rights than its jobs need.
+/// A target, opened with no more rights than its jobs need.
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
 }
 
-/// What the streams of each job came to.
+/// Results of the streams of each job.
 type ByJob = BTreeMap<usize, Vec<(Outcome, Option<Findings>)>>;
-/// What the streams of one target came to.
+/// Results of the streams of one target.
 type Ended = Done<(Vec<Outcome>, Vec<Option<Findings>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     report(cli, options, &parts, ceiling.as_ref())
 }
 
-/// Looks at all targets, checks all jobs, and only then takes the targets.
+/// Inspects all targets and checks all jobs before any target is armed.
 fn open_all(asked: &Asked, options: &Load, libraries: &[PathBuf]) -> Done<BTreeMap<String, Opened>> {
     let mut looked_at = Vec::new();
     let needs = asked.needs()?;
@@ -77,7 +77,7 @@ fn open_all(asked: &Asked, options: &Load, libraries: &[PathBuf]) -> Done<BTreeM
     Ok(opened)
 }
 
-/// The streams of one stage, as (job, its part), all side by side.
+/// Runs the streams of one stage concurrently, as (job, its part).
 fn run_stage(
     jobs: &[Job],
     stage: &[usize],
@@ -149,7 +149,7 @@ fn run_stage(
     Ok(results)
 }
 
-/// Notes in each segment what share of the host's ceiling it took.
+/// Stores in each segment which share of the host's ceiling it used.
 fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let Outcome::Finished(segment) = outcome else { continue };
@@ -160,7 +160,7 @@ fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     }
 }
 
-/// The results of a stage by job, or by group where a job says so.
+/// Returns the results of a stage by job, or by group if a job requests that.
 fn grouped_parts(
     asked: &Asked,
     stage: &[usize],
@@ -259,7 +259,7 @@ impl Opened {
     }
 }
 
-/// What is shown of a stage: the latest second of all streams together.
+/// The progress display of a stage: the latest second of all streams combined.
 struct Watch {
     board: Board,
     row: usize,
@@ -267,12 +267,12 @@ struct Watch {
     given_up: AtomicBool,
 }
 
-/// Where the board finds it.
+/// Progress shared with the board.
 struct Streams {
     what: String,
-    /// The latest of each stream, and when there was one.
+    /// Latest tick of each stream, and when the last one arrived.
     ticks: Mutex<(Vec<Option<Tick>>, Duration)>,
-    /// Whether maximum response times say something.
+    /// Whether maximum response times are meaningful.
     has_maxima: bool,
     is_over: AtomicBool,
 }
@@ -349,7 +349,7 @@ impl Watched for Streams {
     }
 }
 
-/// The rates of all streams together; none before one of them has told of any.
+/// Returns the combined rates of all streams; none before the first tick.
 fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let known: Vec<&Tick> = ticks.iter().flatten().collect();
     let max_ns = known.iter().map(|tick| tick.latency_max_ns).max()?;

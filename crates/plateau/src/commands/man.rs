@@ -20,7 +20,7 @@ pub fn run(options: &Man) -> Done {
     Ok(())
 }
 
-/// Name and text of a page for the command and each below it.
+/// Appends the name and text of the manual page of a command and of each subcommand.
 fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         render(below, pages)?;

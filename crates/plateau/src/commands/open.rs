@@ -1,4 +1,4 @@
-//! `plateau open [RUN]`: the report in the browser.
+//! `plateau open [RUN]`: opens the report in the browser.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,8 @@ use crate::cli::{Cli, Open};
 use crate::failure::{Done, Exit, Failure};
 use crate::{places, printer, report_file};
 
-/// Programs that hand a file to the user's browser end at once; one that is still there after this shows it itself.
+/// Programs that pass a file on to the user's browser exit at once; one still running after this time displays it
+/// itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub fn run(cli: &Cli, options: &Open) -> Done {
@@ -25,7 +26,7 @@ pub fn run(cli: &Cli, options: &Open) -> Done {
     printer::print(&report.display().to_string())
 }
 
-/// The first program of $BROWSER, which is a list with colons between.
+/// Returns the first program of $BROWSER, a colon-separated list.
 fn preferred() -> Option<PathBuf> {
     let list = std::env::var("BROWSER").ok()?;
     list.split(':').find(|program| !program.is_empty() && !program.contains('%')).map(PathBuf::from)

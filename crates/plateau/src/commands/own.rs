@@ -1,4 +1,4 @@
-//! `plateau self`: what this host can do at most.
+//! `plateau self`: measures the ceiling of this host.
 
 use record::{Ceiling, CostPerIo};
 use stdx::units::grouped;

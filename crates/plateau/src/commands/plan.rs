@@ -1,4 +1,4 @@
-//! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is looked at, not touched.
+//! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is inspected, not touched.
 
 mod endurance;
 mod presets;
@@ -67,7 +67,7 @@ fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     Ok(Planned { file, refusals, needs_erase, known, estimates, modified, endurance, rehearsal })
 }
 
-/// The model of a simulated drive, as `--rehearse` takes it.
+/// Returns the model of a simulated drive, for `--rehearse`.
 fn own_model(target: &TargetFacts) -> Option<String> {
     target.simulated.as_ref()?;
     target.path.strip_prefix("sim:").map(str::to_owned)
@@ -143,7 +143,7 @@ fn text(planned: &Planned) -> String {
     out
 }
 
-/// The speeds in words.
+/// Formats the assumed speeds.
 fn assumptions(assumed: &Assumed) -> [String; 3] {
     let (figures, megabytes) = (assumed.figures(), |rate: f64| grouped(rate / 1e6, 0));
     [

@@ -60,7 +60,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
 }
 
-/// Which time that was, and what is left: a simulated drive lives as long as the command.
+/// Qualifies the elapsed time and adds a closing remark: a simulated drive exists only as long as the command.
 fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     let time = match simulated.scale_divisor {
         1 => " of simulated time".to_owned(),

@@ -27,7 +27,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
         );
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
-    // What went to standard output is the result; a list of files must not follow it.
+    // The result went to standard output; a list of files must not follow it.
     if outputs.iter().any(|(_, path)| output::is_stdout(path)) {
         Ok(())
     } else {

@@ -19,8 +19,8 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     library.sweep()?;
     let mut stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
-    // What was found may have been written by anybody. Where nobody else can write there, nobody can exchange it any more
-    // either, and it is read again: that is what is resumed.
+    // The run that was found may have been written by any user. If only this user can write to its directory, it can
+    // no longer be replaced: read it again, and resume that content.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
         stored = Run::open(&stored.dir)?;
@@ -29,7 +29,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    // Nothing is written to a journal that nothing is added to.
+    // The journal of a complete run is not opened for writing.
     if conduct::is_complete(&stored.load()?) {
         crate::printer::tell_line(&format!("run {id} is already complete"));
         return conduct::finish(cli, stored);
@@ -52,7 +52,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
     let interrupted = signals::watch()?;
     let gap = conduct::gap_since(&loaded, journal.now());
-    // An array is gone behind the run that was cut, so its test begins again.
+    // An array does not outlive an interrupted run, so its test is restarted.
     let restart = options.restart_test || stored.file.target.array.is_some();
     let begin = match (restart, options.continue_timeline) {
         (true, _) => Resumption::RestartTest,
@@ -96,7 +96,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         libraries: Vec::new(),
         sim_virtual_ticks: false,
     };
-    // It would be made anew: a file of holes, that nobody has preconditioned.
+    // Opening would create it again as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
         return Err(Failure::text(
             Exit::Unusable,
@@ -118,7 +118,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     }
     let drive = opened?;
     let is = drive.facts();
-    // What an array has is known when it is there; its members are compared.
+    // The capacity of an array is known only once it exists; its members are compared.
     let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
     let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
         == (&is.identity, capacity_of(is), is.logical_block_bytes, &is.array);
@@ -142,8 +142,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
-/// What confirms the members of an array before it is looked at: what was typed, or what the run was begun with where
-/// nobody else can have written that. A run directory that others can write to confirms nothing at all.
+/// Returns what confirms the members of an array before it is opened: the typed identities, or those of the run if no
+/// other user can have written it. A run directory that others can write to confirms nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
@@ -164,13 +164,13 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
         return Err(Failure::text(Exit::Refused, text));
     }
     let members = target.array.iter().flat_map(|array| &array.members);
-    // Those without a serial number have to be named again.
+    // Members without a serial number must be named again.
     Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
 }
 
-/// What stands for the typed identity. The run was confirmed when it began; that holds for a device that
-/// can be recognised for certain: by its serial number, or because it was not detached since; and for a file that is
-/// the very one.
+/// Returns the identities that replace typed ones. The run was confirmed when it began; that remains valid for a
+/// device that is recognized with certainty, by its serial number or because it was not detached since, and for a
+/// file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {

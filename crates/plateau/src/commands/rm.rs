@@ -14,12 +14,12 @@ use crate::{places, printer, publication, signature, summary};
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    // All of them are found before the first is gone: `latest` means what it meant when it was typed.
+    // Find all runs before removing the first one, so that `latest` keeps its meaning.
     let found = options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<Vec<Run>, _>>()?;
     let mut known = HashSet::new();
     let mut runs = Vec::new();
     for run in found {
-        // `.` has no name that could be taken away.
+        // `.` has no name that could be removed.
         let dir = std::path::absolute(&run.dir)?;
         if known.insert(dir.clone()) {
             runs.push(Run::open(&dir)?);
@@ -47,7 +47,7 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
     if cli.json { printer::print_json(&json!({ "removed": removed })) } else { Ok(()) }
 }
 
-/// Names of what is in the directory of a run besides what Plateau writes there by itself.
+/// Returns the names of files in a run's directory that Plateau did not write.
 fn others(run: &Run) -> Done<Vec<String>> {
     const OWN: [&str; 6] =
         ["run.json", "journal", "report.html", signature::FILE, publication::LOGO, super::import::KEPT];

@@ -14,7 +14,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     }
     let mut wanted = Wanted::each(&options.asked)?;
     wanted.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
-    // Beside real drives they are meant for those.
+    // If there is also a real target, the options apply to that one.
     if let Some(simulated) = meaningless::all_simulated(&wanted) {
         meaningless::check(simulated, &options.asked, &options.handling, &options.erase)?;
     }
@@ -26,7 +26,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
         }
         return campaign::run(cli, wanted, options);
     }
-    // Hours before they are written.
+    // Check now: the outputs are written hours later.
     output::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
     let done = conduct::perform(cli.library.as_deref(), wanted.remove(0), options)?;
     let publication = publication::of(&done, &Publisher::default())?;

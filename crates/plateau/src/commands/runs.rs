@@ -13,7 +13,7 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
     list(cli, options, &library, runs)?;
-    // A list that lacks a run is not the whole truth.
+    // Report unreadable runs: the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
@@ -24,7 +24,7 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
     let count = runs.len();
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.file, options));
     let limit = options.limit.unwrap_or(usize::MAX);
-    // Journals are read only of runs that may be listed.
+    // Journals are read only for runs that may be listed.
     let by_file = options.state.is_empty() && options.sort == Sort::Newest;
     let mut listed: Vec<Listed> =
         meant.take(if by_file { limit } else { usize::MAX }).map(listing::listed).collect();
@@ -43,7 +43,7 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
     }
 }
 
-/// One run of a list as JSON.
+/// Returns a listed run as JSON.
 pub fn document(run: &Listed) -> Value {
     let file = &run.file;
     json!({

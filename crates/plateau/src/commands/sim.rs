@@ -11,7 +11,7 @@ use crate::cli::{Cli, Sim};
 use crate::failure::{Done, Exit, Failure};
 use crate::printer;
 
-/// The held-out error shall be at most so many times the fitted one.
+/// Largest acceptable ratio of the held-out error to the fitted error.
 const HELD_OUT_LIMIT: f64 = 1.5;
 
 pub fn run(cli: &Cli, action: &Sim) -> Done {
@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, action: &Sim) -> Done {
     }
 }
 
-/// A built-in model, or that of a file with `.toml` behind its name.
+/// Returns a built-in model, or the model in a file whose name ends in `.toml`.
 fn named(name: &str) -> Done<Model> {
     if !name.ends_with(".toml") {
         return Model::named(name).map_err(|error| Failure::new(Exit::Usage, error));
@@ -75,7 +75,7 @@ fn show(cli: &Cli, name: &str, toml: bool) -> Done {
     ))
 }
 
-/// What it is made of, how it wears and what is broken in it.
+/// Formats the model's geometry, wear and faults.
 fn parts(model: &Model) -> String {
     let (geometry, firmware) = (&model.geometry, &model.firmware);
     let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
@@ -117,7 +117,7 @@ fn points(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  * {line}\n")).collect()
 }
 
-/// What the model was held against, with the aims and whether they are met.
+/// Formats the data that the model was compared with, the aims, and whether they are met.
 fn calibration(known: &Calibration) -> String {
     let mut out = String::new();
     if !known.source.is_empty() {
@@ -194,7 +194,7 @@ fn class(model: &Model) -> &'static str {
     }
 }
 
-/// The same with everything that the model is made of, under the names of its file.
+/// Returns the same document with all parameters of the model, under their names in the model file.
 fn whole(model: &Model) -> Value {
     let mut document = document(model);
     if let (Some(told), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {

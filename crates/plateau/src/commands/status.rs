@@ -1,4 +1,4 @@
-//! `plateau status`: the runs in progress, a line each.
+//! `plateau status`: lists the runs in progress, one per line.
 
 use jiff::Timestamp;
 use record::{Event, Loaded, Run, RunFile};
@@ -9,7 +9,7 @@ use crate::cli::Cli;
 use crate::failure::{Done, Exit, Failure};
 use crate::{places, printer, summary};
 
-/// A run that a process is working on.
+/// A run that a process is executing.
 struct InProgress {
     run: Run,
     loaded: Loaded,
@@ -44,7 +44,7 @@ fn read(run: Run) -> Done<Option<InProgress>> {
         return Ok(None);
     }
     let loaded = run.load()?;
-    // It may have ended since.
+    // It may have been completed in the meantime.
     let is_closed = loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed));
     Ok((!is_closed).then_some(InProgress { run, loaded }))
 }
@@ -92,12 +92,12 @@ fn last(found: &InProgress) -> Timestamp {
     found.loaded.entries.last().map_or(found.run.file.created, |entry| entry.wall)
 }
 
-/// A simulated drive's clock says nothing about how long anybody waits.
+/// Returns the remaining time; none for a simulated drive, whose clock is unrelated to the wall clock.
 fn left(file: &RunFile, loaded: &Loaded) -> Option<(u64, u64)> {
     if file.target.simulated.is_some() { None } else { pts::phase::left_ns(file, &loaded.entries) }
 }
 
-/// None of it where the clock was set back.
+/// Returns 0 if the clock was set back.
 fn ns_between(since: Timestamp, now: Timestamp) -> u64 {
     u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! `plateau verify RUN`: the journal again, chain and judgements.
+//! `plateau verify RUN`: checks the hash chain of the journal and repeats its judgements.
 
 use pts::verify::Verified;
 use record::{Digest, Origin, Run};
@@ -11,7 +11,7 @@ use crate::{places, printer, publication, signature};
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
     let run = places::library(cli.library.as_deref())?.find(&options.run)?;
-    // Reading checks every link of the chain.
+    // Loading verifies every link of the chain.
     let loaded = run.load()?;
     let digest = loaded.digest.to_string();
     if let Some(key) = &options.verify_key {
@@ -62,7 +62,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// An imported run has no judgement of its own: its journal and its file are checked.
+/// Verifies an imported run, which has no judgements of its own: its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize) -> Done {
     let path = run.dir.join(super::import::KEPT);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);

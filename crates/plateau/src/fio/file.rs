@@ -1,15 +1,16 @@
-//! A job file: sections of options. `[global]` sections give the defaults of the jobs behind them.
+//! A job file: sections of options. `[global]` sections set the defaults of the jobs after them.
 
 use super::{Job, set};
 
-/// More jobs than this are a mistake.
+/// A file with more jobs is considered a mistake.
 const MOST_JOBS: usize = 256;
 const GLOBAL: &str = "global";
 
-/// The jobs of a file called `name` in the error, over what holds for those that say nothing else.
+/// Parses a job file into jobs; `name` identifies it in errors, `defaults` apply to options that the file does not
+/// set.
 ///
 /// # Errors
-/// Names file, line and option of the first thing that is not understood.
+/// Names the file, line and option of the first thing that is not supported.
 pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String> {
     let mut defaults = defaults.clone();
     let mut jobs: Vec<Job> = Vec::new();
@@ -56,7 +57,7 @@ enum Section {
     Job,
 }
 
-/// As fio: a comment begins with `;` or `#` wherever that stands.
+/// Like fio: a comment begins with `;` or `#` anywhere in a line.
 fn without_comment(line: &str) -> &str {
     line.split([';', '#']).next().unwrap_or(line).trim()
 }

@@ -1,34 +1,34 @@
-//! One job as it was asked for, before its target is known.
+//! A job as requested, before its target is known.
 
 use drive::{Engine, Polling};
 use record::{Access, Placement, Process, Zone};
 
 use super::values::Size;
 
-/// fio's share of reads in a mix.
+/// fio's default percentage of reads in a mix.
 pub const DEFAULT_MIX: u8 = 50;
-/// fio's block size.
+/// fio's default block size.
 pub const DEFAULT_BLOCK: u32 = 4096;
 
-/// A block size and its share of the I/Os in percent.
+/// A block size and its percentage of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShare {
     pub block_bytes: u32,
     pub share_percent: u8,
 }
 
-/// A job. The numbers are those of one of its clones (`numjobs`), as in fio.
+/// A job. The numbers apply to each of its clones (`numjobs`), as in fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub name: String,
     pub filename: Option<String>,
     pub access: Access,
-    /// Share of reads where the pattern says it; a mix when none.
+    /// Percentage of reads if the pattern determines it; none for a mix.
     pub reads: Option<u8>,
-    /// What `rw` was written as.
+    /// The value of `rw` as written.
     pub pattern: String,
     pub mix: Option<u8>,
-    /// Of reads and of writes.
+    /// Reads, then writes.
     pub blocks: [Vec<BlockShare>; 2],
     pub iodepth: u16,
     pub numjobs: u16,
@@ -40,13 +40,13 @@ pub struct Job {
     pub loops: u16,
     pub offset: Size,
     pub offset_increment: u64,
-    /// Of reads and of writes.
+    /// Reads, then writes.
     pub rate_iops: Option<[u32; 2]>,
     pub process: Process,
     pub zones: Vec<Zone>,
     pub norandommap: bool,
     pub seed: Option<u64>,
-    /// Whether the seed is the one that was said; else it is drawn.
+    /// Whether to use `seed`; otherwise the seed is random.
     pub randrepeat: bool,
     pub engine: Engine,
     pub placement: Option<Placement>,
@@ -104,17 +104,17 @@ impl Default for Job {
 }
 
 impl Job {
-    /// Share of reads in percent.
+    /// Returns the percentage of reads.
     pub fn read_percent(&self) -> u8 {
         self.reads.or(self.mix).unwrap_or(DEFAULT_MIX)
     }
 
-    /// Whether any of its I/Os is a write.
+    /// Returns whether the job includes writes.
     pub fn writes(&self) -> bool {
         self.read_percent() < 100
     }
 
-    /// What a reader of its results must know.
+    /// Returns remarks for readers of the results.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.access == Access::Random && !self.norandommap {
@@ -126,7 +126,8 @@ impl Job {
         notes
     }
 
-    /// Last byte that it may touch of a target of so many bytes, plus one; none when that is the whole target.
+    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole
+    /// target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);
         let start = self.offset.of(whole_bytes).saturating_add(increments);

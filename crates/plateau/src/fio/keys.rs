@@ -1,4 +1,4 @@
-//! The options that are understood, one line each: those of `plateau load` and those of a job in a file.
+//! The supported options, one entry each: those of `plateau load` and those of a job in a file.
 
 use drive::Polling;
 use record::{Placement, Process};
@@ -10,22 +10,22 @@ use super::values::{bytes, engine, number, percent_of, size, switch, time_ns};
 /// An option.
 pub struct Key {
     pub name: &'static str,
-    /// Other names of it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
     pub form: Form,
-    /// What it means here, in a line of the documentation.
+    /// Its meaning, as a line of the documentation.
     pub about: &'static str,
     set: fn(&mut Job, &str) -> Result<(), String>,
 }
 
-/// How its value is written.
+/// Syntax of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// 0 or 1, and 1 without any.
+    /// 0 or 1; 1 if omitted.
     Switch,
     Size,
     Time,
-    /// Something else, by this name in the help.
+    /// Any other value, with its placeholder in the help.
     Word(&'static str),
 }
 
@@ -42,10 +42,10 @@ const fn key(
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
 const NAME: Form = Form::Word("NAME");
-/// fio wants a value here.
+/// fio requires a value here.
 const BIT: Form = Form::Word("0|1");
 
-/// Every option that is understood.
+/// Every supported option.
 pub const KEYS: &[Key] = &[
     key("name", &[], NAME, "name of the job in the results", |_, _| Ok(())),
     key("description", &[], Form::Word("TEXT"), "without effect", |_, _| Ok(())),
@@ -331,7 +331,7 @@ pub const KEYS: &[Key] = &[
 /// Sets one option of a job.
 ///
 /// # Errors
-/// Names the option, and says what would be possible.
+/// Names the option, and lists the supported values.
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
     let key = known.ok_or_else(|| {
@@ -363,7 +363,7 @@ mod tests {
         Ok(job)
     }
 
-    /// With `PLATEAU_BLESS` the page is written anew.
+    /// Set `PLATEAU_BLESS` to update the page.
     #[test]
     fn the_documentation_has_this_table() {
         const MARKS: [&str; 2] = ["<!-- keys -->\n", "<!-- end of keys -->"];

@@ -1,19 +1,19 @@
-//! A job as the workloads that it means on a target.
+//! Converts a job to workloads for a target.
 
 use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
 
-/// A hundred percent.
+/// One hundred percent.
 const ALL: u32 = 100;
 
 impl Job {
-    /// The workloads of a job, which run side by side on a target of `capacity_bytes`; the job is the one with this
-    /// position in its file. They share a range where nobody could tell the difference, and are one then.
+    /// Returns the concurrent workloads of a job on a target of `capacity_bytes`; `position` is that of the job in
+    /// its file. Clones that share a range without an observable difference are joined into one workload.
     ///
     /// # Errors
-    /// Says which options do not go together, or do not fit the target.
+    /// Names options that cannot be combined, or that do not fit the target.
     pub fn streams(&self, capacity_bytes: u64, position: u64, seed: u64) -> Result<Vec<Workload>, String> {
         self.check()?;
         let first = self.clone_of(capacity_bytes, 0, self.seed.unwrap_or(seed.wrapping_add(position)))?;
@@ -28,7 +28,7 @@ impl Job {
         (0..clones).map(|clone| self.clone_of(capacity_bytes, clone, seed_of(clone))).collect()
     }
 
-    /// Whether its options go together.
+    /// Checks that the options can be combined.
     fn check(&self) -> Result<(), String> {
         if self.mix.is_some() && self.reads.is_some() {
             return Err(format!(
@@ -64,7 +64,7 @@ impl Job {
         Ok(())
     }
 
-    /// All clones as one workload.
+    /// Joins all clones into one workload.
     fn joined(&self, first: Workload) -> Result<Workload, String> {
         let clones = u64::from(self.numjobs);
         let until = match first.until {
@@ -142,7 +142,7 @@ impl Job {
         }
     }
 
-    /// The kinds of I/O by direction and size.
+    /// Returns the kinds of I/O by direction and size.
     fn kinds(&self) -> Result<Vec<IoKind>, String> {
         let reads = self.mixed_reads()?;
         let of = |blocks: &[BlockShare], read_percent: u8, share: u32| -> Result<Vec<IoKind>, String> {
@@ -159,7 +159,7 @@ impl Job {
         }
     }
 
-    /// One size, of I/Os that are `share` percent of all.
+    /// Returns the kind of I/O for one size, within the I/Os that are `share` percent of all.
     fn kind(&self, row: &BlockShare, read_percent: u8, share: u32) -> Result<IoKind, String> {
         let part = u32::from(row.share_percent) * share;
         if !part.is_multiple_of(ALL) {
@@ -173,7 +173,7 @@ impl Job {
         Ok(IoKind { share_percent, access: self.access, read_percent, block_bytes: row.block_bytes })
     }
 
-    /// Share of reads; where rates of reads and writes are given they say it.
+    /// Returns the percentage of reads; rates of reads and writes determine it if both are set.
     fn mixed_reads(&self) -> Result<u8, String> {
         let (Some([reads, writes]), None) = (self.rate_iops, self.reads) else {
             return Ok(self.read_percent());

@@ -1,4 +1,4 @@
-//! What options with more to say than a number make of a job.
+//! Parses options whose values are more than a number.
 
 use drive::Polling;
 use record::{Access, Zone};
@@ -11,7 +11,7 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// fio separates several names by colons; `\:` is one.
+/// fio separates names by colons; `\:` is a literal colon.
 pub fn filename(job: &mut Job, text: &str) -> Result<(), String> {
     let plain = text.replace("\\:", "\n");
     if text.is_empty() {
@@ -46,7 +46,8 @@ pub fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Values of reads and of writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; a third one, for trims, counts nowhere.
+/// Parses values for reads and writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; ignores a third one, which is for
+/// trims.
 fn two(text: &str) -> Result<[Option<&str>; 2], String> {
     let parts: Vec<&str> = text.split(',').collect();
     let some = |part| Some(part).filter(|part: &&str| !part.is_empty());
@@ -138,7 +139,7 @@ pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Switches one way to poll on, in place of another, or off.
+/// Enables one polling mode in place of any other, or disables it.
 pub fn polling(job: &mut Job, text: &str, way: Polling) -> Result<(), String> {
     if switch(text)? {
         job.polling = way;

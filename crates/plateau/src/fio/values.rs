@@ -1,4 +1,4 @@
-//! Values as fio reads them: sizes, times, percentages, switches.
+//! Values in fio's syntax: sizes, times, percentages, switches.
 
 use drive::Engine;
 use stdx::units::SECOND_NS;
@@ -11,7 +11,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// On a target of so many bytes.
+    /// Returns the size on a target of this many bytes.
     pub fn of(self, whole_bytes: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -35,7 +35,7 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("usec", 1_000),
 ];
 
-/// Bytes: `4096`, `4k`, `1m`, `0x1000`; powers of 1024, as fio has it (its `kb_base=1024`).
+/// Parses bytes: `4096`, `4k`, `1m`, `0x1000`; powers of 1024, like fio with `kb_base=1024`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return u64::from_str_radix(digits, 16).map_err(|_| "not a number".to_owned());
@@ -52,7 +52,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     scaled(number, unit, SIZE_UNITS, "sizes end in k, m, g, t, p or nothing")
 }
 
-/// Nanoseconds: `60`, `60s`, `5m`, `250ms`; seconds without a unit.
+/// Parses a time to nanoseconds: `60`, `60s`, `5m`, `250ms`; seconds without a unit.
 pub fn time_ns(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     scaled(
@@ -63,7 +63,7 @@ pub fn time_ns(text: &str) -> Result<u64, String> {
     )
 }
 
-/// A size, or a percentage of the target.
+/// Parses a size, or a percentage of the target.
 pub fn size(text: &str) -> Result<Size, String> {
     match text.strip_suffix('%') {
         Some(percent) => percent_of(percent).map(Size::Percent),
@@ -71,13 +71,13 @@ pub fn size(text: &str) -> Result<Size, String> {
     }
 }
 
-/// A whole percentage, 0 to 100.
+/// Parses an integer percentage from 0 to 100.
 pub fn percent_of(text: &str) -> Result<u8, String> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse::<u8>().ok();
     percent.filter(|percent| *percent <= 100).ok_or_else(|| "it must be from 0 to 100".to_owned())
 }
 
-/// A whole number from `least` to `most`.
+/// Parses an integer from `least` to `most`.
 pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, String> {
     let known = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
     known
@@ -85,7 +85,7 @@ pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, S
         .ok_or_else(|| format!("it must be from {least} to {most}"))
 }
 
-/// A switch; without a value it is on.
+/// Parses a switch; it is on without a value.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" | "yes" => Ok(true),
@@ -94,7 +94,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A way into the kernel.
+/// Parses an I/O engine.
 pub fn engine(text: &str) -> Result<Engine, String> {
     Ok(match text {
         "io_uring" => Engine::IoUring,
@@ -107,7 +107,8 @@ pub fn engine(text: &str) -> Result<Engine, String> {
     })
 }
 
-/// Shares with blanks filled up evenly to 100, as fio does it; every entry is `WHAT/SHARE`, `WHAT/` or `WHAT`.
+/// Completes shares to 100 by dividing the rest evenly among the missing ones, like fio; entries are `WHAT/SHARE`,
+/// `WHAT/` or `WHAT`.
 pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     let sum: u32 = given.iter().flatten().map(|share| u32::from(*share)).sum();
     let blanks = given.iter().filter(|share| share.is_none()).count() as u32;
@@ -139,7 +140,7 @@ fn scaled(number: u64, unit: &str, units: &[(&str, u64)], possible: &str) -> Res
 mod tests {
     use super::*;
 
-    /// What fio 3.33 makes of these, by its own output.
+    /// Compared with the output of fio 3.33.
     #[test]
     fn sizes_and_times_are_fios() {
         for (text, wanted) in [

@@ -1,10 +1,11 @@
-//! What a job file says is what a drive gets: a simulated drive counts the I/Os of a job by size and place.
+//! Verifies that a drive receives the load that a job file describes: a simulated drive counts the I/Os of a job by
+//! size and offset.
 
 use drive::{Flow, OpenOptions, Outcome};
 
 use super::{Job, parse};
 
-/// Every zone ends where one of the witness's 64 parts of the drive does.
+/// Every zone ends at a boundary of the witness's 64 parts of the drive.
 const JOB: &str = "\
 [global]
 filename=sim

@@ -1,4 +1,4 @@
-//! The JSON of a load, with fio's names where it has one.
+//! The JSON of a load, with fio's names where fio has an equivalent.
 
 use drive::Findings;
 use pts::response::Percentile;
@@ -9,23 +9,23 @@ use super::times::counted;
 use super::{Part, per_second};
 use crate::failure::Failure;
 
-/// fio's own percentiles and one more, by their I/Os beyond in a million.
+/// fio's percentiles and one more, as I/Os beyond per million.
 const BEYOND_PPM: &[u32] = &[
     990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
     50_000, 10_000, 5_000, 1_000, 500, 100, 10,
 ];
 
-/// Everything that a load came to.
+/// The results of a load.
 #[derive(Serialize)]
 pub struct Document<'a> {
     jobs: Vec<Job<'a>>,
-    /// What this host can do at most; none where all targets are simulated.
+    /// The host's ceiling; none if all targets are simulated.
     ceiling: Option<&'a Ceiling>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     failed: Option<Failed>,
 }
 
-/// As all commands have it.
+/// The error fields that all commands share.
 #[derive(Serialize)]
 struct Failed {
     error: String,
@@ -39,7 +39,7 @@ struct Job<'a> {
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
     engines: Vec<String>,
-    /// Where the threads of each workload ran, or why they were not pinned; empty for simulated drives.
+    /// Placement of the threads of each workload, or why they were not pinned; empty for simulated drives.
     placement: Vec<&'a str>,
     seconds: f64,
     read: Way,
@@ -47,7 +47,7 @@ struct Job<'a> {
     cpu: Option<Cpu>,
     host_share: Option<f64>,
     host_limited: bool,
-    /// I/Os outstanding on average over those asked for, the smallest of the workloads; null where that says nothing.
+    /// Average outstanding I/Os divided by the requested ones, the smallest of the workloads; null if not meaningful.
     depth_share: Option<f64>,
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
@@ -74,7 +74,7 @@ struct Times {
     #[serde(rename = "N")]
     count: u64,
     percentile: InOrder<Option<u64>>,
-    /// What one slot of the histogram counted, by its middle.
+    /// Count of each histogram slot, by its middle.
     bins: InOrder<u64>,
     /// The slowest I/Os of a scaled simulated drive.
     not_in_bins: u64,
@@ -102,7 +102,7 @@ struct Place {
     problem: String,
 }
 
-/// An object whose keys stay in this order: numbers rise, where letters would have 10 before 9.
+/// An object that keeps the order of its keys: numeric, where alphabetic order would put 10 before 9.
 struct InOrder<V>(Vec<(String, V)>);
 
 impl<V: Serialize> Serialize for InOrder<V> {
@@ -117,7 +117,7 @@ impl<'a> Document<'a> {
         Self { jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
     }
 
-    /// The same with what went wrong.
+    /// Returns the document with an error added.
     pub fn failed(self, failure: &Failure) -> Self {
         let failed = Failed { error: failure.message(), exit_code: failure.exit.code(), run: None };
         Self { failed: Some(failed), ..self }

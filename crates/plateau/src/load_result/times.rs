@@ -1,4 +1,4 @@
-//! Response times of a load as text: percentiles that enough I/Os stand behind, and a histogram.
+//! Response times of a load as text: percentiles with enough I/Os beyond them, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
 use record::Direction;
@@ -8,7 +8,7 @@ use stdx::units::grouped;
 
 use super::per_second;
 
-/// Percentiles of the text, by their I/Os beyond in a million: fio's default ones that people look at.
+/// The percentiles to print, as I/Os beyond per million: the most used of fio's defaults.
 const SHOWN: &[Percentile] = &[
     Percentile { name: "50", beyond_ppm: 500_000 },
     Percentile { name: "90", beyond_ppm: 100_000 },
@@ -19,18 +19,18 @@ const SHOWN: &[Percentile] = &[
 ];
 /// Length of the longest bar.
 const BAR: f64 = 40.0;
-/// A share of this many percent would be printed as none.
+/// A smaller percentage would be rounded to zero.
 const LEAST_PERCENT: f64 = 0.0005;
 
-/// What the slots of a histogram hold, as far as it may be told.
+/// The slots of a histogram that may be reported.
 pub struct Counted {
-    /// Middle of each slot in ns, within minimum and maximum, and what it counts; rising.
+    /// Middle of each slot in ns, within minimum and maximum, and its count; ascending.
     pub bins: Vec<(u64, u64)>,
     /// The slowest I/Os of a scaled simulated drive, which are in no bin.
     pub left_out: u64,
 }
 
-/// The slots of a histogram. Without maxima its end is left out: slots with fewer than ten I/Os at or beyond them.
+/// Returns the slots of a histogram. Without maxima, omits its end: slots with fewer than ten I/Os in or beyond them.
 pub fn counted(latency: &Histogram, has_maxima: bool) -> Counted {
     let (least, most) = (latency.min().unwrap_or(0), latency.max().unwrap_or(0));
     let bin = |(slot, count): (usize, u64)| {
@@ -45,7 +45,7 @@ pub fn counted(latency: &Histogram, has_maxima: bool) -> Counted {
     Counted { bins, left_out }
 }
 
-/// Whether a percentile of the text is missing because too few I/Os lie beyond it.
+/// Returns whether a printed percentile is missing because too few I/Os lie beyond it.
 pub fn lacks_percentiles(latency: &Histogram) -> bool {
     latency.count() > 0 && SHOWN.iter().any(|percentile| percentile.ns_of(latency).is_none())
 }
@@ -78,7 +78,7 @@ pub fn text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -
     out
 }
 
-/// None is 0, and some is never printed as none.
+/// Formats a percentage; only a count of 0 is printed as 0.
 fn percent(count: u64, of: u64) -> String {
     match count as f64 * 100.0 / of.max(1) as f64 {
         0.0 => "0".into(),
@@ -87,7 +87,7 @@ fn percent(count: u64, of: u64) -> String {
     }
 }
 
-/// Counts between 1, 2, 5, 10, ... from the first to the last that holds something.
+/// Counts I/Os between 1, 2, 5, 10, ... from the first to the last row that is not empty.
 fn rows(bins: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
     let mut bounds = vec![0u64];
     let mut decade = 100u64;
@@ -138,10 +138,10 @@ mod tests {
 
     #[test]
     fn no_row_lies_beyond_the_maximum_or_before_the_minimum() {
-        // The slot of 999,859.5 us has its middle above a second.
+        // The middle of the slot of 999,859.5 us is above one second.
         let rows = rows_of(&[100_000, 999_859_500]);
         assert_eq!(rows.last().map(|row| row.1), Some(1_000_000_000));
-        // That of 200.1 us has its first value below 200.
+        // The slot of 200.1 us begins below 200.
         assert_eq!(rows_of(&[200_100])[0].0, 200_000);
     }
 

@@ -1,4 +1,4 @@
-//! What a load was, in words: everything that makes one workload another, and not only its place in the PTS.
+//! A load as text: everything that distinguishes it from other workloads, not only its notation in the PTS.
 
 use record::{Arrivals, DataPattern, IoKind, Process, Reducible, Workload, Zone};
 use stdx::units::{block_size, grouped};
@@ -29,7 +29,7 @@ pub fn of(workload: &Workload) -> String {
     words.join(", ")
 }
 
-/// With its share of reads where that is not the one of all.
+/// Includes the percentage of reads if it differs from that of the workload.
 fn of_kind(kind: &IoKind, reads: u8) -> String {
     let size = block_size(kind.block_bytes.into());
     let way = match kind.read_percent {
@@ -49,7 +49,7 @@ fn of_zones(zones: &[Zone]) -> String {
     zones.iter().enumerate().map(zone).collect::<Vec<_>>().join(" and ")
 }
 
-/// Random data goes without saying.
+/// Random data is the default and is not mentioned.
 fn of_data(data: DataPattern) -> Option<String> {
     match data {
         DataPattern::Zero => Some("zeros".into()),

@@ -1,7 +1,7 @@
-//! Shows several runs at the same time, or one: on a terminal in lines that are rewritten, elsewhere in lines that stay.
+//! Displays one or more runs: on a terminal in lines that are rewritten, elsewhere in lines that are not.
 //!
-//! Whoever drives a load tells of it about once a second and draws it then; a thread of the board draws what nobody tells
-//! of, such as the minutes of a purge. Nothing is drawn more often than ten times a second.
+//! The thread that drives a load reports its progress about once a second, which redraws it; a thread of the board
+//! redraws what is not reported, such as the minutes of a purge. Redraws are limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use crate::printer::{self, Manner, Style};
 use crate::screen::{Line, Taskbar};
 use crate::terminal::Size;
 
-/// Lines of a terminal are rewritten at most this often.
+/// Minimum interval between rewrites on a terminal.
 const LIVE_EVERY: Duration = Duration::from_millis(100);
-/// What nobody tells of is drawn this often on a terminal; records for programs are written no more often.
+/// Interval of redraws without reports on a terminal; minimum interval of records for programs.
 const SECOND: Duration = Duration::from_secs(1);
-/// Nobody tells of a row that was not told of for so long; loads tell of themselves about once a second.
+/// Time without a report after which the board redraws a row itself; loads report about once a second.
 const SILENCE: Duration = Duration::from_millis(1_500);
-/// Lines that stay are written this often.
+/// Interval of lines that are not rewritten.
 const PLAIN_EVERY: Duration = Duration::from_secs(60);
-/// Rows of a terminal that are left to what scrolls.
+/// Terminal rows reserved for scrolling output.
 const ROWS_LEFT: usize = 3;
 
-/// What is shown of a run, at a time since the board was made.
+/// The view of a run at a time since the board was created.
 pub trait Watched: Send + Sync {
     fn view(&self, now: Duration) -> Option<View>;
 }
@@ -32,13 +32,13 @@ pub trait Watched: Send + Sync {
 /// A run on the board.
 pub struct Row {
     pub watched: Arc<dyn Watched>,
-    /// In front of its lines where there are several.
+    /// Prefix of its lines if there are several runs.
     pub name: String,
     pub run: Option<String>,
     pub target: Option<String>,
 }
 
-/// See the module.
+/// Displays the views of all runs; see the module.
 pub struct Board {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -54,9 +54,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rows: Vec<Row>,
-    /// When each row was last shown; on a terminal all of them are shown at once.
+    /// When each row was last displayed; a terminal displays all rows at once.
     shown: Vec<Option<Duration>>,
-    /// When it was last told that each row has changed.
+    /// When a change of each row was last reported.
     told: Vec<Option<Duration>>,
     is_over: bool,
 }
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Board {
 }
 
 impl Board {
-    /// An empty one, as this process shows progress.
+    /// Creates an empty board with the progress style of this process.
     pub fn new() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),
@@ -81,14 +81,14 @@ impl Board {
             Style::Live | Style::Plain | Style::Json => {
                 let shared = Arc::clone(&shared);
                 let named = std::thread::Builder::new().name("progress".into());
-                // Without it less is shown.
+                // Without the thread, rows are redrawn only on reports.
                 named.spawn(move || shared.draw_what_nobody_tells_of()).ok()
             }
         };
         Self { shared, thread }
     }
 
-    /// Puts a run on it; gives its place.
+    /// Adds a run; returns its row.
     pub fn add(&self, row: Row) -> usize {
         let mut state = self.shared.lock();
         state.rows.push(row);
@@ -97,12 +97,12 @@ impl Board {
         state.rows.len() - 1
     }
 
-    /// Time since the board was made.
+    /// Returns the time since the board was created.
     pub fn now(&self) -> Duration {
         self.shared.origin.elapsed()
     }
 
-    /// Something has changed in a row.
+    /// Reports a change in a row.
     pub fn changed(&self, row: usize) {
         let now = self.now();
         let mut state = self.shared.lock();
@@ -110,7 +110,7 @@ impl Board {
         self.shared.show_if_due(&mut state, row, now, true);
     }
 
-    /// Another thing goes on in a row: programs are told at once, and a log from here on.
+    /// Reports a new activity in a row: records are written at once, and the interval of a log begins.
     pub fn begun(&self, row: usize) {
         let now = self.now();
         let mut state = self.shared.lock();
@@ -121,7 +121,7 @@ impl Board {
         }
     }
 
-    /// Takes off what nobody watches any more.
+    /// Removes rows without a view.
     pub fn clear(&self) {
         let now = self.now();
         if self.shared.manner.style == Style::Live {
@@ -138,7 +138,7 @@ impl Drop for Board {
         drop(state);
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say.
+            // The thread returns nothing.
             drop(thread.join());
         }
         if self.shared.manner.style == Style::Live {
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    /// Writes a line that stays.
+    /// Writes a line that is not rewritten.
     fn log(&self, state: &mut State, row: usize, now: Duration) {
         state.shown[row] = Some(now);
         let row = &state.rows[row];
@@ -214,9 +214,9 @@ impl Shared {
     }
 }
 
-/// Whether a row that was last shown at some time is to be shown again: because it has changed, or because time passes.
+/// Returns whether to display a row again: because it has changed (`told`), or because of the time since `shown`.
 fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> bool {
-    // The first minute is that since the board was made, or since something began.
+    // The first minute begins with the board or with the activity.
     let since = now.saturating_sub(shown.unwrap_or_default());
     match style {
         Style::Live if told => shown.is_none() || since >= LIVE_EVERY,
@@ -226,7 +226,7 @@ fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> b
     }
 }
 
-/// The lines of all runs, as many as the terminal has room for.
+/// Returns the lines of all runs that fit on the terminal.
 fn block(seen: &[(&str, View)], size: Size, shape: Shape) -> Vec<Line> {
     let room = size.rows.saturating_sub(ROWS_LEFT).max(1);
     let detail = match seen.len() {
@@ -242,7 +242,7 @@ fn block(seen: &[(&str, View)], size: Size, shape: Shape) -> Vec<Line> {
     seen.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape)).collect()
 }
 
-/// The run that is least far decides.
+/// Shows the progress of the run that is least advanced.
 fn taskbar(seen: &[(&str, View)]) -> Taskbar {
     if seen.is_empty() {
         return Taskbar::Nothing;
@@ -261,7 +261,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// How often it is shown in so many seconds, told of changes every 10 ms.
+    /// Counts how often a row is displayed in `seconds`, with changes reported every 10 ms if `told`.
     fn times_shown(style: Style, seconds: u64, told: bool) -> usize {
         let (mut shown, mut count) = (None, 0);
         for now in (0..seconds * 100).map(|step| ms(step * 10)) {

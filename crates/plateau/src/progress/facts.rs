@@ -1,5 +1,5 @@
-//! What is known of a run while it goes on. Pure: every change is passed the time since the run was first watched, on
-//! the wall clock, because that is what people wait by; times in the lines that stay are those of the drive.
+//! What is known of a run in progress. Pure: every change is passed the wall-clock time since the run was first
+//! displayed, because users wait by the wall clock; times in lines that are not rewritten are those of the drive.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::pace::{Length, Pace};
 use super::view::{Left, Phase, Rate, View, Window};
 use crate::audience::Step;
 
-/// See the module.
+/// The state of a run in progress; see the module.
 #[derive(Debug)]
 pub struct Facts {
-    /// Cells pass in the time that the settings say.
+    /// Whether cells take the time of the settings.
     real_time: bool,
-    /// Length of a cell where it passes in real time.
+    /// Length of a cell in real time, if it runs in real time.
     real_cell: Option<Duration>,
     test: Option<String>,
     pace: Pace,
@@ -28,25 +28,25 @@ pub struct Facts {
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
     window: Option<Window>,
-    /// Finished cells of this round that the host may have limited, and all finished ones.
+    /// Completed cells of this round that the host may have limited, and all completed ones.
     limited: (u32, u32),
     temperature_celsius: Option<i16>,
-    /// What the latest cell took, until something else begins: it is shown so long.
+    /// Duration of the latest cell, which is displayed until the next activity begins.
     finished: Option<Duration>,
-    /// What the latest purge of this drive took; none where it was never seen.
+    /// Duration of the latest purge of this drive; none if unknown.
     usual_purge: Option<Duration>,
 }
 
-/// What goes on now.
+/// The current activity.
 #[derive(Debug)]
 struct Part {
     phase: Phase,
     what: String,
     began: Duration,
-    /// How long it takes, where that is decided.
+    /// Its length, if fixed.
     length: Option<Duration>,
     expected: Option<Duration>,
-    /// How much was done when.
+    /// The latest share done, and when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
     host_limited: bool,
@@ -85,7 +85,7 @@ impl Part {
 }
 
 impl Facts {
-    /// Of a run; `usual_purge` is what the latest purge of its drive took.
+    /// Creates the facts of a run; `usual_purge` is the duration of the latest purge of its drive.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
         let bare = Self::without_tests(run.target.simulated.is_none());
         let length = |name: &String| {
@@ -99,7 +99,7 @@ impl Facts {
         }
     }
 
-    /// Of a drive that is purged and not tested.
+    /// Creates the facts of a purge without tests.
     pub fn without_tests(real_time: bool) -> Self {
         Self {
             real_time,
@@ -116,12 +116,12 @@ impl Facts {
         }
     }
 
-    /// Whether time passes as people know it.
+    /// Returns whether time passes as on the wall clock.
     pub const fn is_real_time(&self) -> bool {
         self.real_time
     }
 
-    /// What there is to see; none while nothing goes on that takes time.
+    /// Returns the current view; none without an activity that takes time.
     pub fn view(&self, now: Duration) -> Option<View> {
         let part = self.part.as_ref()?;
         let left = part.left(now);
@@ -152,7 +152,7 @@ impl Facts {
         })
     }
 
-    /// Nothing goes on any more.
+    /// Ends the current activity.
     pub fn rest(&mut self) {
         self.part = None;
     }
@@ -163,7 +163,7 @@ impl Facts {
         }
     }
 
-    /// A step without ticks begins; gives the line that stays.
+    /// Begins a step without ticks; returns the line for the log.
     pub fn step(&mut self, step: Step<'_>, now: Duration) -> String {
         self.count_finished();
         let part = match step {
@@ -178,7 +178,7 @@ impl Facts {
             }
         };
         self.part = match (step, self.part.take()) {
-            // One purge, whatever its steps are; but what is done of one is not done of the next.
+            // All steps belong to one purge, but the share done of one step does not apply to the next.
             (Step::PurgeStep(_), Some(purge)) if purge.phase == Phase::Purge => {
                 Some(Part { began: purge.began, ..part })
             }
@@ -193,7 +193,7 @@ impl Facts {
         }
     }
 
-    /// The drive's own estimate of what it does now, from now on.
+    /// Stores the drive's own estimate of the remaining time, counted from now.
     pub fn expected(&mut self, length: Duration, now: Duration) {
         if let Some(part) = &mut self.part {
             part.expected = Some(length + now.saturating_sub(part.began));
@@ -222,7 +222,7 @@ impl Facts {
         }
     }
 
-    /// What is on disk now; gives the lines that stay.
+    /// Applies an event that is on disk; returns the lines for the log.
     pub fn event(&mut self, event: &Event, now: Duration) -> Vec<String> {
         match event {
             Event::TestStarted { test } => self.test_started(test, format!("test {test}")),
@@ -267,7 +267,8 @@ impl Facts {
         vec![line]
     }
 
-    /// The finished cell is shown until the next one begins: one that is over before its first tick would show nothing.
+    /// Keeps displaying the completed cell until the next one begins: a cell that ends before its first tick would
+    /// show nothing.
     fn measured(&mut self, segment: &Segment, now: Duration) {
         let limited = segment.is_host_limited();
         self.limited = (self.limited.0 + u32::from(limited), self.limited.1 + 1);
@@ -305,7 +306,7 @@ impl Facts {
         self.pace.judged();
         for variable in &judgement.variables {
             let values = self.tracked.entry(variable.name.clone()).or_default();
-            // Another test, or another part of one, counts its rounds from the beginning.
+            // Another test, or another part of one, counts its rounds from 1.
             values.retain(|value| value.0 < judgement.round);
             values.push((judgement.round, variable.value));
         }
@@ -332,7 +333,7 @@ fn rate(tick: &Tick) -> Rate {
     }
 }
 
-/// A finished load as one tick.
+/// Returns a completed load as one tick.
 fn whole(segment: &Segment) -> Tick {
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let ns = |ms: Option<f64>| (ms.unwrap_or(0.0) * 1e6) as u64;

@@ -1,4 +1,4 @@
-//! A view as a JSON object, for programs: `--progress json`. Every field is described in `docs/reference/progress.md`.
+//! A view as a JSON object for programs: `--progress json`. Every field is described in `docs/reference/progress.md`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::view::{Left, Phase, View};
 
-/// One line of `--progress json`. Every field is always there, null where nothing is known.
+/// One line of `--progress json`. Every field is always present; null if unknown.
 #[derive(Debug, Serialize)]
 pub struct Record<'a> {
     #[serde(rename = "type")]

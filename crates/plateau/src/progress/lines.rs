@@ -1,5 +1,5 @@
-//! A view as lines of a terminal. Pure. No line is wider than it may be: what matters least is left out first, and no
-//! number is ever cut.
+//! A view as lines of a terminal. Pure. No line exceeds the given width: the least important parts are omitted first,
+//! and numbers are never truncated.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use super::view::{Left, Phase, View, Window};
 use crate::screen::Line;
 use crate::terminal::{clean, columns};
 
-/// Columns of a bar; it takes the room that is left.
+/// Columns of a bar, which uses the remaining space.
 const BAR: std::ops::RangeInclusive<usize> = 8..=30;
 const GAP: &str = "  ";
 
-/// What lines may be made of.
+/// Constraints on the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Columns of a line at most.
+    /// Maximum columns of a line.
     pub width: usize,
     pub colour: bool,
     pub unicode: bool,
 }
 
-/// How much is said of a run.
+/// How much to display of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Three lines, of one run.
+    /// Three lines, for a single run.
     Full,
-    /// Two lines, of each of several.
+    /// Two lines each, for several runs.
     Brief,
-    /// One line, of each of many.
+    /// One line each, for many runs.
     OneLine,
 }
 
@@ -42,11 +42,11 @@ enum Paint {
     Yellow,
 }
 
-/// A part of a line that is shown whole or not at all.
+/// A part of a line that is displayed as a whole or omitted.
 #[derive(Debug, Clone)]
 struct Piece {
     text: String,
-    /// What has the highest one goes first.
+    /// The highest rank is omitted first.
     rank: u8,
     paint: Paint,
 }
@@ -61,7 +61,7 @@ impl Piece {
     }
 }
 
-/// The lines of a run, which is called `name` where there are several.
+/// Returns the lines of a run, prefixed with `name` if there are several.
 pub fn lines(view: &View, name: &str, detail: Detail, shape: Shape) -> Vec<Line> {
     let name = (!name.is_empty()).then(|| piece(0, name).in_paint(Paint::Bold));
     match detail {
@@ -81,7 +81,7 @@ pub fn lines(view: &View, name: &str, detail: Detail, shape: Shape) -> Vec<Line>
     }
 }
 
-/// The same on one line without a limit, for a log.
+/// Returns the same as one line of any length, for a log.
 pub fn plain(view: &View) -> String {
     all(view).into_iter().map(|piece| piece.text).collect::<Vec<_>>().join(GAP)
 }
@@ -91,7 +91,7 @@ fn all(view: &View) -> Vec<Piece> {
     place(view).into_iter().chain(amounts).chain(view.window.as_ref().map(brief_steadiness)).collect()
 }
 
-/// What goes on, and where in the test that is.
+/// Returns the current activity and its position in the test.
 fn place(view: &View) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(view.test.as_ref().map(|test| piece(9, test)));
@@ -120,11 +120,11 @@ fn place(view: &View) -> Vec<Piece> {
     pieces
 }
 
-/// How much is done, how long it takes, and what the drive does.
+/// Returns the share done, the times and the rates.
 fn amounts(view: &View) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(view.share_done.map(|share| piece(1, percent(share))));
-    // A cell is as long as its settings say.
+    // The elapsed time of a cell follows from its settings.
     if !matches!(view.phase, Phase::Cell | Phase::Load) || view.left.is_none() {
         pieces.push(piece(3, format!("elapsed {}", time(view.elapsed))));
     }
@@ -173,7 +173,7 @@ fn steadiness(window: &Window) -> Vec<Piece> {
     pieces
 }
 
-/// The same in as few columns as it takes.
+/// Returns the steadiness in the fewest columns.
 fn brief_steadiness(window: &Window) -> Piece {
     let of = |name: &str, share: Option<f64>, limit: f64| {
         share.map(|share| format!(" {name} {:.0}/{:.0} %", share * 100.0, limit * 100.0)).unwrap_or_default()
@@ -192,7 +192,7 @@ fn eta(from: Duration, to: Duration) -> String {
     if from == to { format!("ETA {to}") } else { format!("ETA {from} to {to}") }
 }
 
-/// In whole seconds: nobody reads milliseconds that pass.
+/// Formats whole seconds; milliseconds would change faster than they can be read.
 fn time(time: Duration) -> String {
     match time.as_secs() {
         0 => "0 s".to_owned(),
@@ -200,13 +200,13 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// 100 % is what is over.
+/// Rounds down, so that only a completed activity shows 100 %.
 fn percent(share: f64) -> String {
     let percent = (share * 100.0).floor().clamp(0.0, 100.0);
     format!("{percent:>3.0} %")
 }
 
-/// A bar in front of as much as fits.
+/// Puts a bar before the pieces that fit.
 fn with_bar(view: &View, pieces: Vec<Piece>, shape: Shape) -> Line {
     let rest = fitted(pieces.clone(), shape);
     let room = shape.width.saturating_sub(rest.columns + GAP.len());
@@ -222,8 +222,8 @@ fn bar(share: f64, room: usize, unicode: bool) -> String {
     format!("[{}{}]", done.repeat(full), open.repeat(all - full))
 }
 
-/// The pieces that fit, in their order; those of the highest rank are left out first. A last one that does not fit by
-/// itself is a name, and is cut.
+/// Returns the pieces that fit, in order; those of the highest rank are omitted first. A last piece that still does
+/// not fit is a name, and is truncated.
 fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
     let cleaned = pieces.into_iter().map(|piece| Piece { text: clean(&piece.text, shape.unicode), ..piece });
     let mut pieces: Vec<Piece> = cleaned.collect();
@@ -232,7 +232,7 @@ fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
         texts + GAP.len() * pieces.len().saturating_sub(1)
     };
     while pieces.len() > 1 && wide(&pieces) > shape.width {
-        // Of several with the same rank the last one.
+        // Among equal ranks, the last one is omitted.
         let (index, _) = pieces.iter().enumerate().max_by_key(|(_, piece)| piece.rank).expect("not empty");
         drop(pieces.remove(index));
     }
@@ -244,7 +244,7 @@ fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
     Line { text: texts.collect::<Vec<_>>().join(GAP), columns }
 }
 
-/// As much of a text as fits, with a sign that it is not all of it.
+/// Truncates a text to fit, with an ellipsis.
 fn cut(text: &str, shape: Shape) -> String {
     if columns(text) <= shape.width {
         return text.to_owned();
@@ -270,7 +270,7 @@ fn painted(piece: &Piece, colour: bool) -> String {
     if colour { format!("\x1b[{code}m{}\x1b[0m", piece.text) } else { piece.text.clone() }
 }
 
-/// A line that says how many more there are.
+/// Returns a line with the number of runs that are not displayed.
 pub fn more(count: usize, shape: Shape) -> Line {
     fitted(vec![piece(0, format!("and {count} more"))], shape)
 }

@@ -1,4 +1,4 @@
-//! Where a test is in its rounds, and how long its cells take on the wall clock.
+//! The position of a test in its rounds, and the wall-clock time of its cells.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use pts::steady::WINDOW_ROUNDS;
 use pts::{Context, Task};
 
-/// See the module.
+/// The position and pace of a test; see the module.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    /// Of every test of the run, by name.
+    /// Lengths of the tests of the run, by name.
     lengths: BTreeMap<String, Length>,
     round: u32,
     cell: u32,
     cells: u32,
-    /// Of a test that ends with its steady state.
+    /// For a test that ends at steady state.
     max_rounds: u32,
     length: Length,
     rounds_since_gap: u32,
@@ -23,14 +23,14 @@ pub struct Pace {
     measured_wall: Duration,
 }
 
-/// How much a test has to do.
+/// The amount of work of a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Length {
     cells_per_round: u32,
     fixed_rounds: Option<u32>,
-    /// Its end is its steady state.
+    /// Whether it ends at steady state.
     seeks_steady_state: bool,
-    /// Of a cell, where it is not that of the settings.
+    /// Length of a cell if it differs from the settings.
     cell: Option<Duration>,
 }
 
@@ -67,7 +67,7 @@ impl Pace {
         (self.round, self.cells, self.cell) = (round, cells, 0);
     }
 
-    /// What follows is no cell, and other rounds begin anew.
+    /// Ends the rounds: what follows is not a cell, and later rounds count from 1.
     pub fn rounds_ended(&mut self) {
         (self.round, self.cells, self.rounds_since_gap) = (0, 0, 0);
     }
@@ -95,26 +95,27 @@ impl Pace {
         self.round > 0
     }
 
-    /// The round, and how many there are at most.
+    /// Returns the round and the maximum number of rounds.
     pub fn round(&self) -> (u32, u32) {
-        // After an interruption rounds count anew.
+        // After an interruption, the measurement window restarts.
         let void = self.round.saturating_sub(1).saturating_sub(self.rounds_since_gap);
         let rounds = self.length.fixed_rounds.unwrap_or(self.max_rounds.saturating_add(void));
         (self.round, rounds.max(self.round))
     }
 
-    /// The cell that is measured, and how many there are in this round.
+    /// Returns the current cell and the number of cells in this round.
     pub fn cell(&self) -> (u32, Option<u32>) {
         let cell = (self.cell + 1).min(self.cells.max(1));
         (cell, (self.cells > 0).then_some(self.cells))
     }
 
-    /// The load outside of rounds that is measured, from 1.
+    /// Returns the number of the current load outside of rounds, from 1.
     pub const fn step(&self) -> u32 {
         self.measured + 1
     }
 
-    /// From the end of the earliest possible round of decision to the end of the last round.
+    /// Returns the remaining time if steady state is reached in the earliest possible round, and if it takes the last
+    /// round.
     pub fn left(&self, rest_of_part: Duration) -> Option<(Duration, Duration)> {
         let cell_wall = self.cell_wall.filter(|_| self.cells > 0)?;
         let begun = u32::from(self.round > 0);

@@ -1,4 +1,4 @@
-//! What is to be seen of a run at one moment, as data: lines and JSON records are made from it.
+//! A snapshot of a run as data, from which lines and JSON records are made.
 
 use std::time::Duration;
 
@@ -8,91 +8,92 @@ use serde::Serialize;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 
-/// What goes on.
+/// The current activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     Purge,
-    /// The members of an array are brought to one content.
+    /// The members of an array are being synchronized.
     Settle,
-    /// A simulated drive is brought to where a run was interrupted.
+    /// The state of a simulated drive is being rebuilt up to the interruption.
     Rebuild,
     Precondition,
     /// A cell of a round.
     Cell,
-    /// A measured load that belongs to no round.
+    /// A measured load outside of rounds.
     Load,
     Idle,
 }
 
-/// How long something still takes.
+/// The remaining time of an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// As it goes on now.
+    /// Extrapolated from the current progress.
     Known(Duration),
-    /// If it takes as long as was expected.
+    /// Derived from the expected length.
     Expected(Duration),
-    /// It has taken longer than was expected.
+    /// The activity has taken longer than expected.
     Overdue,
 }
 
-/// What happened per second, lately.
+/// Rates of the latest interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     pub iops: f64,
     pub bytes_per_second: f64,
     pub mean_latency_ms: f64,
-    /// None where it says nothing.
+    /// None if it is not meaningful.
     pub max_latency_ms: Option<f64>,
 }
 
 /// How far the latest rounds are from steady state, by the variable that is farthest from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Rounds that it has: up to five.
+    /// Rounds in the window: up to five.
     pub rounds: u32,
     /// None before the first round.
     pub variable: Option<String>,
-    /// Largest minus smallest value as a share of their mean; none before two rounds. Before there are five it can
-    /// only grow.
+    /// Range (largest minus smallest value) as a share of the mean; none before two rounds. With fewer than five
+    /// rounds, it can only grow.
     pub range_share: Option<f64>,
     /// None before five rounds.
     pub slope_share: Option<f64>,
-    /// The round in which this variable is expected to be steady.
+    /// The round in which this variable is expected to reach steady state.
     pub forecast_round: Option<u32>,
 }
 
-/// A run at one moment.
+/// A snapshot of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
     pub phase: Phase,
     pub test: Option<String>,
-    /// The load, in the notation of the PTS; what is waited for elsewhere.
+    /// The load in the notation of the PTS; otherwise what the run is waiting for.
     pub what: String,
-    /// Which of how many at most.
+    /// The current round and the maximum.
     pub round: Option<(u32, u32)>,
-    /// Which of how many; loads outside of rounds have no total.
+    /// The current cell and the total; loads outside of rounds have no total.
     pub cell: Option<(u32, Option<u32>)>,
-    /// Of what goes on, 0 to 1.
+    /// Share of the activity, from 0 to 1.
     pub share_done: Option<f64>,
-    /// Since it began.
+    /// Time since the activity began.
     pub elapsed: Duration,
     pub left: Option<Left>,
     pub rate: Option<Rate>,
-    /// What is left of the test: steady as early as possible, and never.
+    /// Remaining time of the test: if steady state is reached as early as possible, and if it is never reached.
     pub test_left: Option<(Duration, Duration)>,
     pub window: Option<Window>,
     pub temperature_celsius: Option<i16>,
-    /// The host may have set what the last finished cell came to.
+    /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
 }
 
 impl Window {
-    /// Before the first round.
+    /// The window before the first round.
     pub const EMPTY: Self =
         Self { rounds: 0, variable: None, range_share: None, slope_share: None, forecast_round: None };
 
-    /// After a round; `values_of` are those of a variable since the last interruption, by round.
+    /// Returns the window after a round; `values_of` returns the values of a variable since the last interruption, by
+    /// round.
     pub fn of(judgement: &Judgement, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
         let one = |variable: &VariableJudgement| {
             let values = values_of(&variable.name);
@@ -113,7 +114,7 @@ impl Window {
         all.max_by(|a, b| a.distance().total_cmp(&b.distance())).unwrap_or(Self::EMPTY)
     }
 
-    /// 1 is on the limit.
+    /// Returns the distance to steady state; 1 is the limit.
     fn distance(&self) -> f64 {
         let range = self.range_share.unwrap_or(0.0) / RANGE_LIMIT;
         range.max(self.slope_share.unwrap_or(0.0) / SLOPE_LIMIT)
@@ -128,7 +129,7 @@ fn range_share(values: &[(u32, f64)]) -> Option<f64> {
 }
 
 impl View {
-    /// What is left of what goes on, where that can be said.
+    /// Returns the remaining time of the activity, if known.
     pub fn left_of_part(&self) -> Option<Duration> {
         match self.left? {
             Left::Known(time) | Left::Expected(time) => Some(time),
@@ -136,7 +137,7 @@ impl View {
         }
     }
 
-    /// Share of what a person waits for now: a purge, preconditioning, or a round.
+    /// Returns the share done of the current stage: a purge, preconditioning, or a round.
     pub fn share_of_stage(&self) -> Option<f64> {
         match (self.phase, self.cell) {
             (Phase::Cell, Some((cell, Some(cells)))) if cells > 0 => {
@@ -147,7 +148,7 @@ impl View {
         }
     }
 
-    /// How much of it is done in a minute; none where that is not known.
+    /// Returns the share done per minute; none if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)
@@ -177,7 +178,7 @@ mod tests {
             ("c", Some(0.25), Some(0.01)),
         ]);
         let window = Window::of(&judgement, |_| (1..=5).map(|round| (round, 1.0)).collect());
-        // 150 % of the limit is more than 125 %.
+        // 150 % of the limit exceeds 125 %.
         assert_eq!((window.variable.as_deref(), window.rounds), (Some("b"), 5));
         assert_eq!((window.range_share, window.slope_share), (Some(0.12), Some(0.15)));
     }
@@ -188,7 +189,7 @@ mod tests {
         let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
         assert_eq!((window(1).rounds, window(1).range_share), (1, None));
         assert_eq!(window(3).rounds, 3);
-        // 100, 110 and 120.
+        // Values 100, 110 and 120.
         assert!((window(3).range_share.unwrap() - 20.0 / 110.0).abs() < 1e-12);
         assert_eq!(window(3).slope_share, None);
     }

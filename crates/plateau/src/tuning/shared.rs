@@ -1,9 +1,9 @@
-//! Settings of the host that several runs tune together: the first that needs one changes it, the last run puts
-//! all of them back.
+//! Host settings that several runs tune together: the first run that needs a setting changes it, the last run
+//! restores all of them.
 //!
-//! A folder that is gone when the host starts anew, as the settings are, holds a file for each run that tunes, and
-//! one with what the settings were. Each run keeps its file locked as long as it lives. The kernel lets a lock go with
-//! its process, so what a crash leaves does not look alive. Everything is done under one more lock.
+//! A folder that does not outlive a reboot, like the settings themselves, holds one file per tuning run, and one with
+//! the original settings. Each run keeps its file locked. The kernel releases a lock with its process, so a file left
+//! by a crash does not count as a live run. All operations hold one more lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,18 +22,18 @@ const LOCK: &str = ".tuning.lock";
 const ORIGINALS: &str = ".tuning-host.json";
 const RUN: &str = ".tuning-run-";
 
-/// One run among those that tune the host.
+/// One of the runs that tune the host.
 pub struct Shared {
     folder: Box<dyn StateFolder>,
     host: Arc<dyn Host>,
     own: String,
-    /// Locked until this run is gone.
+    /// Locked until this run ends.
     _alive: Box<dyn Stored>,
 }
 
-/// Puts back what runs left that are all gone.
+/// Restores settings left by runs if none of them is alive.
 pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done {
-    // A folder that others can write to has been warned of.
+    // Users are warned elsewhere of a folder that others can write to.
     let Ok(Some(folder)) = state.open() else { return Ok(()) };
     if matches!(folder.file(ORIGINALS), Ok(None)) {
         return Ok(());
@@ -43,7 +43,7 @@ pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done
 }
 
 impl Shared {
-    /// Enters among the runs that tune. What is found right from now on stays so until this run leaves.
+    /// Registers as a tuning run. Settings that are right from now on stay so until this run leaves.
     pub fn join(state: &(impl State + ?Sized), host: Arc<dyn Host>) -> Done<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = state.make().map_err(failed)?;
@@ -55,7 +55,7 @@ impl Shared {
         Ok(Self { folder, host, own, _alive: alive })
     }
 
-    /// Changes settings, or none of them. Gives all that are changed now, those of other runs among them.
+    /// Changes all settings or none. Returns all currently changed settings, including those of other runs.
     pub fn apply(&self, tunings: &[Tuning]) -> Done<Vec<Tuning>> {
         let _locked = lock(&*self.folder)?;
         let before = originals(&*self.folder, &*self.host);
@@ -66,7 +66,7 @@ impl Shared {
         write(&*self.folder, &*self.host, &all)?;
         for (done, tuning) in tunings.iter().enumerate() {
             if let Err(error) = self.host.set(tuning, &tuning.to) {
-                // The one that failed was set or was not; those before it were.
+                // The setting that failed may have been changed; those before it were.
                 drop(self.host.set(tuning, &tuning.was));
                 let mut undone = tunings[..done].iter().filter(is_new);
                 if undone.all(|tuning| self.host.set(tuning, &tuning.was).is_ok()) {
@@ -78,7 +78,7 @@ impl Shared {
         Ok(all)
     }
 
-    /// Leaves; the last one puts everything back and gives what it was. What cannot be put back is left to the next
+    /// Leaves; the last run restores everything and returns it. Anything that cannot be restored is left to the next
     /// run.
     pub fn leave(self) -> Done<Vec<Tuning>> {
         let _locked = lock(&*self.folder)?;
@@ -108,7 +108,8 @@ impl Shared {
     }
 }
 
-/// Under the lock: after a crash of the last one that lived. What cannot be put back is tried again at the next start.
+/// After a crash of the last live run: restores the settings. Requires the lock. A failure is retried at the next
+/// start.
 fn restore_if_nobody_lives(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
         return Ok(());
@@ -122,7 +123,7 @@ fn restore_if_nobody_lives(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     Ok(())
 }
 
-/// How many runs live; files of those that do not are removed.
+/// Counts the live runs; removes the files of dead ones.
 fn living(folder: &dyn StateFolder) -> usize {
     let names = folder.names().unwrap_or_default();
     let runs: Vec<&str> =
@@ -133,13 +134,13 @@ fn living(folder: &dyn StateFolder) -> usize {
             false
         }
         Standing::Missing => false,
-        // When it is not known, it is left as it is.
+        // If unknown, assume that the run is alive.
         Standing::Held | Standing::Unknown => true,
     };
     runs.iter().zip(folder.standings(&runs)).map(lives).filter(|lives| *lives).count()
 }
 
-/// What the settings were; nothing of an earlier start of the host, and nothing that Plateau does not change.
+/// Returns the original settings; ignores those of an earlier boot, and any that Plateau does not change.
 fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
     let Ok(Some(mut file)) = folder.file(ORIGINALS) else { return Vec::new() };
     let content = undo::content_of(&mut *file);
@@ -149,7 +150,7 @@ fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
     noted(&content, host, |_| true)
 }
 
-/// Returns when it is on disk.
+/// Returns once the record is on disk.
 fn write(folder: &dyn StateFolder, host: &dyn Host, all: &[Tuning]) -> Done {
     if all.is_empty() {
         return folder.remove(ORIGINALS).map_err(failed);
@@ -196,7 +197,7 @@ mod tests {
         restore_left_over(dir, &known(dir))
     }
 
-    /// A governor in a file that takes everything.
+    /// A governor in a file that accepts any value.
     fn governor(dir: &Path) -> Tuning {
         let path = place(dir);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
@@ -226,12 +227,12 @@ mod tests {
         assert_eq!(first.apply(std::slice::from_ref(&wanted)).expect("set"), std::slice::from_ref(&wanted));
         let second = join(dir.path()).expect("joined");
         let third = join(dir.path()).expect("joined");
-        // They find it right already and rely on it.
+        // Both runs find the setting already changed and rely on it.
         assert_eq!(second.apply(&[]).expect("set"), std::slice::from_ref(&wanted));
         third.apply(&[]).expect("set");
         assert_eq!(first.leave().expect("left"), []);
         assert_eq!(now(dir.path()), "performance");
-        // A crash: nobody hears of it, and its lock is gone.
+        // A crash: the run does not leave, but its lock is released.
         drop(second);
         assert_eq!(now(dir.path()), "performance");
         assert_eq!(third.leave().expect("left"), [wanted]);
@@ -245,7 +246,7 @@ mod tests {
         let wanted = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
         first.apply(std::slice::from_ref(&wanted)).expect("set");
-        // It looked before the first one had set it, or somebody set it by hand meanwhile.
+        // It read the setting before the first run changed it, or the user changed it in the meantime.
         let other = Tuning { was: "ondemand".into(), ..wanted.clone() };
         second.apply(&[other]).expect("set");
         second.leave().expect("left");
@@ -265,7 +266,7 @@ mod tests {
         drop(runs);
         restore_at(dir.path()).expect("nobody lives");
         assert_eq!((now(dir.path()).as_str(), files(dir.path())), ("powersave", 2));
-        // The same where the next start tunes as well: it begins from what it was.
+        // The same if the next start tunes as well: it begins from the original settings.
         drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&wanted)).expect("set"));
         let next = join(dir.path()).expect("joined");
         assert_eq!(now(dir.path()), "powersave");

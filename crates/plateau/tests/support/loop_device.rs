@@ -1,4 +1,4 @@
-//! Loop devices over images that a test makes.
+//! Loop devices over images created by a test.
 
 #[path = "../../../drive/tests/support/loop_device.rs"]
 mod shared;
@@ -11,13 +11,13 @@ use super::Bench;
 
 pub const SIZE: u64 = 32 << 20;
 
-/// A loop device over a new image of [`SIZE`]; none, with a printed reason, where that is impossible.
+/// Attaches a loop device over a new image of [`SIZE`]; if impossible, returns none and prints the reason.
 pub fn attach(image: &Path, options: &[&str]) -> Option<Loop> {
     std::fs::File::create(image).and_then(|f| f.set_len(SIZE)).expect("an image");
     Loop::over(image, options)
 }
 
-/// What has to be typed to erase `device`.
+/// Returns the identity that confirms erasing `device`.
 pub fn identity(bench: &Bench, device: &str) -> String {
     bench.json(&["info", device])["target"]["identity"].as_str().expect("an identity").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Runs the real binary with a library of its own.
+//! Runs the real binary with its own library.
 #![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
 pub mod loop_device;
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use record::{Event, Loaded, Note, read_journal};
 use serde_json::Value;
 
-/// A library in a folder that goes away with it.
+/// A library in a temporary folder.
 pub struct Bench {
     pub dir: tempfile::TempDir,
-    /// Where it is noted what has to be restored. Not beside the build, whose folders others may write to.
+    /// Folder of the restore records. Not beside the build, whose folders may be writable by others.
     pub state: tempfile::TempDir,
-    /// Where the library is; for the same reason.
+    /// Folder of the library, for the same reason.
     runs: tempfile::TempDir,
 }
 
@@ -28,7 +28,7 @@ impl Bench {
         Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
-    /// For targets that need O_DIRECT: beside the build, which is not on tmpfs.
+    /// For targets that need O_DIRECT: uses a folder beside the build, which is not on tmpfs.
     pub fn beside_the_build() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)
@@ -39,7 +39,7 @@ impl Bench {
         Self { dir, state: folder(), runs: folder() }
     }
 
-    /// Notes of what has to be restored; locks and what else a run keeps there are not.
+    /// Returns the names of the restore records, without locks and other files of a run.
     pub fn notes(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.state.path()).expect("a folder");
         let names = entries.map(|entry| entry.expect("a note").file_name().to_string_lossy().into_owned());
@@ -65,7 +65,7 @@ impl Bench {
         self.command(args).output().expect("plateau starts")
     }
 
-    /// Runs and expects success; gives standard output.
+    /// Runs and expects success; returns standard output.
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);
@@ -73,14 +73,14 @@ impl Bench {
         out
     }
 
-    /// Runs with `--json`, expects success; gives the document.
+    /// Runs with `--json` and expects success; returns the document.
     pub fn json(&self, args: &[&str]) -> Value {
         let out = self.ok(&[args, &["--json"]].concat());
         serde_json::from_str(&out)
             .unwrap_or_else(|e| panic!("plateau {args:?} printed no JSON ({e}):\n{out}"))
     }
 
-    /// Runs and expects `code`; gives standard error.
+    /// Runs and expects `code`; returns standard error.
     pub fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);
@@ -92,13 +92,13 @@ impl Bench {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
     }
 
-    /// Runs in the library.
+    /// Returns the runs of the library.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
         entries.map(|entry| entry.expect("a folder entry").path()).filter(|path| path.is_dir()).collect()
     }
 
-    /// The journal of the only run, once there is one.
+    /// Returns the journal of the only run, once it exists.
     pub fn journal(&self) -> Option<Loaded> {
         match self.runs().as_slice() {
             [] => None,
@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    /// Waits until the journal shows what `wanted` looks for.
+    /// Waits until `wanted` accepts the journal.
     pub fn wait_for(&self, what: &str, wanted: impl Fn(&Loaded) -> bool) {
         let deadline = Instant::now() + Duration::from_secs(120);
         while !self.journal().is_some_and(|journal| wanted(&journal)) {
@@ -117,13 +117,13 @@ impl Bench {
     }
 }
 
-/// Number of finished steps.
+/// Returns the number of completed steps.
 pub fn finished(journal: &Loaded) -> usize {
     let step = |e: &Event| matches!(e, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_));
     journal.entries.iter().filter(|entry| step(&entry.event)).count()
 }
 
-/// The round that runs.
+/// Returns the current round.
 pub fn round(journal: &Loaded) -> u32 {
     let rounds = journal.entries.iter().rev().find_map(|entry| match entry.event {
         Event::Noted(Note::RoundStarted { round, .. }) => Some(round),
@@ -137,7 +137,7 @@ pub fn texts(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// The IOPS table of the first test as `[block size][mix]`, mixes from 0/100 on.
+/// Returns the IOPS table of the first test as `[block size][mix]`, beginning with mix 0/100.
 pub fn table(document: &Value) -> Vec<Vec<Option<f64>>> {
     let rows = document["tests"][0]["tables"][0]["rows"].as_array().expect("a table");
     let values = |row: &Value| row["values"].as_array().expect("values").iter().map(Value::as_f64).collect();

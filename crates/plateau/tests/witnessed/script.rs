@@ -1,4 +1,4 @@
-//! What the specification asks of a drive, test by test.
+//! The steps that the specification requires, test by test.
 
 use record::Note;
 
@@ -17,7 +17,7 @@ const COMPOSITE: &[(u32, u8)] = &[
     (32768, 3),
     (65536, 3),
 ];
-/// TC and QD of the demand variation.
+/// TC and QD values of the demand variation.
 const DEMANDS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
 
 /// One step of a test.
@@ -28,12 +28,12 @@ pub enum Step {
     Load(Want),
 }
 
-/// A load.
+/// A required load.
 #[derive(Debug, Clone)]
 pub struct Want {
     pub measured: bool,
     pub sequential: bool,
-    /// Bytes and share of the I/Os in percent.
+    /// Bytes, and percentage of the I/Os.
     pub sizes: Vec<(u32, u8)>,
     pub read_percent: u8,
     pub threads: u16,
@@ -42,20 +42,20 @@ pub struct Want {
     pub reach: Reach,
 }
 
-/// How long a load is.
+/// The length of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum Length {
-    /// User capacities.
+    /// In user capacities.
     Fills(u64),
     Seconds(u64),
 }
 
-/// Which part of the LBA space it touches.
+/// The part of the LBA space that a load touches.
 #[derive(Debug, Clone, Copy)]
 pub enum Reach {
-    /// From LBA 0.
+    /// A percentage, from LBA 0.
     Percent(u64),
-    /// 16 GiB in 2048 segments over all of it.
+    /// 16 GiB in 2048 segments across the whole space.
     Segments,
 }
 
@@ -73,16 +73,16 @@ impl Want {
     }
 }
 
-/// The numbers of a profile that decide its loads.
+/// The numbers of a profile that determine its loads.
 struct Rules {
-    /// TC and QD of IOPS, WSAT and HIR, and those of Throughput.
+    /// TC and QD of IOPS, WSAT and HIR; below, those of Throughput.
     demand: (u16, u16),
     throughput: (u16, u16),
     percent: u64,
     segments: bool,
-    /// Throughput preconditions with its own block size.
+    /// Whether Throughput preconditions with its own block size.
     own_block: bool,
-    /// LAT and WSAT end with a histogram.
+    /// Whether LAT and WSAT end with a histogram.
     histograms: bool,
 }
 
@@ -120,12 +120,12 @@ impl Rules {
         }
     }
 
-    /// The same in the AR segments of client drives, which IOPS, TP and LAT have.
+    /// Restricts a load to the AR segments of client drives, as in IOPS, TP and LAT.
     fn in_segments(&self, want: Want) -> Want {
         if self.segments { Want { reach: Reach::Segments, ..want } } else { want }
     }
 
-    /// Twice the capacity, one thread at the queue depth of the test.
+    /// Twice the capacity, with one thread at the queue depth of the test.
     fn precondition(&self, block: u32) -> Step {
         let writes = self.random(block, 0, (1, self.demand.1), 0).unmeasured();
         Step::Load(Want { sequential: true, length: Length::Fills(2), ..writes })
@@ -172,7 +172,7 @@ impl Rules {
         steps
     }
 
-    /// Minute by minute, as many as there were.
+    /// One load per minute, for the actual number of minutes.
     fn saturation(&self, steps: usize) -> Vec<Step> {
         let writes = |seconds| Step::Load(self.random(4 * KIB, 0, self.demand, seconds));
         let end = usize::from(self.histograms);
@@ -230,7 +230,7 @@ impl Rules {
     }
 }
 
-/// The steps of a test; how many rounds there were is what the test said. `points` are TC and QD of the
+/// Returns the steps of a test; the number of rounds is taken from its notes. `points` are TC and QD of the
 /// histograms of a demand variation.
 pub fn script(test: &str, profile: &str, notes: &[Note], steps: usize, points: &[(u16, u16)]) -> Vec<Step> {
     let rules = rules(profile);

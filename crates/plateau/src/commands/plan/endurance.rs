@@ -1,9 +1,9 @@
-//! What a run takes of the drive's rated endurance.
+//! The share of the drive's rated endurance that a run consumes.
 
 use record::Health;
 use stdx::units::{amount_base10, grouped};
 
-/// Bytes that a drive is rated for to be written in its life, and how that is known.
+/// Bytes that a drive is rated to write during its life, and the source of that number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endurance {
     pub rated_bytes: f64,
@@ -11,10 +11,10 @@ pub struct Endurance {
 }
 
 impl Endurance {
-    /// As typed, else from what the drive says of its wear; none where neither is there.
+    /// Uses the typed value, else derives one from the wear that the drive reports; none if neither is available.
     ///
     /// # Errors
-    /// When the typed number cannot be.
+    /// When the typed number is out of range.
     pub fn of(typed_terabytes: Option<f64>, health: &Health) -> Result<Option<Self>, String> {
         match typed_terabytes {
             Some(terabytes) if terabytes > 0.0 && terabytes < 1e9 => {
@@ -27,10 +27,10 @@ impl Endurance {
         }
     }
 
-    /// The drive counts its wear in whole percents, so the middle of the step is taken.
+    /// Derives the rating from the drive's wear, which is a whole percentage; uses the middle of the step.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
-        // At 0 % nothing can be said, at 255 % it stopped counting.
+        // 0 % is too little to derive anything; at 255 % the counter is saturated.
         if used == 0 || used == u8::MAX || written == 0 {
             return None;
         }
@@ -46,7 +46,7 @@ impl Endurance {
     }
 }
 
-/// The line of a plan.
+/// Formats the endurance for the plan.
 pub fn line(endurance: Option<&Endurance>, least_bytes: u64, most_bytes: u64) -> String {
     let Some(endurance) = endurance else {
         return "unknown: the drive does not report it; use --tbw to give the rated terabytes".into();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn wear_and_amount_written_give_the_rated_endurance() {
-        // 35 TB at 3 %: rated between 35 / 4 % and 35 / 3 %, by the middle 1,000 TB.
+        // 35 TB at 3 %: the rating is between 35 / 4 % and 35 / 3 %; the middle of the step gives 1,000 TB.
         let derived = Endurance::of(None, &health(3, 35_000_000_000_000)).unwrap().unwrap();
         assert!((derived.rated_bytes / 1e15 - 1.0).abs() < 1e-9);
         assert!(derived.source.contains("3 % used, 35 TB written"), "{}", derived.source);

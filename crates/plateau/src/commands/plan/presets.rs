@@ -1,4 +1,4 @@
-//! `plateau plan --list` and `plateau plan --check FILE`: plans by themselves, without a target.
+//! `plateau plan --list` and `plateau plan --check FILE`: plans without a target.
 
 use std::path::Path;
 

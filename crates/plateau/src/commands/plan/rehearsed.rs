@@ -1,4 +1,4 @@
-//! What `plateau plan` prints of a rehearsal.
+//! Output of `plateau plan` for a rehearsal.
 
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped, span};

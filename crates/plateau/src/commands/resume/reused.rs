@@ -1,7 +1,7 @@
-//! Whether somebody has used a file since the run on it was interrupted.
+//! Whether a file was used for something else since the run on it was interrupted.
 //!
-//! The confirmation of a run holds for the data that the run itself wrote. A file can get other content without
-//! becoming another file: `mkfs`, `cp` and `dd` keep its inode.
+//! The confirmation of a run covers only the data that the run itself wrote. The content of a file can be replaced
+//! without replacing the file: `mkfs`, `cp` and `dd` keep its inode.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use record::{Entry, Event};
 /// File systems store times in steps of up to 2 s (FAT).
 const TIME_STEP: Duration = Duration::from_secs(2);
 
-/// Why the file may hold the data of somebody else; none if nothing indicates that. After a crash, the time of its last
-/// change says nothing: the run may have written to it after its last record.
+/// Returns why the file may hold other data; none without evidence. After a crash, the modification time proves
+/// nothing: the run may have written to the file after its last record.
 pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Option<String> {
     if let Some(signature) = now.signatures.first() {
         return Some(signature.to_string());
@@ -28,7 +28,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     })
 }
 
-/// When the run stopped by itself; none after a crash.
+/// Returns when the run was stopped in an orderly way; none after a crash.
 fn stopped(entries: &[Entry]) -> Option<Timestamp> {
     let since_resumed =
         entries.iter().rev().take_while(|entry| !matches!(entry.event, Event::Resumed { .. }));

@@ -1,4 +1,4 @@
-//! `plateau sim fit RUN`: a model that does what a measured drive did in the IOPS test.
+//! `plateau sim fit RUN`: fits a model to the IOPS test of a measured drive.
 
 use std::path::PathBuf;
 
@@ -17,11 +17,11 @@ use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
 use crate::{output, places, printer};
 
-/// Bytes of the simulated drive that a trial is worth: larger ones only take longer.
+/// Simulated bytes per trial; larger drives only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
-/// Rounds of a trial, and of the final score.
+/// Rounds of a trial and of the final score.
 const ROUNDS: (u32, u32) = (4, 6);
-/// Rounds that are averaged when the run was not steady.
+/// Rounds to average if the run did not reach steady state.
 const LAST_ROUNDS: u32 = 5;
 
 pub fn run(cli: &Cli, options: &SimFit) -> Done {
@@ -97,7 +97,7 @@ fn scale(asked: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> {
     }
 }
 
-/// Whether all keys to keep are keys that a fit would move.
+/// Checks that each key to keep is one that the fit would vary.
 fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     let known = movable_keys(model);
     match keep.iter().find(|key| !known.contains(&key.as_str())) {
@@ -110,7 +110,7 @@ fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     }
 }
 
-/// What the run measured in the IOPS test: means over the rounds of its steady state, or over the last ones.
+/// Returns the results of the IOPS test: means over the measurement window, or over the last rounds.
 fn measured(summary: &Summary) -> Result<Measured, String> {
     let (file, settings) = (&summary.run.file, &summary.run.file.settings);
     if settings.test_range_percent != 100 {
@@ -155,7 +155,7 @@ fn measured(summary: &Summary) -> Result<Measured, String> {
     })
 }
 
-/// The measured segments of the IOPS test as it was begun last, with their rounds.
+/// Returns the measured segments of the latest start of the IOPS test, with their rounds.
 fn segments(summary: &Summary) -> Vec<(u32, &Segment)> {
     let mut found = Vec::new();
     let (mut inside, mut round) = (false, 0);
@@ -176,7 +176,7 @@ fn segments(summary: &Summary) -> Vec<(u32, &Segment)> {
     found
 }
 
-/// The model to start from: the one that was named, or the built-in one that is least off.
+/// Returns the initial model: the one that was named, or the built-in one with the smallest error.
 fn start(
     options: &SimFit,
     file: &RunFile,
@@ -195,7 +195,7 @@ fn start(
     };
     if let Some(name) = &options.from {
         let model = adapted(named(name)?);
-        // The capacity is that of the run, so a model of another size may not be possible.
+        // The capacity is that of the run, which may be invalid for a model of another size.
         return Model::from_toml(&model.to_toml())
             .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
     }
@@ -215,7 +215,7 @@ fn start(
     best.map(|(_, model)| model).ok_or_else(none)
 }
 
-/// Writes into the model what it is now, how well it fits and where it does not.
+/// Updates the model's description: origin, goodness of fit and deviations.
 fn describe(
     model: &mut Model,
     from: &str,
@@ -270,7 +270,7 @@ fn cells<'a>(measured: &'a Measured, simulated: &'a Simulated) -> impl Iterator<
     measured.cells.iter().zip(simulated.iops.iter().copied())
 }
 
-/// Simulated IOPS and what share of the measured they are.
+/// Formats simulated IOPS and their ratio to the measured IOPS.
 fn table(measured: &Measured, simulated: &Simulated) -> String {
     let column = |of: &dyn Fn(&Cell) -> u32| {
         let mut all: Vec<u32> = measured.cells.iter().map(of).collect();

@@ -45,7 +45,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
     assert_eq!((view.phase, view.elapsed, view.left), (Phase::Purge, at(1), None));
     facts.share_done(0.25, at(30));
     let view = facts.view(at(40)).unwrap();
-    // 20 s for a quarter are 60 s for the rest, of which 10 s have passed.
+    // A quarter in 20 s leaves 60 s for the rest, of which 10 s have passed.
     assert_eq!((view.elapsed, view.left), (at(30), Some(Left::Known(at(50)))));
     let purged = Purged {
         method: "Sanitize".into(),
@@ -65,7 +65,7 @@ fn a_purge_that_says_nothing_takes_as_long_as_the_drive_or_an_earlier_run_says()
     facts.step(Step::Purge, at(0));
     assert_eq!(facts.view(at(20)).unwrap().left, Some(Left::Expected(at(40))));
     assert_eq!(facts.view(at(61)).unwrap().left, Some(Left::Overdue));
-    // A step of it is not another purge, and the drive knows better than an earlier run.
+    // A step belongs to the same purge, and the drive's estimate replaces that of an earlier run.
     assert_eq!(facts.step(Step::PurgeStep("erasing"), at(70)), "erasing");
     facts.expected(at(120), at(70));
     let view = facts.view(at(100)).unwrap();
@@ -84,7 +84,7 @@ fn preconditioning_shows_its_rate_and_time_left() {
     assert_eq!(view.rate.map(|rate| rate.bytes_per_second), Some(131_072_000.0));
     let health = Health { temperature_celsius: Some(41), ..Health::default() };
     facts.event(&Event::Health { at_ns: 0, health }, at(7));
-    // A drive that does not answer once has not cooled down.
+    // A single missing reading does not erase the temperature.
     facts.event(&Event::Health { at_ns: 0, health: Health::default() }, at(7));
     assert_eq!(facts.view(at(8)).unwrap().temperature_celsius, Some(41));
 }
@@ -100,7 +100,7 @@ fn a_cell_knows_its_length_before_its_first_second_is_over() {
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(60));
     facts.tick(&tick(0.5), at(90));
     assert_eq!(facts.view(at(90)).unwrap().left, Some(Left::Known(at(30))));
-    // Rates of the cell before are not those of this one.
+    // Rates of the previous cell do not apply to this one.
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(120));
     assert_eq!(facts.view(at(120)).unwrap().rate, None);
 }
