@@ -105,7 +105,7 @@ pub struct Device {
 /// Reads a file in the format called `name`, or in the one that recognises it.
 ///
 /// # Errors
-/// When no format takes it; the text says why.
+/// If no format takes it; the text says why.
 pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Imported), ImportError> {
     let format = match name {
         Some(name) => FORMATS

@@ -208,7 +208,7 @@ impl Library {
     /// Creates a run with its `run.json` and a journal that has begun. Its directory appears whole or not at all.
     ///
     /// # Errors
-    /// When the run exists or cannot be written.
+    /// If the run exists or cannot be written.
     pub fn create(&self, file: RunFile) -> Result<(Run, Journal), LibraryError> {
         self.create_with(file, &[])
     }
@@ -216,7 +216,7 @@ impl Library {
     /// The same with more files in the directory of the run, by name.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Same as [`create`](Self::create).
     pub fn create_with(&self, file: RunFile, more: &[(&str, &[u8])]) -> Result<(Run, Journal), LibraryError> {
         storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
         self.sweep()?;
@@ -263,7 +263,7 @@ impl Library {
     /// stays, and so does what cannot be removed.
     ///
     /// # Errors
-    /// When the library cannot be read.
+    /// If the library cannot be read.
     pub fn sweep(&self) -> Result<(), LibraryError> {
         for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
             nascent::remove_left_over(&*self.storage, &self.root, &dir);
@@ -283,7 +283,7 @@ impl Library {
     /// All runs, newest first, and the directories that could not be read as one.
     ///
     /// # Errors
-    /// When the folder itself cannot be read; a missing folder is an empty library.
+    /// If the folder itself cannot be read; a missing folder is an empty library.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
@@ -307,7 +307,7 @@ impl Library {
     /// before it, the operator's name for it, or a unique beginning of an id.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// If there is none, or more than one.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
         if wanted.is_empty() {
             return Err(LibraryError::Unnamed);
@@ -356,7 +356,7 @@ impl Run {
     /// Opens the run in `dir`.
     ///
     /// # Errors
-    /// When its `run.json` is missing, newer than this build, or not one.
+    /// If its `run.json` is missing, newer than this build, or not one.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
         Self::open_on(storage::real(), dir)
     }
@@ -388,7 +388,7 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// As [`read_journal`](crate::read_journal), and when `run.json` was changed.
+    /// Same as [`read_journal`](crate::read_journal), and if `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -398,7 +398,7 @@ impl Run {
     /// Whether a process is working on it right now.
     ///
     /// # Errors
-    /// When the journal cannot be opened, or the file system has no locks.
+    /// If the journal cannot be opened, or the file system has no locks.
     pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
         let path = self.journal_path();
         self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
@@ -408,8 +408,8 @@ impl Run {
     /// removal that was cut off are removed when the next run starts.
     ///
     /// # Errors
-    /// When it is in progress, or its directory is a link or holds anything but regular files; then it is still there.
-    /// When the system refuses.
+    /// If it is in progress, or its directory is a link or holds anything but regular files; then it is still there.
+    /// When the system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -423,7 +423,7 @@ impl Run {
     /// Opens the journal to go on with it.
     ///
     /// # Errors
-    /// As [`Journal::reopen`], and when `run.json` was changed.
+    /// Same as [`Journal::reopen`], and if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
         // Its creator may have been killed before it synced them.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;

@@ -60,7 +60,7 @@ impl Folder {
     /// in may be symbolic links; it may be one only when `follow` is set.
     ///
     /// # Errors
-    /// When the system refuses, or something else is there.
+    /// If the system call fails, or something else is there.
     pub fn make(path: &Path, follow: bool) -> Result<Self, WriteError> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let failed = |source| WriteError::System { path: path.into(), source };
@@ -81,7 +81,7 @@ impl Folder {
     /// what is at the path cannot redirect what is written.
     ///
     /// # Errors
-    /// When it is missing or another folder, or the system refuses.
+    /// If it is missing or another folder, or the system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -96,7 +96,7 @@ impl Folder {
     /// The folder that a file lies in, and the file's name in it.
     ///
     /// # Errors
-    /// As [`make`](Self::make), and when the path ends in no name.
+    /// Same as [`make`](Self::make), and if the path ends in no name.
     pub fn around(path: &Path) -> Result<(Self, &OsStr), WriteError> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
         let name = name.ok_or_else(|| WriteError::NoName { path: path.into() })?;
@@ -107,7 +107,7 @@ impl Folder {
     /// new one, and nothing is left of one that failed. Links are not followed, and what is not a regular file stays.
     ///
     /// # Errors
-    /// When the system refuses, or something is in the way.
+    /// If the system call fails, or something is in the way.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         self.check(name)?;
         let failed = |source| WriteError::System { path: self.path.join(name), source };
@@ -131,7 +131,7 @@ impl Folder {
     /// Whether `name` may be written: it is free, or a regular file.
     ///
     /// # Errors
-    /// When something else is there, or nobody can tell.
+    /// If something else is there, or nobody can tell.
     pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
         let path = || self.path.join(name);
         if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {
@@ -146,7 +146,7 @@ impl Folder {
     /// The first bytes, at most `limit_bytes`, of the regular file of this name; none where there is none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn beginning(&self, name: &OsStr, limit_bytes: u64) -> io::Result<Vec<u8>> {
         match read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) {
             Ok(file) => {

@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_millis(5);
 /// lock counts as held only when it has been for 250 ms.
 ///
 /// # Errors
-/// When the file system has no locks, or the system refuses.
+/// If the file system has no locks, or the system call fails.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     try_lock_each(&[file]).swap_remove(0)
 }
@@ -44,7 +44,7 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
 /// waits out the moment that this takes.
 ///
 /// # Errors
-/// When the file system has no locks, or the system refuses.
+/// If the file system has no locks, or the system call fails.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + WITHIN;
     loop {

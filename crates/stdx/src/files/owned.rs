@@ -118,7 +118,7 @@ impl OwnedFolder {
     /// Opens the folder at an absolute path; none where it is missing.
     ///
     /// # Errors
-    /// When somebody else can have written to it, or the system refuses.
+    /// If somebody else can have written to it, or the system call fails.
     pub fn open(path: &Path) -> Result<Option<Self>, Unowned> {
         walk(path, None)
     }
@@ -126,7 +126,7 @@ impl OwnedFolder {
     /// The same; what is missing of the path is made, readable by the owner and the group.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     pub fn make(path: &Path) -> Result<Self, Unowned> {
         walk(path, Some(Mode::from_raw_mode(0o750)))?.ok_or_else(|| failed(path, Errno::NOENT))
     }
@@ -140,7 +140,7 @@ impl OwnedFolder {
     /// The names in it, in order.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Unowned> {
         let failed = |errno| failed(&self.path, errno);
         let mut names = Vec::new();
@@ -157,7 +157,7 @@ impl OwnedFolder {
     /// A file of the folder for reading and writing; none where it is missing.
     ///
     /// # Errors
-    /// When it is not a regular file of the acting user that nobody else can write to.
+    /// If it is not a regular file of the acting user that nobody else can write to.
     pub fn file(&self, name: &str) -> Result<Option<File>, Unowned> {
         match self.open_file(name, OFlags::empty()) {
             Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -168,7 +168,7 @@ impl OwnedFolder {
     /// The same; it is made where it is missing.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// Same as [`file`](Self::file).
     pub fn make_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE)
     }
@@ -176,7 +176,7 @@ impl OwnedFolder {
     /// A new file.
     ///
     /// # Errors
-    /// As [`file`](Self::file), and when it exists.
+    /// Same as [`file`](Self::file), and if it exists.
     pub fn new_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL)
     }
@@ -199,7 +199,7 @@ impl OwnedFolder {
     /// Gives a file another name, in place of the one that has it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Unowned> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to).map_err(|errno| failed(&self.path.join(to), errno))
     }
@@ -207,7 +207,7 @@ impl OwnedFolder {
     /// Removes a file; one that is missing is removed.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn remove(&self, name: &str) -> Result<(), Unowned> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -218,7 +218,7 @@ impl OwnedFolder {
     /// Returns when names that were made or removed are on disk.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn sync(&self) -> Result<(), Unowned> {
         rustix::fs::fsync(&self.fd).map_err(|errno| failed(&self.path, errno))
     }

@@ -51,7 +51,7 @@ impl From<ReadError> for io::Error {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// When the system refuses or it is something else; a device is not opened to find that out.
+/// If the system call fails or it is something else; a device is not opened to find that out.
 pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
     open_at(CWD, path.as_os_str(), links, OFlags::RDONLY)
 }
@@ -59,7 +59,7 @@ pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
 /// The same for reading and appending.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as [`open`].
 pub fn open_to_append(path: &Path, links: Links) -> Result<File, ReadError> {
     open_at(CWD, path.as_os_str(), links, OFlags::RDWR | OFlags::APPEND)
 }
@@ -86,7 +86,7 @@ pub(super) fn open_at(
 /// The content of a regular file of at most `limit_bytes`.
 ///
 /// # Errors
-/// As [`open`], and when it is larger.
+/// Same as [`open`], and if it is larger.
 pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     // Its length is not asked for: it may grow, and files of the kernel have none.
@@ -97,7 +97,7 @@ pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, Read
 /// The same as text.
 ///
 /// # Errors
-/// As [`read`], and when it is not UTF-8.
+/// Same as [`read`], and if it is not UTF-8.
 pub fn read_text(path: &Path, links: Links, limit_bytes: u64) -> Result<String, ReadError> {
     String::from_utf8(read(path, links, limit_bytes)?).map_err(|_| ReadError::NotText)
 }

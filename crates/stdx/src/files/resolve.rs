@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags, Stat};
 /// over, or belongs to another mount namespace. The path is therefore returned only if it leads to the same object.
 ///
 /// # Errors
-/// When nothing is there, the system refuses, or no path without links leads to it.
+/// If nothing is there, the system call fails, or no path without links leads to it.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);

@@ -12,7 +12,7 @@ use super::read::{self, Links, ReadError};
 /// The names in `folder`, in no particular order.
 ///
 /// # Errors
-/// When it is not a folder, or the system refuses.
+/// If it is not a folder, or the system call fails.
 pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -27,7 +27,7 @@ pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
 /// Mode of `name` in `folder`, and volume and number of what it is; a symbolic link is not followed.
 ///
 /// # Errors
-/// When there is nothing of that name, or the system refuses.
+/// If there is nothing of that name, or the system call fails.
 pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
@@ -36,7 +36,7 @@ pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
 /// Creates the file `name` in `folder` for appending and reading.
 ///
 /// # Errors
-/// When it exists, the folder was removed, or the system refuses.
+/// If it exists, the folder was removed, or the system call fails.
 pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
@@ -45,7 +45,7 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
 /// Opens the regular file `name` in `folder` for reading.
 ///
 /// # Errors
-/// When there is none, it is something else (symbolic links are not followed), or the system refuses.
+/// If there is none, it is something else (symbolic links are not followed), or the system call fails.
 pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
     read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
@@ -53,7 +53,7 @@ pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
 /// Removes the file `name` from `folder`.
 ///
 /// # Errors
-/// When there is none, it is a folder, or the system refuses.
+/// If there is none, it is a folder, or the system call fails.
 pub fn remove_in(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
 }
