@@ -56,7 +56,7 @@ pub enum Event {
     },
     /// The drive's volatile write cache was set for the run, or restored at its end.
     WriteCache {
-        /// Whether it was on before; `None` if the drive has no such setting.
+        /// Whether it was on before; `None` if there is no cache to set.
         was_on: Option<bool>,
         /// Whether it is on now.
         is_on: Option<bool>,

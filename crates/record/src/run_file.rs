@@ -65,7 +65,7 @@ pub struct RunFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
-    /// Alternative name of the run, accepted wherever an id is.
+    /// Alternative name, by which the run can also be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Tags to search for.
