@@ -1,17 +1,17 @@
-//! Published figures of real drives, typed off: what a newcomer can open and compare at once.
+//! Published figures of real drives, which a new user can open and compare immediately.
 
-/// A drive whose figures come with Plateau.
+/// A drive whose published figures are bundled with Plateau.
 #[derive(Debug)]
 pub struct Example {
-    /// As typed: `mlc-a`.
+    /// Name as typed: `mlc-a`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// The figures, in the format `published`.
+    /// The figures in the `published` format.
     pub text: &'static str,
 }
 
-/// Every example.
+/// All examples.
 pub const EXAMPLES: &[Example] = &[
     Example {
         name: "mlc-a",
@@ -46,7 +46,7 @@ pub const EXAMPLES: &[Example] = &[
 ];
 
 impl Example {
-    /// Id of its run.
+    /// Returns the id of its run.
     #[must_use]
     pub fn run_id(&self) -> String {
         format!("example-{}", self.name)

@@ -1,4 +1,4 @@
-//! The formats, one file each.
+//! The formats, one module each.
 
 mod fio;
 mod published;
@@ -9,24 +9,24 @@ use crate::Imported;
 /// A format of foreign files.
 #[derive(Debug)]
 pub struct Format {
-    /// As typed: `tkperf`.
+    /// Name as typed: `tkperf`.
     pub name: &'static str,
-    /// As printed: `TKperf XML`.
+    /// Name as printed: `TKperf XML`.
     pub title: &'static str,
-    /// What it is, in a line for help texts.
+    /// One-line description for help texts.
     pub about: &'static str,
-    /// Largest file that is read.
+    /// Maximum file size.
     pub largest_bytes: usize,
-    /// Whether a file looks like it, by its first bytes.
+    /// Returns whether a file has this format, from its first bytes.
     pub is: fn(&[u8]) -> bool,
-    /// Reads a whole file. Errors say what is wrong and where.
+    /// Parses a complete file. Errors say what is wrong and where.
     pub read: fn(&[u8]) -> Result<Imported, String>,
 }
 
-/// Every format, in the order in which they are tried.
+/// All formats, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[tkperf::FORMAT, fio::FORMAT, published::FORMAT];
 
-/// The first byte that is no white space, behind a byte-order mark.
+/// Returns the first byte that is not white space, skipping a byte-order mark.
 fn first_byte(bytes: &[u8]) -> Option<u8> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())

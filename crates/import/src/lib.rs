@@ -1,9 +1,9 @@
-//! Foreign file in, run out: results of other tools and published figures as runs like any other.
+//! Imports results of other tools and published figures as ordinary runs.
 //!
-//! A parser is a pure function from bytes to [`Imported`]: one file below `formats` and one line in [`FORMATS`].
-//! Files are untrusted: each format has a largest size, nothing is expanded, every number must be finite, not
-//! negative and possible, and every list has a bound. What a file says of itself (averages, verdicts) is worked out
-//! again and told where it differs.
+//! A parser is a pure function from bytes to [`Imported`]: one module under `formats` and one entry in
+//! [`FORMATS`]. Files are untrusted: each format has a maximum size, entities are not expanded, every number must
+//! be finite, not negative and possible, and every list has a limit. Derived values in a file (averages, verdicts)
+//! are recomputed, and differences are reported.
 #![forbid(unsafe_code)]
 
 pub mod examples;
@@ -17,32 +17,32 @@ use record::{
 
 pub use formats::{FORMATS, Format};
 
-/// Readings of one test, more than any tool makes.
+/// Limit on the readings of one test: more than any tool produces.
 const MOST_READINGS: usize = 200_000;
 
-/// Why a file is not imported.
+/// Why a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// No parser knows it.
+    /// No format matches the file.
     #[error("the file has no known format; specify one with --format: {}", names())]
     Unknown,
-    /// No format is called so.
+    /// There is no format of this name.
     #[error("no format '{name}'; available formats: {}", names())]
     NoSuchFormat {
-        /// What was asked for.
+        /// The requested format.
         name: String,
     },
-    /// Larger than any such file.
+    /// The file is larger than any of its format.
     #[error("the file has {bytes} bytes; a {format} file has at most {limit}")]
     TooLarge {
-        /// Its size.
+        /// Size of the file.
         bytes: usize,
         /// The format.
         format: &'static str,
-        /// The largest size.
+        /// The maximum size.
         limit: usize,
     },
-    /// It is not what it should be.
+    /// The file is not valid.
     #[error("not a usable {format} file: {problem}")]
     Refused {
         /// The format.
@@ -56,32 +56,32 @@ fn names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The largest file that any format allows.
+/// Returns the largest maximum size of all formats.
 #[must_use]
 pub fn largest_bytes() -> usize {
     FORMATS.iter().map(|format| format.largest_bytes).max().unwrap_or(0)
 }
 
-/// What a file tells.
+/// The content of a foreign file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Imported {
-    /// What measured, with its version.
+    /// The measuring tool with its version.
     pub tool: String,
-    /// When, as the file says.
+    /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// The figures were printed somewhere and typed off.
+    /// Set if the figures were copied from a publication by hand.
     pub transcribed: bool,
-    /// What a reader must know.
+    /// What a reader must know about the figures.
     pub remarks: Vec<String>,
     /// The drive.
     pub device: Device,
-    /// The machine.
+    /// The host.
     pub host: HostFacts,
     /// The tests.
     pub tests: Vec<ImportedTest>,
 }
 
-/// The drive as the file tells it.
+/// The drive as described in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Device {
     /// Path or name.
@@ -98,14 +98,14 @@ pub struct Device {
     pub interface: Option<String>,
     /// NAND type.
     pub nand: Option<String>,
-    /// User capacity; 0 where it is not told.
+    /// User capacity; 0 if unknown.
     pub capacity_bytes: u64,
 }
 
-/// Reads a file in the format called `name`, or in the one that recognises it.
+/// Parses a file in the format `name`, or in the first format that matches.
 ///
 /// # Errors
-/// When no format takes it; the text says why.
+/// If no format matches or the file is not valid.
 pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Imported), ImportError> {
     let format = match name {
         Some(name) => FORMATS
@@ -129,7 +129,7 @@ pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Import
     Ok((format, imported))
 }
 
-/// Where the bytes came from, and what the run is called.
+/// Origin of the bytes, and identity of the run.
 #[derive(Debug, Clone)]
 pub struct Source<'a> {
     /// Name of the file.
@@ -138,7 +138,7 @@ pub struct Source<'a> {
     pub bytes: &'a [u8],
     /// Id of the run.
     pub id: String,
-    /// When it was imported.
+    /// Time of the import.
     pub created: jiff::Timestamp,
     /// Version of Plateau that imported it.
     pub version: &'a str,
@@ -148,7 +148,7 @@ pub struct Source<'a> {
     pub command: Vec<String>,
 }
 
-/// The run of an imported file: what `run.json` holds, and the events of its journal behind the first.
+/// Converts an imported file into a run: its `run.json`, and the events of its journal after the first.
 #[must_use]
 pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
     let Device { path, vendor, model, serial, firmware, interface, nand, capacity_bytes } = imported.device;

@@ -1,12 +1,12 @@
-//! Numbers of a foreign file: finite, not negative, possible.
+//! Validates the numbers of a foreign file: finite, not negative, possible.
 
-/// Above this nothing that a drive does can be: 10^15 of any unit.
+/// Upper limit of a possible measurement: 10^15 in any unit.
 const LARGEST: f64 = 1e15;
 
-/// `value` if it can be a measurement.
+/// Returns `value` if it is a possible measurement.
 ///
 /// # Errors
-/// Names what is not.
+/// If it is not; the error names `what`.
 pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
     if value.is_finite() && (0.0..=LARGEST).contains(&value) {
         Ok(value)
@@ -15,7 +15,7 @@ pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
     }
 }
 
-/// `value` as a small count.
+/// Returns `value` as a small count.
 pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
     u16::try_from(value).map_err(|_| format!("{what} is {value}, more than 65535"))
 }

@@ -1,4 +1,4 @@
-//! The published figures that come with Plateau.
+//! The bundled published figures.
 
 mod common;
 

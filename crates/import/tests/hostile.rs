@@ -1,4 +1,4 @@
-//! Files that want to do harm, or are broken: refused with a word, in little time and memory.
+//! Malicious or broken files are refused with a message, in bounded time and memory.
 
 use proptest::prelude::*;
 
@@ -124,7 +124,7 @@ fn attributes_are_bounded_and_take_no_time() {
     let begun = std::time::Instant::now();
     refused(&tkperf(&format!("<iops{many}></iops>")), "more than 100 attributes");
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
-    // What only looks like attributes is none.
+    // Text that only looks like attributes does not count.
     let equals = "=".repeat(500);
     refused(&tkperf(&format!("<iops a=\"<{equals}>\"><!-- <x {equals}> --></iops>")), "XML");
     refused(

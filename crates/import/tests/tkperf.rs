@@ -1,14 +1,15 @@
-//! The two published TKperf reports: files with their windows and means give their tables to the printed digit.
+//! The two published TKperf reports: files built from their windows and means yield their tables to the printed
+//! digit.
 
 mod common;
 
 use common::{outcomes, printed, tables};
 use serde_json::{Value, json};
 
-/// Mixes as TKperf has them, and as its IOPS tables print them.
+/// Mixes in TKperf's order, which is also that of its IOPS tables.
 const READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 
-/// What one report prints. Columns are those of the report: IOPS 100/0 to 0/100, latency 0/100 to 100/0.
+/// The figures of one report. Columns are in the report's order: IOPS 100/0 to 0/100, latency 0/100 to 100/0.
 struct Report {
     version: &'static str,
     devinfo: &'static str,
@@ -76,7 +77,7 @@ const SN720: Report = Report {
     lat_window: (1, [55.05859, 51.016463, 46.472058, 47.450451, 54.728707]),
 };
 
-/// Five whole numbers with this mean, as far as whole numbers have it.
+/// Returns five integers with this mean, as closely as integers allow.
 fn spread(mean: f64) -> [f64; 5] {
     let sum = (mean * 5.0).round();
     let each = (sum / 5.0).floor();
@@ -103,8 +104,8 @@ fn steady(window: &(u32, [f64; 5]), floored: bool) -> String {
         + &leaf("rndnr", &json!(first + 4))
 }
 
-/// Positions in the window, behind as many rounds before it: those are far off, so that a window at the wrong place is
-/// seen.
+/// Positions in the window, preceded by `None` for every round before it. Those rounds get very different values,
+/// so that a misplaced window is detected.
 fn positions(window: &(u32, [f64; 5])) -> impl Iterator<Item = Option<usize>> {
     (0..window.0).map(|_| None).chain((0..5).map(Some))
 }
@@ -145,7 +146,7 @@ fn throughput(report: &Report) -> Value {
 
 fn latency(report: &Report) -> Value {
     let cell = |position: Option<usize>, mix: usize, block: usize| {
-        // Columns of the report run the other way round.
+        // The report's columns are in reverse order.
         let (mean, largest) = (report.average[block].1[2 - mix], report.maximum[block][2 - mix]);
         match position {
             None => json!([1.0, 2.0, 1.5]),

@@ -1,16 +1,16 @@
-//! A file that TKperf 2.2 wrote, with the tables that TKperf's own report has of it. It measured a loop device in memory,
-//! a second for each cell and at most six rounds; command line and kernel in the file are shortened.
+//! A file written by TKperf 2.2, compared with the tables of TKperf's own report. The target was a loop device in
+//! memory, with one second per cell and at most six rounds; command line and kernel in the file are shortened.
 
 mod common;
 
 use common::{outcomes, printed, tables};
 
 const FILE: &[u8] = include_bytes!("data/tkperf-2.2-loop.xml");
-/// The report's tables as it has them: block size, then IOPS by mix 100/0 to 0/100, MiB/s read and write, ms by mix
-/// 0/100 to 100/0.
+/// The tables of the report: block size, then IOPS by mix 100/0 to 0/100, MiB/s read and write, ms by mix 0/100 to
+/// 100/0.
 const REPORT: &str = include_str!("data/tkperf-2.2-loop.csv");
 
-/// Rows from small to large blocks: the size in KiB, and the figures.
+/// Returns the rows of a table, from small to large blocks: size in KiB, figures.
 fn report(title: &str) -> Vec<(f64, Vec<f64>)> {
     let lines = REPORT.lines().skip_while(|line| !line.contains(title)).skip(1);
     let row = |line: &str| {

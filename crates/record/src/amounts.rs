@@ -1,20 +1,21 @@
-//! Bounds on the numbers of a journal, so that nothing that adds or converts them overflows.
+//! Limits on the numbers in a journal, so that adding or converting them cannot overflow.
 //!
-//! A journal may have been written by anybody, with hashes that fit. What is added up over its records (bytes, I/Os,
-//! times) is therefore added up once where it is read.
+//! A journal is untrusted input, even if its hashes match. Everything that is later summed over its records
+//! (bytes, I/Os, times) is therefore summed once, with checks, when it is read.
 
 use crate::{Cut, Event, Segment, Series};
 
-/// 146 years in ns, and four times what a journal may count of bytes in 2^60: far more than any run measures.
+/// Limit on a time in ns (146 years) and on the sum of all amounts (in bytes, four times 2^60): far more than any
+/// run measures.
 const MOST: u64 = 1 << 62;
 
-/// Slots that the histograms of a journal may span: 1 GiB of memory. A month of one-minute cells has 80 million; two
-/// slots at the ends of a forged histogram have 7,000.
+/// Limit on the slots spanned by all histograms of a journal: 1 GiB of memory. A month of one-minute cells has 80
+/// million; a forged histogram with a value at either end has 7,000.
 const MOST_SLOTS: u64 = 1 << 27;
-/// Records of a journal: 50 times the one-minute cells of a month.
+/// Limit on the records of a journal: 50 times the one-minute cells of a month.
 const MOST_RECORDS: u64 = 1 << 21;
 
-/// What the records of a journal count together.
+/// Running totals over the records of a journal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
     total: u64,
@@ -23,10 +24,10 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    /// Counts one more record.
+    /// Adds a record to the totals.
     ///
     /// # Errors
-    /// With what is wrong, when no run can have measured that much.
+    /// If the totals exceed what any run can measure; the error says which.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;
@@ -48,14 +49,14 @@ impl Amounts {
     }
 }
 
-/// Numbers of a record.
+/// The numbers in a record.
 #[derive(Debug, Default)]
 struct Numbers {
     /// Times on a clock in ns.
     instants: Vec<u64>,
-    /// What may be added to others of its kind.
+    /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Slots that histograms span, filled or not.
+    /// Slots spanned by the histograms, filled or not.
     slots: u64,
 }
 

@@ -1,38 +1,38 @@
-//! What was looked at on the host before a run, and what was found there.
+//! Host checks before a run and their findings, and the requested treatment of the drive.
 
 use serde::{Deserialize, Serialize};
 
-/// What a host check found.
+/// Finding of a host check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostCheck {
-    /// Which, such as `scheduler`.
+    /// Name of the check, such as `scheduler`.
     pub name: String,
-    /// What it means for results.
+    /// Effect on results.
     pub verdict: HostVerdict,
     /// What was found, in words.
     pub found: String,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
-/// What a finding means for results; worse is larger.
+/// Effect of a finding on results, in ascending order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostVerdict {
-    /// This host or target has no such thing, or does not tell.
+    /// Not applicable to this host or target, or not reported.
     NotHere,
     /// As it should be.
     Ok,
     /// May change results a little, or only those near the host's limit.
     Warn,
-    /// Results say something of this rather than of the drive.
+    /// Results would reflect this rather than the drive.
     WouldInvalidate,
 }
 
 impl HostVerdict {
-    /// As it is printed.
+    /// Returns the verdict as printed.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -44,34 +44,34 @@ impl HostVerdict {
     }
 }
 
-/// How the drive itself is treated in a run, as it was asked for.
+/// Requested treatment of the drive during a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handling {
-    /// Purge method by name; the best that certainly works when none.
+    /// Name of the purge method; `None` for the best one that is sure to work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge_method: Option<String>,
-    /// Samples are written before each purge and looked for after.
+    /// Write samples before each purge and check for them afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify_purge: bool,
-    /// What to do with the volatile write cache; as the profile wants it when none.
+    /// Setting of the volatile write cache; `None` for that of the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<CacheChoice>,
-    /// Settings of the host are changed for the run.
+    /// Change host settings for the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tune: bool,
-    /// LBA format that an NVMe namespace has during the run; the one that it has when none.
+    /// LBA format of the NVMe namespace during the run; `None` for the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lba_format: Option<u8>,
 }
 
-/// What to do with a volatile write cache.
+/// Setting of a volatile write cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheChoice {
-    /// As the profile wants it.
+    /// As required by the profile.
     Profile,
-    /// Leave it as it is.
+    /// Unchanged.
     Keep,
     /// On (WCE).
     On,
@@ -80,7 +80,7 @@ pub enum CacheChoice {
 }
 
 impl Handling {
-    /// Nothing was asked for.
+    /// Returns whether nothing was requested.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,4 @@
-//! How response times over time are written: filled rows of each column only, row numbers as distances.
+//! Serialized form of response times over time: the filled rows of each column, with delta-encoded row numbers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use stdx::histogram::coarse::Columns;
@@ -7,7 +7,7 @@ use stdx::histogram::coarse::Columns;
 #[serde(deny_unknown_fields)]
 struct Wire {
     intervals_per_column: u64,
-    /// Of each column: distance from the previous filled row and count, alternating.
+    /// Per column, alternating: distance from the previous filled row, count.
     columns: Vec<Vec<u64>>,
 }
 

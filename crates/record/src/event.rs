@@ -1,4 +1,4 @@
-//! The one stream: everything that happened in a run, in order.
+//! The event stream: everything that happened in a run, in order.
 
 use std::collections::BTreeMap;
 
@@ -12,142 +12,142 @@ use crate::{Cut, HostCheck, ImportedTest, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for human readers only: nothing is decided on it but the length of a gap.
+    /// Wall-clock time, for people; only the length of a gap is computed from it.
     pub wall: jiff::Timestamp,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// What happened.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// The run began; the digest ties `run.json` to this journal.
+    /// The run started. The digest ties `run.json` to this journal.
     Opened {
         /// SHA-256 of `run.json`, hexadecimal.
         run_sha256: String,
     },
-    /// What the run was expected to take, before it began.
+    /// The estimate made before the run started.
     Estimated(Estimated),
-    /// A test began, at its purge.
+    /// A test started, at its purge.
     TestStarted {
         /// Name of the test.
         test: String,
     },
     /// The drive was purged.
     Purged(Purged),
-    /// Preconditioning was written.
+    /// A preconditioning workload was written.
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
-    /// The drive failed during a workload; what it had done until then. The run stops behind it.
+    /// The drive failed during a workload; contains what it completed until then. The run stops after this event.
     Cut(Cut),
-    /// The drive was left alone on purpose.
+    /// The drive was left idle on purpose.
     Idled {
         /// Length in ns on the target's clock.
         length_ns: u64,
     },
-    /// The drive was asked for its health; never while a test leaves it alone.
+    /// The drive's health was read; never while a test leaves the drive idle.
     Health {
         /// Time on the target's clock in ns.
         at_ns: u64,
-        /// What it told.
+        /// The reported health.
         health: Health,
     },
-    /// The drive's volatile write cache was turned on or off for the run, or back at its end.
+    /// The drive's volatile write cache was set for the run, or restored at its end.
     WriteCache {
-        /// Whether it was on before; none when there is nothing to set.
+        /// Whether it was on before; `None` if there is no cache to set.
         was_on: Option<bool>,
         /// Whether it is on now.
         is_on: Option<bool>,
-        /// It was turned back after the last test.
+        /// Set if it was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// A test as another tool or a publication tells it; only in imported runs.
+    /// A test as reported by another tool or a publication; only in imported runs.
     Imported(ImportedTest),
-    /// The host was looked at, before the first test and again when the run went on.
+    /// The host was checked, before the first test and again when the run was resumed.
     HostChecked {
-        /// Every check, in the order of its table.
+        /// All checks, in table order.
         checks: Vec<HostCheck>,
     },
-    /// A setting of the host was changed for the run, or back at its end.
+    /// A host setting was changed for the run, or restored at its end.
     Tuned {
-        /// Which, such as `scheduler of nvme0n1`.
+        /// The setting, such as `scheduler of nvme0n1`.
         setting: String,
-        /// What it was before.
+        /// Previous value.
         was: String,
-        /// What it is now.
+        /// Current value.
         is: String,
-        /// It was put back after the last test.
+        /// Set if it was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
     /// An NVMe namespace was formatted to another LBA format for the run, or back at its end.
     LbaFormat {
-        /// Number of the format before.
+        /// Number of the previous format.
         was: u8,
-        /// Number of the format now.
+        /// Number of the current format.
         is: u8,
-        /// It was put back after the last test.
+        /// Set if it was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// The test said something about itself.
+    /// A note of the test about its progress.
     Noted(Note),
-    /// The run stopped before its end; what was finished stays.
+    /// The run stopped before its end; completed work is kept.
     Interrupted {
-        /// Why, in words.
+        /// The reason, in words.
         reason: String,
     },
-    /// The run goes on after an interruption.
+    /// The run continues after an interruption.
     Resumed {
-        /// Wall-clock time in ns since the last record before.
+        /// Wall-clock time in ns since the previous record.
         gap_ns: u64,
     },
-    /// The cut test begins again at its purge; its earlier answers are void.
+    /// The interrupted test starts again at its purge; its earlier results no longer count.
     Restarted {
         /// Name of the test.
         test: String,
     },
-    /// A test came to its end.
+    /// A test completed.
     TestEnded {
         /// Name of the test.
         test: String,
-        /// Whether steady state was reached; none for tests without one.
+        /// Whether steady state was reached; `None` for tests without it.
         converged: Option<bool>,
     },
-    /// All tests came to their end.
+    /// All tests completed.
     Closed,
 }
 
-/// What the tests of a run are expected to take; the purges are left out.
+/// Expected duration and writes of the tests of a run, without purges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// Where the speeds that it reckons with are from, in words.
+    /// Origin of the assumed speeds, in words.
     pub source: String,
-    /// One for each test.
+    /// One estimate per test.
     pub tests: Vec<TestEstimate>,
 }
 
-/// What one test is expected to take.
+/// Expected duration and writes of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestEstimate {
     /// Name of the test.
     pub test: String,
-    /// Steady as early as possible.
+    /// If it becomes steady as early as possible.
     pub shortest: Expense,
-    /// Never steady.
+    /// If it never becomes steady.
     pub longest: Expense,
 }
 
-/// Rounds, time and bytes of a test.
+/// Rounds, duration and writes of a test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expense {
-    /// Rounds, those of preconditioning included.
+    /// Rounds, including those of preconditioning.
     pub rounds: u32,
     /// Time on the target's clock in ns.
     pub duration_ns: u64,
@@ -155,7 +155,7 @@ pub struct Expense {
     pub written_bytes: u64,
 }
 
-/// A purge as it was done.
+/// A completed purge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Purged {
@@ -167,118 +167,118 @@ pub struct Purged {
     pub start_ns: u64,
     /// End on the target's clock in ns.
     pub end_ns: u64,
-    /// What shows that it was done, and why it was done in this way.
+    /// Evidence that the purge was done, and why this method was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// Samples were written before and read after it, so the drive was not left alone until the test.
+    /// Samples were written before the purge and read after it, so the drive was not idle until the test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub samples_read: bool,
 }
 
-/// What a drive tells of its health. What it does not tell is absent.
+/// Health as reported by a drive. Anything not reported is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
-    /// Temperature.
+    /// Temperature in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<i16>,
-    /// Critical Warning of the NVMe health log: bits.
+    /// Critical Warning bits of the NVMe health log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critical_warning: Option<u8>,
-    /// Spare blocks left.
+    /// Remaining spare blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_spare_percent: Option<u8>,
-    /// Share of the rated endurance that is used up; may pass 100.
+    /// Used share of the rated endurance; may exceed 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentage_used: Option<u8>,
-    /// Hours under power.
+    /// Power-on hours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_on_hours: Option<u64>,
-    /// Bytes that hosts have read in its life.
+    /// Bytes read by hosts over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_read_bytes: Option<u64>,
-    /// Bytes that hosts have written in its life.
+    /// Bytes written by hosts over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_written_bytes: Option<u64>,
-    /// Bytes that it has written to its flash in its life.
+    /// Bytes written to flash over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_written_bytes: Option<u64>,
-    /// Unrecovered errors of data.
+    /// Unrecovered data errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_errors: Option<u64>,
-    /// Losses of power without notice.
+    /// Power losses without prior notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsafe_shutdowns: Option<u64>,
-    /// Seconds in its life that it slowed itself down to cool.
+    /// Seconds of thermal throttling over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle_seconds: Option<u64>,
-    /// Minutes in its life above the warning temperature.
+    /// Minutes above the warning temperature over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_minutes: Option<u64>,
-    /// Whether it slows itself down now.
+    /// Whether it is currently throttled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling: Option<bool>,
     /// NVMe power state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u8>,
-    /// Power by the name of its meter: `package-0` (RAPL, mean since it was read last), or a sensor of the host.
+    /// Power by name of the meter: `package-0` (RAPL, mean since the previous reading), or a sensor of the host.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_milliwatts: BTreeMap<String, u64>,
 }
 
-/// What a test says while it runs; derived from answers, so a replay says the same.
+/// A note of a running test. Notes are derived from results, so that a replay repeats them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// A round begins.
+    /// A round starts.
     RoundStarted {
-        /// From 1.
+        /// Number of the round, from 1.
         round: u32,
-        /// Cells in the round.
+        /// Number of cells in the round.
         cells: u32,
     },
-    /// The rounds that were begun are over: what is measured from here on is no cell of the last one.
+    /// The rounds are complete: what is measured from here on is not a cell of the last one.
     RoundsEnded,
-    /// A round was judged.
+    /// Steady state was evaluated after a round.
     Judged(Judgement),
-    /// A step of the profile cannot be done on this target and was left out.
+    /// A step of the profile is not possible on this target and was skipped.
     Skipped {
-        /// Which.
+        /// The step.
         what: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Rounds count anew for steady state because the run was interrupted.
+    /// The steady-state window restarts because the run was interrupted.
     WindowRestarted {
-        /// First round that may belong to a window.
+        /// First round that may belong to the new window.
         first_round: u32,
     },
 }
 
-/// Steady state after one round.
+/// Steady-state evaluation after one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
-    /// The round just finished.
+    /// The round just completed.
     pub round: u32,
-    /// All variables are steady in the same window.
+    /// Whether all variables are steady in the same window.
     pub steady: bool,
-    /// One for each tracking variable.
+    /// One entry per tracking variable.
     pub variables: Vec<VariableJudgement>,
 }
 
-/// One tracking variable after one round.
+/// Evaluation of one tracking variable after one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariableJudgement {
-    /// Which, such as `RND 4KiB W`.
+    /// Name of the variable, such as `RND 4KiB W`.
     pub name: String,
     /// Its value in this round, in the test's unit.
     pub value: f64,
-    /// Range over the window as a share of the mean; none before five rounds.
+    /// Range over the window as a share of the mean; `None` before five rounds.
     pub range_share: Option<f64>,
-    /// Slope excursion as a share of the mean; none before five rounds.
+    /// Slope excursion as a share of the mean; `None` before five rounds.
     pub slope_share: Option<f64>,
-    /// Both within their limits.
+    /// Whether both are within their limits.
     pub steady: bool,
 }

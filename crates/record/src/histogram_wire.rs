@@ -1,4 +1,4 @@
-//! How a histogram is written: filled slots only, slot numbers as distances.
+//! Serialized form of a histogram: filled slots only, with delta-encoded slot numbers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use stdx::Histogram;
@@ -9,7 +9,7 @@ struct Wire {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    /// Distance from the previous filled slot and count, alternating.
+    /// Alternating: distance from the previous filled slot, count.
     slots: Vec<u64>,
 }
 

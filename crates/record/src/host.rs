@@ -1,52 +1,52 @@
-//! The host's part in a result: what driving a load cost it, and what it can do at most.
+//! The host's influence on a result: the CPU cost of driving a load, and the host's throughput ceiling.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DataPattern, Segment};
 
-/// A segment above this share of what the host can do says something of the host as well.
+/// Share of the ceiling above which a segment counts as host-limited.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
-/// A load whose mean number of outstanding I/Os is below this share of what was asked for is called shallow.
+/// A load whose mean number of outstanding I/Os is below this share of the requested one is called shallow.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
-/// I/Os for each that is outstanding, from which on their mean says something.
+/// Minimum number of I/Os per outstanding one for a meaningful mean depth.
 const LEAST_PER_OUTSTANDING: u64 = 20;
 
-/// What the threads of a load cost the host, as the kernel counts it, from the common start to their ends.
-/// Helpers of the kernel that belong to no thread of the load (interrupts, io-wq) are not in it.
+/// CPU cost of the load threads as accounted by the kernel, from their common start to their ends. Kernel work
+/// outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Effort {
-    /// Processor time outside of the kernel in ns.
+    /// CPU time in user mode in ns.
     pub user_ns: u64,
-    /// Processor time inside of it in ns.
+    /// CPU time in the kernel in ns.
     pub system_ns: u64,
-    /// Times that a thread had to wait for something.
+    /// Voluntary context switches: a thread waited for something.
     pub voluntary_switches: u64,
-    /// Times that a thread was taken off its processor.
+    /// Involuntary context switches: a thread was preempted.
     pub involuntary_switches: u64,
 }
 
-/// How a host drove one segment.
+/// Load on the host during one segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostLoad {
-    /// What it cost.
+    /// CPU cost.
     pub effort: Effort,
-    /// Processors that its threads could use at the same time.
+    /// Number of processors that the load threads could use at the same time.
     pub usable_processors: u32,
-    /// Processors of the host that were online.
+    /// Number of online processors of the host.
     pub processors: u32,
     /// Where the threads ran: `cpus 0-3, a thread each`, or why they were not pinned.
     pub placement: String,
-    /// Completions were polled for, so a thread is never idle and its processor time says nothing.
+    /// Completions were polled, so threads were never idle and their CPU time is meaningless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polled: bool,
-    /// Times that the kernel asked to repeat an I/O (EAGAIN, EINTR), from the common start on. A repeated I/O counts
-    /// once, and its response time from the first attempt.
+    /// Number of retries requested by the kernel (EAGAIN, EINTR) since the common start. A retried I/O counts
+    /// once, and its response time starts at the first attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u64,
-    /// Share of the run's [`Ceiling`], 0 to 1; none where no ceiling was measured.
+    /// Used share of the run's [`Ceiling`], 0 to 1; `None` if no ceiling was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_share: Option<f64>,
 }
@@ -55,53 +55,53 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What one thread of a host can do at most, measured by the engine's own loop on nothing.
+/// Throughput ceiling of one host thread, measured with the engine's own loop without a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ceiling {
-    /// The clock that stamps every I/O.
+    /// The clock that timestamps every I/O.
     pub clock: ClockFacts,
     /// Loop, clock and histogram, without the kernel.
     pub null: Vec<CostPerIo>,
-    /// The same with the kernel's ring; empty where io_uring cannot be used.
+    /// Loop, clock and histogram with io_uring no-op requests; empty if io_uring is not available.
     pub no_op_ring: Vec<CostPerIo>,
-    /// Why there is no measurement with the ring.
+    /// Why there is no measurement with io_uring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_op_ring_missing: Option<String>,
-    /// Bytes per second of fresh, incompressible data.
+    /// Generation rate of fresh, incompressible data in bytes per second.
     pub data_bytes_per_second: f64,
 }
 
-/// What the engine's clock is and what it costs.
+/// The engine's clock and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {
     /// `TSC`, or `CLOCK_MONOTONIC` and why.
     pub source: String,
-    /// What one reading takes.
+    /// Duration of one reading.
     pub cost_ns: f64,
-    /// The smallest step between two readings that differ.
+    /// Smallest difference between two distinct readings.
     pub resolution_ns: u64,
 }
 
-/// Processor time of one I/O at one depth.
+/// CPU time per I/O at one queue depth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostPerIo {
     /// Outstanding I/Os.
     pub queue_depth: u16,
-    /// Processor time per I/O in ns.
+    /// CPU time per I/O in ns.
     pub cpu_ns: f64,
 }
 
 impl Effort {
-    /// Processor time in total.
+    /// Returns the total CPU time in ns.
     #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns + self.system_ns
     }
 
-    /// What came on top of `earlier`.
+    /// Returns the increase since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Effort {
         }
     }
 
-    /// Adds what another thread cost.
+    /// Adds the cost of another thread.
     pub fn add(&mut self, other: &Self) {
         self.user_ns += other.user_ns;
         self.system_ns += other.system_ns;
@@ -122,15 +122,15 @@ impl Effort {
 }
 
 impl HostLoad {
-    /// Processors that the threads could use.
+    /// Returns the number of processors that the threads could use.
     fn usable(&self) -> f64 {
         f64::from(self.usable_processors.max(1))
     }
 }
 
 impl Ceiling {
-    /// The share of what the host can do at most that `segment` took, 0 to 1: time that its I/Os would have
-    /// taken with a drive that takes none, over the time that its threads had. None for a simulated drive.
+    /// Returns the share of the ceiling that `segment` used, 0 to 1: the time that its I/Os would take with an
+    /// infinitely fast drive, divided by the time available to its threads. `None` for a simulated drive.
     #[must_use]
     pub fn share_of(&self, segment: &Segment) -> Option<f64> {
         let host = segment.host.as_ref()?;
@@ -147,8 +147,8 @@ impl Ceiling {
     }
 }
 
-/// The cost at a depth, between those that were measured: a fixed part for each call and one for each I/O,
-/// so it goes with one over the depth.
+/// Interpolates the cost at a queue depth. The cost has a part per I/O and a part per call, which is shared by the
+/// I/Os of a batch, so it is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
     let wanted = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
@@ -167,8 +167,8 @@ fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
 }
 
 impl Segment {
-    /// Processor time of the threads of the load over the time of all processors, in percent: the system's
-    /// CPU utilization as far as the load caused it. None for a simulated drive.
+    /// Returns the CPU time of the load threads divided by the time of all processors, in percent: the part of the
+    /// system's CPU utilization that the load caused. `None` for a simulated drive.
     #[must_use]
     pub fn processor_percent(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -176,8 +176,8 @@ impl Segment {
         (had_ns > 0.0).then(|| host.effort.cpu_ns() as f64 / had_ns * 100.0)
     }
 
-    /// The share of the processor time that the threads of the load could have had, 0 to 1. None for a simulated
-    /// drive, and where completions were polled for: who polls is always busy.
+    /// Returns the share of the CPU time available to the load threads that they used, 0 to 1. `None` for a
+    /// simulated drive, and if completions were polled: polling threads are always busy.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -185,7 +185,7 @@ impl Segment {
         (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0))
     }
 
-    /// The larger of two shares: that of the host's ceiling, and [`busy_share`](Self::busy_share). None for a
+    /// Returns the larger of the used share of the ceiling and [`busy_share`](Self::busy_share). `None` for a
     /// simulated drive.
     #[must_use]
     pub fn host_share(&self) -> Option<f64> {
@@ -193,14 +193,15 @@ impl Segment {
         [self.busy_share(), host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
     }
 
-    /// I/Os that were outstanding on average, over those that were asked for: response times over time (Little's law).
-    /// None where that says nothing: of simulated drives and open loops, and where too few I/Os ended.
+    /// Returns the mean number of outstanding I/Os divided by the requested one: sum of response times over
+    /// elapsed time (Little's law). `None` if that is meaningless: for simulated drives, for open loops, and with
+    /// too few completed I/Os.
     #[must_use]
     pub fn depth_share(&self) -> Option<f64> {
         let outstanding = u64::from(self.workload.outstanding());
         let times = [&self.read.latency, &self.write.latency];
         let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
-        // Those that are under way at the end count in none of both.
+        // I/Os in flight at the end count in neither.
         let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
         if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
             return None;
@@ -210,13 +211,13 @@ impl Segment {
         (had_ns > 0.0).then(|| sum_ns as f64 / had_ns)
     }
 
-    /// Whether the load had fewer I/Os outstanding than it was asked for, although its host was not busy.
+    /// Returns whether fewer I/Os were outstanding than requested although the host was not busy.
     #[must_use]
     pub fn is_shallow(&self) -> bool {
         !self.is_host_limited() && self.depth_share().is_some_and(|share| share < DEPTH_KEPT_SHARE)
     }
 
-    /// Whether the host took part in the result: it was used for more than [`HOST_LIMIT_SHARE`].
+    /// Returns whether the host limited the result: its used share exceeds [`HOST_LIMIT_SHARE`].
     #[must_use]
     pub fn is_host_limited(&self) -> bool {
         self.host_share().is_some_and(|share| share > HOST_LIMIT_SHARE)
@@ -245,7 +246,7 @@ mod tests {
         }
     }
 
-    /// A second of 4 KiB writes by `threads` on two processors.
+    /// One second of 4 KiB writes by `threads` on two processors.
     fn second(ios: u64, threads: u16, engine: IoEngine, cpu_ns: u64) -> Segment {
         Segment {
             workload: serde_json::from_str(WRITES).unwrap(),
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn response_times_say_how_many_ios_were_outstanding() {
-        // A thousand I/Os of 0.95, 0.85 and 1 ms one after the other in a second.
+        // Consecutive I/Os that fill one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
         let with = |each_ns: u64, ios: u64| {
             let mut segment = second(ios, 1, IoEngine::Libaio, 0);
             (0..ios).for_each(|_| segment.write.latency.record(each_ns));

@@ -1,31 +1,31 @@
-//! What another tool or a publication says of a drive: figures without the I/Os behind them.
+//! Results reported by another tool or a publication, without the underlying I/Os.
 
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
 use crate::Access;
 
-/// Where an imported run comes from. Plateau measured nothing of it.
+/// Origin of an imported run, of which Plateau measured nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Format of the file: `TKperf XML`.
     pub format: String,
-    /// What measured, with its version; stands where a run of Plateau has its profile: `TKperf 2.2`.
+    /// The measuring tool with its version, shown in place of the profile: `TKperf 2.2`.
     pub tool: String,
     /// Name of the file.
     pub file: String,
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
-    /// When it was measured, as the file says.
+    /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// The figures were printed somewhere and typed off; there is no file of the tool.
+    /// Set if the figures were copied from a publication by hand, so that no file of the tool exists.
     pub transcribed: bool,
-    /// What a reader must know of the figures: weighting, units, what the file says of itself that is not so.
+    /// What a reader must know about the figures: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
 
-/// One test as the file tells it.
+/// One test as reported by the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportedTest {
@@ -33,7 +33,7 @@ pub struct ImportedTest {
     pub test: String,
     /// What was done, in words.
     pub outline: String,
-    /// How the drive was prepared, in words; absent where the file does not say.
+    /// How the drive was purged, in words; `None` if the file does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<String>,
     /// Preconditioning, in words.
@@ -42,7 +42,7 @@ pub struct ImportedTest {
     /// PC AR, Test AR, AR Amount and AR Segments as printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_range: Option<[String; 4]>,
-    /// When it was run, in words.
+    /// Date of the test, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// Threads.
@@ -54,27 +54,27 @@ pub struct ImportedTest {
     /// Block size of the variable that decided steady state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked_block_bytes: Option<u32>,
-    /// First and last round that results are taken from; rounds count from 1.
+    /// First and last round of the measurement window, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<(u32, u32)>,
-    /// Whether the source says that steady state was reached.
+    /// Whether steady state was reached, according to the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<bool>,
-    /// Length of a round, where rounds are a time line.
+    /// Length of a round in ns, if the rounds form a time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_ns: Option<u64>,
-    /// Figures that are no workload of a loop.
+    /// Figures that do not belong to a workload of a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
-    /// Everything that was measured.
+    /// All measurements.
     pub readings: Vec<Reading>,
 }
 
-/// A figure with its name.
+/// A named figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToldFigure {
-    /// Such as `RND 4KiB W, FOB`.
+    /// Its name, such as `RND 4KiB W, FOB`.
     pub name: String,
     /// Its value.
     pub value: f64,
@@ -82,7 +82,7 @@ pub struct ToldFigure {
     pub unit: String,
 }
 
-/// What is said of one workload.
+/// Reported results of one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
@@ -90,21 +90,21 @@ pub struct Reading {
     pub access: Access,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,
-    /// Bytes per I/O; 0 where I/Os differ.
+    /// Bytes per I/O; 0 if I/Os differ in size.
     pub block_bytes: u32,
-    /// Round (or area of the disk) from 1; absent for a mean over the window.
+    /// Round (or area of the disk) from 1; `None` for a mean over the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// Name of the job, where it has one.
+    /// Name of the job, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Threads, where they are the workload's own.
+    /// Threads, if they differ per workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread, likewise.
+    /// Outstanding I/Os per thread, if they differ per workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// I/Os, where they were counted.
+    /// Number of I/Os, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ios: Option<u64>,
     /// Reads and writes per second.
@@ -119,10 +119,10 @@ pub struct Reading {
     /// Largest response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_max_ns: Option<f64>,
-    /// Percentiles as told: percent and ns.
+    /// Percentiles as reported: percent, ns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles_ns: Vec<(f64, f64)>,
-    /// Response times, where every one of them is told.
+    /// Histogram of all response times, if reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
 }
@@ -133,7 +133,7 @@ pub struct Reading {
 pub struct Times(#[serde(with = "crate::histogram_wire")] pub Histogram);
 
 impl Reading {
-    /// A reading of a workload that says nothing yet.
+    /// Returns a reading without results.
     #[must_use]
     pub const fn of(access: Access, read_percent: u8, block_bytes: u32) -> Self {
         Self {

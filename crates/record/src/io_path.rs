@@ -1,4 +1,4 @@
-//! How the I/Os of a segment reached their target, and what could not be had on the way.
+//! How the I/Os of a segment reached their target, and which requested features were not available.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IoPath {
-    /// What submitted them.
+    /// The engine that submitted them.
     pub engine: IoEngine,
-    /// Engines that were tried first, in that order, and could not be set up.
+    /// Engines that were tried before it, in order, and could not be set up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<Fallback>,
-    /// What else distinguishes this path from a plain one.
+    /// Further differences from a plain path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
 }
 
-/// What submits I/Os (fio: `ioengine`).
+/// An I/O engine (fio: `ioengine`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IoEngine {
@@ -28,13 +28,13 @@ pub enum IoEngine {
     IoUringCmd,
     /// Linux's older asynchronous interface.
     Libaio,
-    /// `pread` and `pwrite` in the thread of the load: one I/O at a time.
+    /// `pread` and `pwrite` in the load thread: one I/O at a time.
     Psync,
     /// `pread` and `pwrite` in one thread per outstanding I/O.
     Threads,
-    /// Nothing: every I/O completes at once. Measures what the load loop itself costs.
+    /// No I/O: every request completes immediately. Measures the cost of the load loop itself.
     Null,
-    /// No-op requests through io_uring. Measures what the ring costs without a target.
+    /// No-op requests through io_uring. Measures the cost of the ring without a target.
     NoOpRing,
     /// The simulated drive, in virtual time.
     Simulated,
@@ -46,7 +46,7 @@ pub enum IoEngine {
 pub struct Fallback {
     /// The engine.
     pub engine: IoEngine,
-    /// What the kernel answered, in words.
+    /// The kernel's error, in words.
     pub cause: String,
 }
 
@@ -54,33 +54,34 @@ pub struct Fallback {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathRemark {
-    /// The threads of the load polled for completions (fio: `hipri`).
+    /// The load threads polled for completions (fio: `hipri`).
     CompletionsPolled,
     /// A kernel thread polled for submissions (fio: `sqthread_poll`).
     SubmissionsPolled,
-    /// Polling was requested and could not be had.
+    /// Polling was requested but not available.
     NotPolled {
         /// Why, in words.
         cause: String,
     },
-    /// The kernel refused to register the buffers, so it maps them for each I/O.
+    /// The kernel refused to register the buffers, so they are mapped for each I/O.
     UnregisteredBuffers {
-        /// What it answered, in words.
+        /// The kernel's error, in words.
         cause: String,
     },
-    /// Kernel threads did the I/Os, because the target may block on submission.
+    /// Kernel threads did the I/Os because the target may block during submission.
     KernelThreads,
-    /// A thread of the load could not be pinned to its processor.
+    /// A load thread could not be pinned to its processor.
     NotPinned {
-        /// What the kernel answered, in words.
+        /// The kernel's error, in words.
         cause: String,
     },
-    /// Through the page cache: the file system has no direct I/O. Response times are those of memory.
+    /// The I/Os went through the page cache because the file system does not support direct I/O. Response times
+    /// are those of memory.
     Buffered,
 }
 
 impl IoEngine {
-    /// Name as printed; fio's where fio has one.
+    /// Returns the name as printed, which is fio's name if it has one.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -95,7 +96,7 @@ impl IoEngine {
         }
     }
 
-    /// Whether every I/O passes through a ring of io_uring, whose cost then counts as the host's.
+    /// Returns whether every I/O passes through an io_uring ring, whose cost then counts as the host's.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
@@ -103,14 +104,14 @@ impl IoEngine {
 }
 
 impl From<IoEngine> for IoPath {
-    /// The plain path through an engine.
+    /// Returns the plain path through an engine.
     fn from(engine: IoEngine) -> Self {
         Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
     }
 }
 
 impl IoPath {
-    /// Whether the I/Os went through the page cache.
+    /// Returns whether the I/Os went through the page cache.
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         self.remarks.contains(&PathRemark::Buffered)
@@ -118,7 +119,7 @@ impl IoPath {
 }
 
 impl fmt::Display for IoPath {
-    /// `threads (io_uring: Too many open files; libaio: ...); not polled: ...`.
+    /// Formats as `threads (io_uring: Too many open files; libaio: ...); not polled: ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.engine.name())?;
         for (i, Fallback { engine, cause }) in self.fallbacks.iter().enumerate() {

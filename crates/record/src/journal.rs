@@ -1,8 +1,8 @@
-//! The append-only file behind a run: one hashed line per event, on disk before anyone is told.
+//! The append-only journal of a run: one hashed line per event, on disk before the event is shown to anyone.
 //!
-//! First line: `plateau-journal 1`. Every further line: 64 hexadecimal digits, a space, an [`Entry`]
-//! as JSON. The digits are SHA-256 over the digits of the previous line (for the first: those of SHA-256 over the
-//! header line) and the JSON, so a changed, lost or swapped line breaks the chain from there on.
+//! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an [`Entry`]
+//! as JSON. The digits are the SHA-256 of the previous line's digits (for the first record: those of the SHA-256
+//! of the header line) followed by the JSON, so a changed, lost or swapped line breaks the chain from there on.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,81 +15,81 @@ use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
 
-/// Version that this build writes; older ones are read, newer ones refused.
+/// Journal version written by this build; older versions are read, newer ones refused.
 pub const VERSION: u32 = 1;
-/// What every journal begins with.
+/// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
-/// Far more than any run writes; a file that is larger is not read into memory.
+/// Far more than any run writes; a larger file is not read into memory.
 const MOST_BYTES: u64 = 1 << 30;
-/// Added to the name of a journal: a copy of all records, written when the journal itself is no longer at its path.
+/// Suffix of the copy of all records that is written when the journal is no longer at its path.
 const RESCUED: &str = ".rescued";
 
-/// What can go wrong with a journal.
+/// Errors of a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The system refused.
+    /// An I/O operation failed.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation, such as `read`.
         action: &'static str,
-        /// Where.
+        /// Path of the journal.
         path: PathBuf,
-        /// What the system said.
+        /// The underlying error.
         source: std::io::Error,
     },
-    /// Not a journal.
+    /// The file is not a journal.
     #[error("{} is not a Plateau journal: its first line is not '{MAGIC}N'", path.display())]
     NotAJournal {
-        /// Where.
+        /// Path of the journal.
         path: PathBuf,
     },
-    /// Written by a newer Plateau.
+    /// The journal was written by a newer Plateau.
     #[error(
         "{} has journal version {found}; this Plateau reads up to {VERSION}: use the Plateau that wrote it, or a newer one",
         path.display()
     )]
     Newer {
-        /// Where.
+        /// Path of the journal.
         path: PathBuf,
-        /// Its version.
+        /// Version of the journal.
         found: u32,
     },
-    /// A record in the middle is damaged.
+    /// A record other than an incomplete last one is damaged.
     #[error("{} is damaged at record {seq}: {problem}; restore it from a copy", path.display())]
     Damaged {
-        /// Where.
+        /// Path of the journal.
         path: PathBuf,
-        /// Record number.
+        /// Number of the record.
         seq: u64,
-        /// What is wrong with it.
+        /// What is wrong with the record.
         problem: String,
     },
-    /// Another process writes to it.
+    /// Another process is writing to the journal.
     #[error("{} is being written by another plateau process; wait for it, or stop it first", path.display())]
     Busy {
-        /// Where.
+        /// Path of the journal.
         path: PathBuf,
     },
 }
 
-/// A last record that was not completely written when the machine stopped. It had not been shown to anyone.
+/// An incomplete last record, left by a crash or power cut. It was never shown to anyone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TornTail {
-    /// Bytes behind the last whole record.
+    /// Bytes after the last complete record.
     pub bytes: u64,
 }
 
-/// Everything in a journal.
+/// The content of a journal.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// Whole records in order.
+    /// Complete records in order.
     pub entries: Vec<Entry>,
-    /// What was cut off at the end, if anything.
+    /// The incomplete record at the end, if any.
     pub torn: Option<TornTail>,
-    /// Hash of the last record: it vouches for all before it.
+    /// Hash of the last record, which covers all records before it.
     pub digest: Digest,
     whole_bytes: u64,
-    /// The last whole record as it is in the file.
+    /// The last complete record, byte for byte.
     last_line: Vec<u8>,
     amounts: Amounts,
 }
@@ -112,14 +112,14 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// SHA-256 of `bytes`.
+    /// Returns the SHA-256 of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }
 
-/// A journal open for appending; one process at a time.
+/// A journal open for appending, by one process at a time.
 #[derive(Debug)]
 pub struct Journal {
     storage: Arc<dyn Storage>,
@@ -127,26 +127,26 @@ pub struct Journal {
     path: PathBuf,
     next_seq: u64,
     chain: Digest,
-    /// Bytes up to which every record is whole.
+    /// Length of the complete records, including the header.
     whole_bytes: u64,
-    /// A part of a record may be behind them and cannot be taken away.
+    /// Set if an incomplete record may follow `whole_bytes` and could not be removed.
     is_broken: bool,
     amounts: Amounts,
 }
 
 impl Journal {
-    /// Starts a new journal at `path`.
+    /// Creates a journal at `path`.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
         Self::create_on(storage::real(), path)
     }
 
-    /// The same on another storage.
+    /// Like [`create`](Self::create), on `storage`.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Same as [`create`](Self::create).
     pub fn create_on(storage: Arc<dyn Storage>, path: &Path) -> Result<Self, JournalError> {
         let file = storage.create(path).map_err(|e| io("create", path, e))?;
         let journal = Self::begin(Arc::clone(&storage), file, path)?;
@@ -155,7 +155,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Starts a journal in an empty file; its caller syncs the folder.
+    /// Starts a journal in an empty file. The caller syncs the folder.
     pub(crate) fn begin(
         storage: Arc<dyn Storage>,
         mut file: Box<dyn Stored>,
@@ -170,18 +170,18 @@ impl Journal {
         Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false, amounts })
     }
 
-    /// Opens a journal to go on with it; a torn last record is cut off and reported in [`Loaded`].
+    /// Opens an existing journal for appending. Truncates an incomplete last record and reports it in [`Loaded`].
     ///
     /// # Errors
-    /// As [`read_journal`], and when another process has it open.
+    /// Same as [`read_journal`], and if another process has it open.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
         Self::reopen_on(storage::real(), path)
     }
 
-    /// The same on another storage.
+    /// Like [`reopen`](Self::reopen), on `storage`.
     ///
     /// # Errors
-    /// As [`reopen`](Self::reopen).
+    /// Same as [`reopen`](Self::reopen).
     pub fn reopen_on(storage: Arc<dyn Storage>, path: &Path) -> Result<(Self, Loaded), JournalError> {
         let mut file = storage.open_to_append(path).map_err(|e| io("open", path, e))?;
         lock(&*file, path)?;
@@ -189,8 +189,9 @@ impl Journal {
         if loaded.torn.is_some() {
             file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
         }
-        // The last record may be that of a process that was killed before it was on disk, or whose sync failed: then the
-        // kernel takes its pages for clean, and only what is written again is synced. Soon it will be shown.
+        // Rewrite the last record so that this sync covers it: the previous writer may have been killed before its
+        // sync, or its sync may have failed, after which the kernel considers the pages clean. The record is about
+        // to be shown.
         if !loaded.last_line.is_empty() {
             let at = loaded.whole_bytes - loaded.last_line.len() as u64;
             file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
@@ -202,12 +203,12 @@ impl Journal {
         Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false, amounts }, loaded))
     }
 
-    /// Its folder has another name from now on.
+    /// Updates the path after a rename of the folder.
     pub(crate) fn moved_to(self, path: PathBuf) -> Self {
         Self { path, ..self }
     }
 
-    /// The wall clock that records are stamped with.
+    /// Returns the wall-clock time used to timestamp records.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
         self.storage.now()
@@ -216,10 +217,10 @@ impl Journal {
     /// Appends one event and returns once it is on disk.
     ///
     /// # Errors
-    /// When it could not be written, such as on a full disk. What was written of it is taken away again, so that a
-    /// record behind it does not damage the journal; where that cannot be done, no further record is taken.
+    /// If the write fails, such as on a full disk. The partial record is then truncated, so that a later record
+    /// does not follow it and damage the journal; if truncating fails, no further record is accepted.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
-        // What no reader accepts is not written.
+        // Reject what every reader would refuse.
         let mut amounts = self.amounts;
         amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
@@ -234,17 +235,17 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Fails if the journal is no longer at its path: moved, removed or replaced by another file. Its records would
-    /// be lost with the descriptor, so they are copied to a new file beside it.
+    /// Fails if the journal is no longer at its path: moved, removed or replaced by another file. Its records
+    /// would be lost when the descriptor is closed, so they are copied to a new file next to it.
     ///
     /// # Errors
-    /// When that is so; no further record is accepted then.
+    /// If the journal is no longer at its path. No further record is accepted then.
     pub fn check_in_place(&mut self) -> Result<(), JournalError> {
         self.in_place().map_err(|e| io("append to", &self.path, e))
     }
 
     fn in_place(&mut self) -> std::io::Result<()> {
-        // A disk that cannot be read is not a journal that was taken away; the next sync reports the former.
+        // An error here means a broken disk, not a moved journal; the next sync reports it.
         let Ok(own) = self.file.found() else { return Ok(()) };
         match self.storage.look(&self.path) {
             Ok(found) if found.identity != own.identity => {}
@@ -275,7 +276,7 @@ impl Journal {
             return Err(std::io::Error::other("an earlier record could not be written"));
         }
         if self.whole_bytes + line.len() as u64 > MOST_BYTES {
-            // Nobody could read what stands in it.
+            // Readers refuse a larger journal.
             return Err(ReadError::TooLarge { limit_bytes: MOST_BYTES }.into());
         }
         self.in_place()?;
@@ -291,12 +292,12 @@ impl Journal {
 /// Reads a whole journal without changing it.
 ///
 /// # Errors
-/// When it cannot be read, is not a journal, is newer than this build, or is damaged before its end.
+/// If it cannot be read, is not a journal, is newer than this build, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
     read_journal_on(&storage::Real, path)
 }
 
-/// The same on another storage.
+/// Like [`read_journal`], on `storage`.
 pub(crate) fn read_journal_on(storage: &dyn Storage, path: &Path) -> Result<Loaded, JournalError> {
     load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path)
 }
@@ -317,10 +318,10 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
     parse_journal(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
 }
 
-/// Reads a journal from its bytes; `path` is named in errors. Strings in it are safe to show.
+/// Parses a journal; `path` appears in errors. Strings in the result are safe to print.
 ///
 /// # Errors
-/// As [`read_journal`].
+/// Same as [`read_journal`].
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut lines = bytes.split_inclusive(|&b| b == b'\n').peekable();
     let header = lines.next().unwrap_or_default();
@@ -364,21 +365,21 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-/// Whether a line that is not whole was never on disk as a whole: at the very end it lacks its newline, or parts of it
-/// that were lost with the power, which read as zeros. JSON has none.
+/// Returns whether an invalid line was never completely on disk: the last line, without its newline or with zero
+/// bytes, which JSON never contains, where data was lost in a power cut.
 fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
 
 fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
-    // Almost every record is of numbers and plain words.
+    // Fast path: almost no record contains an escape or a control character.
     if !may_be_unprintable(json) {
         return serde_json::from_str(json);
     }
     serde_json::from_value(plain(serde_json::from_str(json)?))
 }
 
-/// The name of the event in the JSON of an entry.
+/// Returns the name of the event in the JSON of an entry.
 fn name_in(json: &str) -> &str {
     let event = json.split_once("\"event\":").map_or("", |(_, event)| event);
     event.split('"').nth(1).unwrap_or_default()

@@ -1,9 +1,9 @@
-//! What stands beside every number of a simulated drive that leaves its report.
+//! The label of every number of a simulated drive that is used outside its report.
 
 use crate::SimulatedFacts;
 
 impl SimulatedFacts {
-    /// Model, version, scale and seed in short: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    /// Formats model, version, scale and seed: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
     #[must_use]
     pub fn label(&self) -> String {
         format!(

@@ -1,8 +1,8 @@
-//! What a run is. The only serialised types of the project live here.
+//! The data model of a run: every type that is stored in one.
 //!
-//! A run is a directory: `run.json` ([`RunFile`]: what was asked, of which device, on which host) and
-//! an append-only journal of [`Event`]s. An event is on disk before anyone is shown it; everything that
-//! Plateau displays or decides is a fold over the journal. `docs/reference/journal-format.md` is the format.
+//! A run is a directory: `run.json` ([`RunFile`]: what was requested, for which device, on which host) and an
+//! append-only journal of [`Event`]s. An event is on disk before it is shown to anyone; everything that Plateau
+//! displays or decides is a fold over the journal. `docs/reference/journal-format.md` specifies the format.
 #![forbid(unsafe_code)]
 
 mod amounts;

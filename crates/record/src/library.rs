@@ -1,4 +1,4 @@
-//! A folder of runs.
+//! The library: a folder of runs.
 
 mod nascent;
 
@@ -15,35 +15,35 @@ use nascent::Nascent;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
-/// Command line and plan included; what is larger is not a run file.
+/// Size limit of a run file, including command line and plan.
 const MOST_RUN_FILE_BYTES: u64 = 16 << 20;
-/// Far more than an id has, and what any file system takes with an extension.
+/// Size limit of an id: far longer than any real id, and short enough for any file system to add an extension.
 const MOST_ID_BYTES: usize = 200;
-/// A thousand times what the largest array has; sums of such amounts do not overflow.
+/// Capacity limit: a thousand times the largest array. Sums of such amounts do not overflow.
 const MOST_CAPACITY_BYTES: u64 = 1 << 60;
 
-/// What can go wrong with a library or a run in it.
+/// Errors of a library or of a run in it.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    /// The system refused.
+    /// An I/O operation failed.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation, such as `read`.
         action: &'static str,
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// What the system said.
+        /// The underlying error.
         source: std::io::Error,
     },
     /// No such run.
     #[error("no run '{wanted}' in {}; `plateau runs` lists the runs", library.display())]
     NoSuchRun {
-        /// What was asked for.
+        /// The requested run.
         wanted: String,
-        /// Where.
+        /// Root of the library.
         library: PathBuf,
     },
-    /// Nothing was asked for, as where a variable of a script is empty.
+    /// The name is empty, as when a script variable is unset.
     #[error(
         "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists \
          them)"
@@ -52,56 +52,56 @@ pub enum LibraryError {
     /// `latest~N` goes back further than there are runs.
     #[error("no run '{wanted}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
-        /// What was asked for.
+        /// The requested run.
         wanted: String,
-        /// The runs there are.
+        /// Number of runs in the library.
         count: usize,
-        /// Where.
+        /// Root of the library.
         library: PathBuf,
     },
-    /// Several runs begin like that, or have that name.
+    /// Several runs match.
     #[error("'{wanted}' is ambiguous, it matches {}; type more of the id", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The requested run.
         wanted: String,
-        /// The runs.
+        /// Ids of the matching runs.
         candidates: Vec<String>,
     },
-    /// `run.json` cannot be understood.
+    /// `run.json` is not valid.
     #[error("{} is not a run file: {problem}", path.display())]
     BadRunFile {
-        /// Where.
+        /// Path of the `run.json`.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         problem: String,
     },
-    /// `run.json` is not the one the journal was begun with.
+    /// `run.json` does not match the digest in the journal.
     #[error("{} was changed after the run started: the journal contains a different digest of it", path.display())]
     ChangedRunFile {
-        /// Where.
+        /// Path of the `run.json`.
         path: PathBuf,
     },
-    /// A run that goes on cannot be removed.
+    /// A run in progress cannot be removed.
     #[error("{id} is in progress; stop it first")]
     InProgress {
-        /// The run.
+        /// Id of the run.
         id: String,
     },
-    /// The directory of a run holds something that is not a regular file.
+    /// The directory of a run contains something other than regular files.
     #[error("{} is not a file of the run, so {id} was not removed; remove that first", path.display())]
     Foreign {
-        /// The run.
+        /// Id of the run.
         id: String,
-        /// What is in the way.
+        /// Path of the unexpected entry.
         path: PathBuf,
     },
-    /// The journal.
+    /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
 
 impl LibraryError {
-    /// Whether it says why the run of this id, or one that begins like it, cannot be read.
+    /// Returns whether this error explains why the run with this id or id prefix cannot be read.
     fn is_about(&self, wanted: &str) -> bool {
         let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
         let id = path.parent().and_then(Path::file_name);
@@ -109,7 +109,7 @@ impl LibraryError {
     }
 }
 
-/// A folder of runs; created on the first run.
+/// A folder of runs, created with the first run.
 #[derive(Debug, Clone)]
 pub struct Library {
     root: PathBuf,
@@ -119,16 +119,17 @@ pub struct Library {
 /// One run on disk.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Its directory.
+    /// Directory of the run.
     pub dir: PathBuf,
-    /// What was asked.
+    /// The run file.
     pub file: RunFile,
-    /// Volume and number of the directory that `file` was read from.
+    /// Device and inode number of the directory that `file` was read from.
     identity: (u64, u64),
     storage: Arc<dyn Storage>,
 }
 
-/// How many runs before the newest one `wanted` means, where it counts back from there.
+/// Returns how many runs before the newest one `wanted` refers to, if it is `latest`, `last`, `latest~N` or
+/// `last~N`.
 fn runs_back(wanted: &str) -> Option<usize> {
     let rest = wanted.strip_prefix("latest").or_else(|| wanted.strip_prefix("last"))?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
@@ -138,10 +139,10 @@ fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError
     LibraryError::Io { action, path: path.into(), source }
 }
 
-/// Reads a `run.json` from its bytes. Strings in it are safe to show.
+/// Parses a `run.json`. Strings in the result are safe to print.
 ///
 /// # Errors
-/// With what is wrong with it: no JSON, newer than this build, not a run file.
+/// If it is not JSON, is newer than this build, or is not a run file; the error says what is wrong.
 pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     let version = value.get("version").and_then(serde_json::Value::as_u64);
@@ -159,7 +160,8 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Whether something that begins with these bytes is a `run.json` or the journal of a run, whatever its name.
+/// Returns whether data that starts with these bytes is the `run.json` or journal of a run, regardless of its
+/// name.
 #[must_use]
 pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
     bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
@@ -174,49 +176,50 @@ fn begins_as_run_file(bytes: &[u8]) -> bool {
     version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
 }
 
-/// Whether it can be the name of a directory in the library and nothing else: files are named after it.
+/// Returns whether `id` can only be a directory name within the library. Other files are named after it too.
 fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
 }
 
 impl Library {
-    /// The library at `root`, which need not exist yet.
+    /// Returns the library at `root`, which need not exist yet.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self::on(storage::real(), root)
     }
 
-    /// The same on another storage.
+    /// Like [`at`](Self::at), on `storage`.
     #[must_use]
     pub fn on(storage: Arc<dyn Storage>, root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), storage }
     }
 
-    /// What it is kept on.
+    /// Returns the storage of the library.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Where it is.
+    /// Returns the root of the library.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Creates a run with its `run.json` and a journal that has begun. Its directory appears whole or not at all.
+    /// Creates a run with its `run.json` and the beginning of its journal. The directory appears complete or not
+    /// at all.
     ///
     /// # Errors
-    /// When the run exists or cannot be written.
+    /// If the run exists or cannot be written.
     pub fn create(&self, file: RunFile) -> Result<(Run, Journal), LibraryError> {
         self.create_with(file, &[])
     }
 
-    /// The same with more files in the directory of the run, by name.
+    /// Like [`create`](Self::create), with additional files in the directory of the run, as (name, content).
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Same as [`create`](Self::create).
     pub fn create_with(&self, file: RunFile, more: &[(&str, &[u8])]) -> Result<(Run, Journal), LibraryError> {
         storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
         self.sweep()?;
@@ -234,7 +237,7 @@ impl Library {
                 Ok((Run { dir, file, identity, storage: Arc::clone(&self.storage) }, journal))
             }
             Err(error) => {
-                // Half a run is of no use. What cannot be removed now is swept away at a later start.
+                // If this removal fails, a sweep at a later start repeats it.
                 nascent.discard();
                 Err(error)
             }
@@ -259,11 +262,11 @@ impl Library {
         Ok(journal)
     }
 
-    /// Removes what is left of runs whose process ended before they were whole. What another process is working on
-    /// stays, and so does what cannot be removed.
+    /// Removes the remains of runs whose creation was interrupted. Skips those that another process is working on,
+    /// and those that cannot be removed.
     ///
     /// # Errors
-    /// When the library cannot be read.
+    /// If the library cannot be read.
     pub fn sweep(&self) -> Result<(), LibraryError> {
         for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
             nascent::remove_left_over(&*self.storage, &self.root, &dir);
@@ -271,7 +274,7 @@ impl Library {
         Ok(())
     }
 
-    /// Everything in the library; nothing where it does not exist.
+    /// Returns all entries of the library; empty if it does not exist.
     fn dirs(&self) -> Result<Vec<PathBuf>, LibraryError> {
         match self.storage.list(&self.root) {
             Ok(names) => Ok(names.into_iter().map(|name| self.root.join(name)).collect()),
@@ -280,10 +283,10 @@ impl Library {
         }
     }
 
-    /// All runs, newest first, and the directories that could not be read as one.
+    /// Returns all runs, newest first, and an error for each directory that could not be read as a run.
     ///
     /// # Errors
-    /// When the folder itself cannot be read; a missing folder is an empty library.
+    /// If the library itself cannot be read. A missing library is empty.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
@@ -292,7 +295,7 @@ impl Library {
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // A file, or a folder of something else. What has a journal was a run.
+                // Skip files and unrelated folders. A folder with a journal was a run, so report it.
                 Err(LibraryError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
                         && self.storage.look(&dir.join(JOURNAL)).is_err() => {}
@@ -303,11 +306,11 @@ impl Library {
         Ok((runs, unreadable))
     }
 
-    /// The run that `wanted` names: an id, a path, `latest` (also `last`) for the newest run and `latest~1` for the one
-    /// before it, the operator's name for it, or a unique beginning of an id.
+    /// Finds the run that `wanted` refers to: an id, a path, `latest` (or `last`) for the newest run, `latest~1`
+    /// for the one before it, the operator's name for it, or a unique prefix of an id.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// If no run matches, or several do.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
         if wanted.is_empty() {
             return Err(LibraryError::Unnamed);
@@ -324,7 +327,7 @@ impl Library {
         }
         let (mut runs, unreadable) = self.list()?;
         if let Some(back) = runs_back(wanted) {
-            // A newer one that cannot be read would have been meant.
+            // An unreadable run might be the requested one.
             return match unreadable.into_iter().next() {
                 Some(error) => Err(error),
                 None if back < runs.len() => Ok(runs.swap_remove(back)),
@@ -341,7 +344,7 @@ impl Library {
         let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
-            // What is there and cannot be read is not missing.
+            // Report an unreadable run as such, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
             0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
             _ => Err(LibraryError::Ambiguous {
@@ -356,7 +359,7 @@ impl Run {
     /// Opens the run in `dir`.
     ///
     /// # Errors
-    /// When its `run.json` is missing, newer than this build, or not one.
+    /// If its `run.json` is missing, newer than this build, or invalid.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
         Self::open_on(storage::real(), dir)
     }
@@ -373,13 +376,13 @@ impl Run {
         Ok(Self { dir: dir.into(), file, identity, storage })
     }
 
-    /// Volume and number of its directory: another directory that takes its name has others.
+    /// Returns the device and inode number of its directory, which differ for another directory of the same name.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
     }
 
-    /// Path of the journal.
+    /// Returns the path of the journal.
     #[must_use]
     pub fn journal_path(&self) -> PathBuf {
         self.dir.join(JOURNAL)
@@ -388,28 +391,28 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// As [`read_journal`](crate::read_journal), and when `run.json` was changed.
+    /// Same as [`read_journal`](crate::read_journal), and if `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok(loaded)
     }
 
-    /// Whether a process is working on it right now.
+    /// Returns whether a process is currently working on the run.
     ///
     /// # Errors
-    /// When the journal cannot be opened, or the file system has no locks.
+    /// If the journal cannot be opened, or the file system does not support locks.
     pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
         let path = self.journal_path();
         self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
     }
 
-    /// Removes it from its library for good: at once under its name, and its files one by one after that. Left-overs of a
-    /// removal that was cut off are removed when the next run starts.
+    /// Permanently removes the run. It disappears from the library at once, then its files are deleted one by one;
+    /// the remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// When it is in progress, or its directory is a link or holds anything but regular files; then it is still there.
-    /// When the system refuses.
+    /// If the run is in progress, or its directory is a symbolic link or contains anything but regular files; the
+    /// run is then unchanged. If the system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -420,12 +423,12 @@ impl Run {
         }
     }
 
-    /// Opens the journal to go on with it.
+    /// Opens the journal for appending.
     ///
     /// # Errors
-    /// As [`Journal::reopen`], and when `run.json` was changed.
+    /// Same as [`Journal::reopen`], and if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
-        // Its creator may have been killed before it synced them.
+        // The creator may have been killed before it synced these entries.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
         let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -444,7 +447,7 @@ impl Run {
                 Err(LibraryError::ChangedRunFile { path })
             }
             Some(Event::Opened { .. }) => Ok(()),
-            // Without it, nothing says that this journal belongs to this file.
+            // Without it, nothing ties this journal to this file.
             _ => Err(JournalError::Damaged {
                 path: self.journal_path(),
                 seq: 0,

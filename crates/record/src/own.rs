@@ -1,4 +1,4 @@
-//! What a run keeps of the plan it was begun by, so that a replay and a report need no plan file.
+//! The parts of a plan that a run keeps, so that a replay and a report do not need the plan file.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ use crate::Access;
 pub struct PlanFacts {
     /// Name of the preset, or of the file without its folder.
     pub name: String,
-    /// As printed.
+    /// Title as printed.
     pub title: String,
-    /// Why nothing in the run is a result of the PTS; none where its PTS tests may be.
+    /// Why no result of the run is a PTS result; `None` if its PTS tests may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_pts: Option<String>,
-    /// Who had the test run, for the report.
+    /// Sponsor of the test, for the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sponsor: Option<String>,
-    /// Who checks it, for the report.
+    /// Auditor, for the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auditor: Option<String>,
     /// Special notes for the report.
@@ -30,43 +30,43 @@ pub struct PlanFacts {
     /// SHA-256 of that picture, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_sha256: Option<String>,
-    /// Tests that are not of the PTS.
+    /// Custom tests, which are not PTS tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_tests: Vec<OwnTest>,
 }
 
-/// A test of the user's own: preconditioning, then rounds over cells.
+/// A custom test: preconditioning, then rounds of cells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnTest {
-    /// As typed.
+    /// Name as typed.
     pub name: String,
-    /// As printed.
+    /// Title as printed.
     pub title: String,
-    /// What one wants to know with it.
+    /// The question that the test answers.
     pub purpose: String,
-    /// Whether it begins with a purge.
+    /// Whether it starts with a purge.
     pub purge: bool,
     /// Writes before the first round, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precondition: Vec<OwnWrite>,
-    /// A round, in order.
+    /// Cells of a round, in order.
     pub cells: Vec<OwnCell>,
-    /// When it ends.
+    /// When the test ends.
     pub rounds: OwnRounds,
     /// Tracking variables: positions in `cells`, from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracked: Vec<u32>,
-    /// What is tracked, and drawn.
+    /// The tracked and plotted figure.
     pub figure: OwnFigure,
-    /// Which rounds the results are the mean of.
+    /// The rounds that results are averaged over.
     pub average: OwnAverage,
-    /// Whether it looks for the knee over demand and proposes a TC and QD.
+    /// Whether it finds the knee of the demand curve and proposes a TC and QD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finds_knee: bool,
 }
 
-/// Preconditioning of an own test.
+/// A preconditioning workload of a custom test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnWrite {
@@ -76,50 +76,50 @@ pub struct OwnWrite {
     pub block_bytes: u32,
     /// Threads (TC).
     pub threads: u16,
-    /// Outstanding I/Os per thread (QD); that of the settings when none.
+    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// It ends after this time even if the amount is not written, for cells of 60 s.
+    /// Time limit in ns, for cells of 60 s; the workload then ends even if the amount is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
 }
 
-/// A cell of an own test.
+/// A cell of a custom test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnCell {
     /// Order of the addresses.
     pub access: Access,
-    /// Share of reads.
+    /// Share of reads in percent.
     pub read_percent: u8,
     /// Bytes per I/O.
     pub block_bytes: u32,
-    /// Threads (TC); those of the settings when none.
+    /// Threads (TC); `None` for those of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread (QD); that of the settings when none.
+    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// Measured time for cells of 60 s; a run with shorter cells is shorter in all its parts.
+    /// Measured time in ns, for cells of 60 s. A run with shorter cells scales all times accordingly.
     pub run_ns: u64,
-    /// Time under load before that, likewise, which counts for nothing.
+    /// Ramp time in ns before measuring, for cells of 60 s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
 }
 
-/// When an own test ends.
+/// When a custom test ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnRounds {
-    /// After so many rounds, steady or not.
+    /// After this many rounds, steady or not.
     Fixed(u32),
     /// At steady state, or at the round limit of the settings.
     UntilSteady,
 }
 
-/// What an own test tracks and draws.
+/// The tracked and plotted figure of a custom test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnFigure {
@@ -131,13 +131,13 @@ pub enum OwnFigure {
     MeanLatency,
 }
 
-/// Which rounds the results of an own test are the mean of.
+/// The rounds that the results of a custom test are averaged over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnAverage {
-    /// So many.
+    /// Number of rounds.
     pub rounds: u32,
-    /// From the first round of the first steady window; else the last ones.
+    /// Set to start at the first round of the first steady window; otherwise the last rounds are used.
     pub from_steady: bool,
 }
 

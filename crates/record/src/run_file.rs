@@ -1,11 +1,11 @@
-//! What was asked, of which device, on which host: `run.json`, written once.
+//! The run file, `run.json`: what was requested, for which device, on which host. Written once.
 
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
 use crate::{Ceiling, Handling, Origin, PlanFacts};
 
-/// Version of `run.json` that this build writes.
+/// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
 
 /// Everything that was fixed before the first I/O.
@@ -14,61 +14,61 @@ pub const RUN_FILE_VERSION: u32 = 1;
 pub struct RunFile {
     /// Format version, [`RUN_FILE_VERSION`].
     pub version: u32,
-    /// The run's id, also the name of its directory.
+    /// Id of the run and name of its directory.
     pub id: String,
-    /// Wall-clock start with zone.
+    /// Wall-clock start time in UTC.
     pub created: jiff::Timestamp,
-    /// Version of Plateau that ran it.
+    /// Version of Plateau that started the run.
     pub plateau_version: String,
-    /// Git commit that it was built from, with `-dirty` if its sources differed; none if it does not know.
+    /// Git commit of that Plateau, with `-dirty` if its sources were modified; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plateau_commit: Option<String>,
     /// Command line as given.
     pub command: Vec<String>,
-    /// Tests by name, in order.
+    /// Names of the tests, in order.
     pub tests: Vec<String>,
-    /// Profile by name, such as `pts-e-1.0`.
+    /// Name of the profile, such as `pts-e-1.0`.
     pub profile: String,
-    /// Settings after defaults and options.
+    /// Settings, with defaults and options applied.
     pub settings: Settings,
     /// The device under test.
     pub target: TargetFacts,
-    /// The machine.
+    /// The host.
     pub host: HostFacts,
-    /// What one thread of it can do at most, measured right before the run; none for a simulated drive.
+    /// Throughput ceiling of one host thread, measured right before the run; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
-    /// Where the operator wants the threads of the load, in fio's words; by the engine's choice when none.
+    /// Thread placement requested by the operator, in fio's syntax; `None` to let the engine choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Set for runs that Plateau did not measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// How the drive itself is treated; a resumed run goes on in the same way.
+    /// Requested treatment of the drive, also used when the run is resumed.
     #[serde(default, skip_serializing_if = "Handling::is_default")]
     pub handling: Handling,
-    /// The plan that it was begun by; none for a command line without one.
+    /// The plan of the run; `None` if started without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanFacts>,
-    /// How the operator wants I/Os to get into the kernel; by the engine's choice when none.
+    /// I/O path requested by the operator; `None` to let the engine choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driving: Option<Driving>,
-    /// Runs that go on at the same time on other targets; none when it is alone.
+    /// Concurrent runs on other targets; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
-    /// What the operator calls the run.
+    /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
 }
 
-/// What the operator calls a run. Nothing is decided on it.
+/// Name, tags and notes of a run. They do not affect its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
-    /// Another name for the run, which also finds it.
+    /// Alternative name, by which the run can also be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Words to find it by.
+    /// Tags to search for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Remarks, one line each.
@@ -77,41 +77,41 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Whether there are none.
+    /// Returns whether there are no labels.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How I/Os get into the kernel, as it was asked for, in fio's words. What was done says every segment.
+/// The requested I/O path, in fio's terms. The path actually used is part of each segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driving {
-    /// `io_uring`, `io_uring_cmd`, `libaio` or `psync`; the lightest when none.
+    /// `io_uring`, `io_uring_cmd`, `libaio` or `psync`; `None` for the cheapest available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ioengine: Option<String>,
-    /// Completions are polled for.
+    /// Poll for completions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hipri: bool,
-    /// Submissions are polled for by a thread of the kernel.
+    /// Let a kernel thread poll for submissions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sqthread_poll: bool,
 }
 
-/// A run's place in a campaign over several targets.
+/// The part of a run in a campaign with several targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// What the ids of all its runs begin with.
+    /// Common prefix of the ids of its runs.
     pub campaign: String,
     /// The other targets, as typed.
     pub targets: Vec<String>,
-    /// What the targets share and together may saturate, in words.
+    /// Resources that the targets share and may saturate together, in words.
     pub shared: Vec<String>,
 }
 
-/// Processors for the threads of the load, as they were asked for.
+/// The requested processors of the load threads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -119,11 +119,11 @@ pub enum Placement {
     CpusAllowed(String),
     /// The processors of these NUMA nodes: `0`.
     NumaCpuNodes(String),
-    /// These processors, because runs on other targets go on at the same time: `2-3`.
+    /// These processors, assigned because runs on other targets are concurrent: `2-3`.
     Share(String),
 }
 
-/// Settings of a run; where they depart from the profile the run is "modified".
+/// Settings of a run. If they differ from the profile, the run is "modified".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -133,7 +133,7 @@ pub struct Settings {
     pub queue_depth: u16,
     /// Length of one cell in ns.
     pub cell_ns: u64,
-    /// Rounds after which a test without steady state ends.
+    /// Number of rounds after which a test ends without steady state.
     pub max_rounds: u32,
     /// Workload-independent preconditioning in multiples of the user capacity.
     pub precondition_capacities: u32,
@@ -141,11 +141,12 @@ pub struct Settings {
     pub precondition_range_percent: u8,
     /// Share of the LBA space that the test may touch, in percent (Test AR).
     pub test_range_percent: u8,
-    /// LBA space touched within the test range in bytes; all of it when none (AR Amount).
+    /// Bytes of the test range that are touched; `None` for all of it (AR Amount).
     pub active_range_amount_bytes: Option<u64>,
-    /// Pieces the amount is split into; used only with an amount (AR Segments).
+    /// Number of segments that the amount is split into; used only with an amount (AR Segments).
     pub active_range_segments: u32,
-    /// ECW and CBW on a device with large sectors: I/Os that are no multiple of them get the smallest possible size.
+    /// ECW and CBW on a device with large sectors: I/Os whose size is not a multiple of the sector size get the
+    /// smallest possible size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
     /// Seed of every offset, mix and data buffer.
@@ -162,34 +163,34 @@ pub enum TargetKind {
     File,
     /// A simulated drive.
     Simulated,
-    /// A drive that Plateau never saw: its run is imported.
+    /// A drive that Plateau did not access: its run is imported.
     Imported,
 }
 
-/// The device under test as it was found.
+/// Properties of the device under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// As given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; of a file from the root on.
+    /// As given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
     pub path: String,
-    /// What has to be typed to erase it, and what a resumed run must find again.
+    /// The identity to type to confirm erasing it. A resumed run must find the same one.
     pub identity: String,
-    /// What tells this attachment of the device from any later one: boot id and the kernel's disk sequence
-    /// number, where known. What tells a file from one that took its place: volume, number and time of birth.
+    /// Distinguishes this attachment of a device from later ones: boot id and the kernel's disk sequence number,
+    /// if known. Distinguishes a file from one that replaced it: device, inode number and birth time.
     pub attachment: Option<String>,
-    /// Vendor, where known.
+    /// Vendor, if known.
     pub vendor: Option<String>,
-    /// Model, where known.
+    /// Model, if known.
     pub model: Option<String>,
-    /// Serial number, where known.
+    /// Serial number, if known.
     pub serial: Option<String>,
-    /// Firmware revision, where known.
+    /// Firmware revision, if known.
     pub firmware: Option<String>,
-    /// Interface, such as `NVMe` or `6 Gb/s SAS`, where known.
+    /// Interface, such as `NVMe` or `6 Gb/s SAS`, if known.
     pub interface: Option<String>,
-    /// NAND type, where known.
+    /// NAND type, if known.
     pub nand: Option<String>,
     /// User capacity in bytes.
     pub capacity_bytes: u64,
@@ -197,7 +198,7 @@ pub struct TargetFacts {
     pub logical_block_bytes: u32,
     /// Physical block size in bytes.
     pub physical_block_bytes: u32,
-    /// Whether the kernel thinks that it rotates; none for files and simulated drives.
+    /// Whether the kernel reports it as rotational; `None` for files and simulated drives.
     pub rotational: Option<bool>,
     /// Set for simulated drives.
     pub simulated: Option<SimulatedFacts>,
@@ -206,49 +207,49 @@ pub struct TargetFacts {
     pub array: Option<ArrayFacts>,
 }
 
-/// An array that is created for each test, and the drives that it is made of.
+/// An array that is created for each test, with its member drives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayFacts {
-    /// What makes it: `mdadm`, or the program of a RAID controller: `storcli`, `perccli`.
+    /// The program that creates it: `mdadm`, or the tool of a RAID controller: `storcli`, `perccli`.
     pub controller: String,
     /// RAID level: 0, 1, 5, 6 or 10.
     pub level: u8,
-    /// Bytes on a member before the next one follows; none for level 1.
+    /// Chunk size in bytes; `None` for level 1.
     pub chunk_bytes: Option<u64>,
     /// Whether it has a write-intent bitmap on its members.
     pub bitmap: bool,
-    /// What a RAID controller was told of caches; none for software RAID.
+    /// Cache settings given to a RAID controller; `None` for software RAID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<String>,
-    /// Its members, in the order of the array.
+    /// The member drives, in array order.
     pub members: Vec<MemberFacts>,
 }
 
-/// One drive of an array.
+/// A member drive of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// As the description of the array has it; behind a RAID controller its address, `/c0/e252/s0`.
+    /// Path as in the array description; with a RAID controller the drive's address, `/c0/e252/s0`.
     pub path: String,
-    /// What has to be typed to erase it, and what a resumed run must find again.
+    /// The identity to type to confirm erasing it. A resumed run must find the same one.
     pub identity: String,
-    /// Vendor, where known.
+    /// Vendor, if known.
     pub vendor: Option<String>,
-    /// Model, where known.
+    /// Model, if known.
     pub model: Option<String>,
-    /// Serial number, where known.
+    /// Serial number, if known.
     pub serial: Option<String>,
-    /// Firmware revision, where known.
+    /// Firmware revision, if known.
     pub firmware: Option<String>,
-    /// Interface, where known.
+    /// Interface, if known.
     pub interface: Option<String>,
     /// User capacity in bytes.
     pub capacity_bytes: u64,
 }
 
 impl ArrayFacts {
-    /// What it is in a few words: `RAID 5 of 3 drives, chunks of 64 KiB`.
+    /// Describes the array briefly: `RAID 5 of 3 drives, chunks of 64 KiB`.
     #[must_use]
     pub fn words(&self) -> String {
         let chunk = self.chunk_bytes.map(|bytes| format!(", chunks of {}", amount_base2(bytes)));
@@ -260,7 +261,7 @@ impl ArrayFacts {
 }
 
 impl MemberFacts {
-    /// Model, identity and size: `SN720, 1924E4, 256 GB`.
+    /// Formats model, identity and size: `SN720, 1924E4, 256 GB`.
     #[must_use]
     pub fn words(&self) -> String {
         let model = self.model.as_deref().map(|model| format!("{model}, ")).unwrap_or_default();
@@ -268,7 +269,7 @@ impl MemberFacts {
     }
 }
 
-/// What a simulated result must be labelled with.
+/// Facts that a simulated result must be labelled with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedFacts {
@@ -276,22 +277,22 @@ pub struct SimulatedFacts {
     pub model: String,
     /// Version of the model.
     pub model_version: u32,
-    /// Capacity and test minutes are divided by this.
+    /// Divisor of the capacity and of the test minutes.
     pub scale_divisor: u32,
     /// Seed of the drive.
     pub seed: u64,
-    /// Faults that were injected, as they were written.
+    /// Injected faults, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }
 
-/// The machine, where the kernel tells.
+/// The host; `None` for anything that the kernel does not report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFacts {
     /// Processor model.
     pub cpu: Option<String>,
-    /// Processors that the kernel schedules on.
+    /// Number of processors that the kernel schedules on.
     pub cpus: Option<u32>,
     /// Board vendor and name.
     pub board: Option<String>,
@@ -310,7 +311,7 @@ pub struct HostFacts {
 }
 
 impl RunFile {
-    /// How much smaller a scaled simulated drive and its minutes are; 1 for everything real.
+    /// Returns the divisor of capacity and minutes of a scaled simulated drive; 1 for real targets.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor)

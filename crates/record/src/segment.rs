@@ -1,4 +1,4 @@
-//! What a drive answered: one finished workload.
+//! Results of one completed workload.
 
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
@@ -7,29 +7,29 @@ use stdx::units::SECOND_NS;
 
 use crate::{HostLoad, IoPath, Workload};
 
-/// A finished workload: what was asked and everything that was measured.
+/// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
-    /// What was asked.
+    /// The requested workload.
     pub workload: Workload,
     /// Start on the target's clock.
     pub start_ns: u64,
-    /// End on the target's clock. The I/Os counted are those that completed in between.
+    /// End on the target's clock. Counts cover the I/Os that completed between start and end.
     pub end_ns: u64,
     /// Reads.
     pub read: Direction,
     /// Writes.
     pub write: Direction,
-    /// The course of it.
+    /// Counts and response times per interval.
     pub series: Series,
-    /// I/Os that the device refused, by kind. Not counted in [`Direction::ios`].
+    /// Failed I/Os by error. Not counted in [`Direction::ios`].
     pub errors: Vec<ErrorCount>,
     /// How the I/Os reached the target.
     pub io_path: IoPath,
     /// Set when the run was interrupted between the previous segment and this one.
     pub gap_before: Option<Gap>,
-    /// The host's part in it; none for a simulated drive.
+    /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLoad>,
 }
@@ -42,12 +42,13 @@ pub struct Direction {
     pub ios: u64,
     /// Completed bytes.
     pub bytes: u64,
-    /// Response times in ns, every one of them.
+    /// Response times of all I/Os in ns.
     #[serde(with = "crate::histogram_wire")]
     pub latency: Histogram,
 }
 
-/// Sums per interval (a second; a scaled second on a scaled simulated drive). Columns of equal length.
+/// Totals per interval (one second; one scaled second on a scaled simulated drive). All columns have the same
+/// length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -57,68 +58,69 @@ pub struct Series {
     pub read_ios: Vec<u64>,
     /// Writes completed in each interval.
     pub write_ios: Vec<u64>,
-    /// Mean response time of the interval in ns, 0 without I/O.
+    /// Mean response time of each interval in ns; 0 if it has no I/O.
     pub latency_mean_ns: Vec<u64>,
-    /// Largest response time of the interval in ns.
+    /// Largest response time of each interval in ns.
     pub latency_max_ns: Vec<u64>,
-    /// Response times in ns of each interval, or of as many as a column has, reads and writes together; none where
-    /// they were not noted.
+    /// Response times in ns, reads and writes combined, one coarse histogram per column of one or more intervals;
+    /// `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::columns_wire")]
     pub times: Option<Columns>,
 }
 
-/// A workload that the device cut: no answer, and never used as one. It shows how the device did until it failed.
+/// A workload interrupted by a device failure. It is never used as a result, but documents how the device
+/// performed until it failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
-    /// What was asked.
+    /// The requested workload.
     pub workload: Workload,
     /// Start on the target's clock in ns.
     pub start_ns: u64,
-    /// The course of it up to its last finished interval.
+    /// Counts and response times up to the last complete interval.
     pub series: Series,
-    /// I/Os that failed, by kind.
+    /// Failed I/Os by error.
     pub errors: Vec<ErrorCount>,
 }
 
-/// How often the device answered with one kind of error.
+/// Number of I/Os that failed with one error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorCount {
-    /// The kernel's name of it: `EIO`, `ENODATA`.
+    /// The errno name: `EIO`, `ENODATA`.
     pub kind: String,
-    /// Number of I/Os.
+    /// Number of failed I/Os.
     pub count: u64,
 }
 
-/// An interruption: the drive was left to itself for a while.
+/// An interruption, during which the drive was left idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// Wall-clock length in ns, from the last event before to the resumption.
+    /// Wall-clock length in ns, from the last event before the interruption to the resumption.
     pub length_ns: u64,
 }
 
 impl Segment {
-    /// Exact length in seconds.
+    /// Returns the exact length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / SECOND_NS as f64
     }
 
-    /// Reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty segment.
+    /// Returns reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty segment.
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second((self.read.ios + self.write.ios) as f64, self.seconds())
     }
 
-    /// Reads and writes in MB/s, base 10.
+    /// Returns the throughput of reads and writes in MB/s (base 10).
     #[must_use]
     pub fn megabytes_per_second(&self) -> f64 {
         per_second((self.read.bytes + self.write.bytes) as f64, self.seconds()) / 1e6
     }
 
-    /// Mean response time over all I/Os in ms, weighted by count; none without I/O.
+    /// Returns the mean response time of all I/Os in ms; `None` without I/O.
     #[must_use]
     pub fn mean_latency_ms(&self) -> Option<f64> {
         let count = self.read.latency.count() + self.write.latency.count();
@@ -126,13 +128,13 @@ impl Segment {
         (count > 0).then(|| sum as f64 / count as f64 / 1e6)
     }
 
-    /// Largest response time of either direction in ms; none without I/O.
+    /// Returns the largest response time of either direction in ms; `None` without I/O.
     #[must_use]
     pub fn max_latency_ms(&self) -> Option<f64> {
         self.read.latency.max().max(self.write.latency.max()).map(|ns| ns as f64 / 1e6)
     }
 
-    /// Number of I/Os that the device refused.
+    /// Returns the number of failed I/Os.
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.iter().map(|e| e.count).sum()

@@ -1,7 +1,7 @@
-//! What a library needs of the disk below it: a handful of operations, and the wall clock beside it.
+//! The storage operations that a library needs, and the wall clock.
 //!
-//! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders whatever
-//! was not synced; everything that a library promises is tried on it, with a crash at every operation.
+//! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders
+//! unsynced writes; all guarantees of a library are tested on it, with a crash at every operation.
 
 mod real;
 pub mod simulated;
@@ -14,169 +14,171 @@ use std::sync::Arc;
 
 pub use real::Real;
 
-/// A disk that holds libraries.
+/// A file system that can hold libraries.
 pub trait Storage: Debug + Send + Sync {
-    /// Creates a file for appending; an existing one is an error.
+    /// Creates a file for appending; fails if it exists.
     ///
     /// # Errors
-    /// When it exists or the system refuses.
+    /// If the file exists or the operation fails.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a regular file to read it.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// When it does not exist, is something else (symbolic links are not followed) or the system refuses.
+    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a regular file to read it and append to it.
+    /// Opens a regular file for reading and appending.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a folder, to sync its entries or to lock it.
+    /// Opens a folder, for syncing its entries or locking it.
     ///
     /// # Errors
-    /// When it does not exist or the system refuses.
+    /// If it does not exist or the operation fails.
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Creates a folder in an existing one.
+    /// Creates a folder; its parent must exist.
     ///
     /// # Errors
-    /// When it exists or the system refuses.
+    /// If it exists or the operation fails.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Gives a file or folder another name in the same folder, in one step.
+    /// Atomically renames a file or folder within its parent folder.
     ///
     /// # Errors
-    /// When there is a folder with content of that name, or the system refuses.
+    /// If a non-empty folder of that name exists, or the operation fails.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// When it does not exist or the system refuses.
+    /// If it does not exist or the operation fails.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// When it does not exist, is not empty, or the system refuses.
+    /// If it does not exist, is not empty, or the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Names of everything in a folder, in no particular order.
+    /// Returns the names of all entries of a folder, in no particular order.
     ///
     /// # Errors
-    /// When it does not exist or the system refuses.
+    /// If it does not exist or the operation fails.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
-    /// What is at `path`; symbolic links are not followed.
+    /// Returns what is at `path`, without following symbolic links.
     ///
     /// # Errors
-    /// When nothing is there or the system refuses.
+    /// If nothing is at `path` or the operation fails.
     fn look(&self, path: &Path) -> io::Result<Found>;
 
-    /// Wall-clock time, shown to people and used for the length of an interruption.
+    /// Returns the wall-clock time, which is shown to people and used for the length of an interruption.
     fn now(&self) -> jiff::Timestamp;
 }
 
-/// An open file or folder; a lock goes with it.
+/// An open file or folder. Dropping it releases its lock.
 pub trait Stored: Debug + Send {
-    /// The whole content from the beginning.
+    /// Reads the whole content from the beginning.
     ///
     /// # Errors
-    /// When the system refuses, or it has more than `limit_bytes`.
+    /// If the operation fails, or the content is longer than `limit_bytes`.
     fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>>;
 
-    /// Appends all of `bytes`; after an error a part of them may be there.
+    /// Appends all of `bytes`. After an error, part of them may have been written.
     ///
     /// # Errors
-    /// When the system refuses, such as on a full disk.
+    /// If the operation fails, such as on a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Writes what is at this offset already once more, so that the next sync writes it to the disk.
+    /// Overwrites the content at offset `at` with the same bytes, so that the next sync writes them to disk again.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the operation fails.
     fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes the file this long.
+    /// Sets the length of the file.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the operation fails.
     fn set_len(&mut self, bytes: u64) -> io::Result<()>;
 
     /// Returns once the content is on the disk.
     ///
     /// # Errors
-    /// When the disk fails; what was written since the last success may be lost then, even if a later call succeeds.
+    /// If the disk fails. Everything written since the last successful sync may then be lost, even if a later call
+    /// succeeds.
     fn sync_data(&mut self) -> io::Result<()>;
 
-    /// The same for content and metadata; of a folder, its entries.
+    /// Like [`sync_data`](Self::sync_data), including metadata; for a folder, syncs its entries.
     ///
     /// # Errors
-    /// As [`sync_data`](Self::sync_data).
+    /// Same as [`sync_data`](Self::sync_data).
     fn sync_all(&mut self) -> io::Result<()>;
 
-    /// Locks it against other processes; false when another one has it.
+    /// Takes an exclusive lock; returns false if another process holds it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the operation fails.
     fn try_lock(&self) -> io::Result<bool>;
 
-    /// Whether another process has locked it; takes no lock.
+    /// Returns whether another process holds the lock, without taking it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the operation fails.
     fn is_locked(&self) -> io::Result<bool>;
 
-    /// What this is.
+    /// Returns the kind and identity of this file or folder.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the operation fails.
     fn found(&self) -> io::Result<Found>;
 
-    /// Of a folder: the names in it, in no particular order, whatever is at its path by now.
+    /// Returns the names of all entries of this folder, in no particular order, regardless of what is at its path
+    /// now.
     ///
     /// # Errors
-    /// When it is not a folder, or the system refuses.
+    /// If this is not a folder, or the operation fails.
     fn names(&self) -> io::Result<Vec<OsString>>;
 
-    /// Of a folder: what `name` in it is; symbolic links are not followed.
+    /// Returns what `name` in this folder is, without following symbolic links.
     ///
     /// # Errors
-    /// When there is nothing of that name, or the system refuses.
+    /// If there is no such entry, or the operation fails.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
-    /// Of a folder: creates the file `name` in it for appending, whatever is at the folder's path by now.
+    /// Creates the file `name` in this folder for appending, regardless of what is at the folder's path now.
     ///
     /// # Errors
-    /// When it exists, or the system refuses.
+    /// If the file exists, or the operation fails.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Of a folder: opens the regular file `name` in it to read it, whatever is at the folder's path by now.
+    /// Opens the regular file `name` in this folder for reading, regardless of what is at the folder's path now.
     ///
     /// # Errors
-    /// When there is none, it is something else (symbolic links are not followed) or the system refuses.
+    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
     fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Of a folder: removes the file `name` in it.
+    /// Removes the file `name` from this folder.
     ///
     /// # Errors
-    /// When there is none, or the system refuses.
+    /// If it does not exist, or the operation fails.
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
 }
 
-/// What is at a path, or open.
+/// Kind and identity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     /// Its kind.
     pub kind: FoundKind,
-    /// Volume and number in it: the same thing under any name.
+    /// Device and inode number: equal for all names of the same object.
     pub identity: (u64, u64),
 }
 
-/// Kinds of thing in a folder.
+/// Kinds of directory entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundKind {
     /// A regular file.
@@ -187,16 +189,16 @@ pub enum FoundKind {
     Other,
 }
 
-/// The file system of this host.
+/// Returns the file system of this host.
 #[must_use]
 pub fn real() -> Arc<dyn Storage> {
     Arc::new(Real)
 }
 
-/// Creates `folder` and those above it that are missing, each of them on the disk when this returns.
+/// Creates `folder` and all missing folders above it. All of them are on disk when this returns.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the operation fails.
 pub fn create_folders(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     create_missing(storage, folder)?;
     sync_above(storage, folder)
@@ -209,7 +211,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // Another run may begin at the same time.
+        // A run that starts at the same time may have created it.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
@@ -219,16 +221,16 @@ fn above(path: &Path) -> Option<&Path> {
     path.parent().filter(|above| !above.as_os_str().is_empty())
 }
 
-/// Returns once the entries on the way to `path` are on the disk, whoever made them: that may have been a process that
-/// was killed before it synced them.
+/// Returns once all entries along `path` are on disk, including those created by a process that was killed before
+/// it synced them.
 ///
 /// # Errors
-/// When the disk fails.
+/// If the disk fails.
 pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     let mut path = path;
     while let Some(folder) = above(path) {
         match sync_folder(storage, folder) {
-            // Not ours, or of a kind that is never synced: then it was not made here either.
+            // Folders that we may not open or cannot sync were not created here.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -244,10 +246,10 @@ pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns once the entries of `folder` are on the disk.
+/// Returns once the entries of `folder` are on disk.
 ///
 /// # Errors
-/// When the disk fails.
+/// If the disk fails.
 pub fn sync_folder(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     storage.open_folder(folder)?.sync_all()
 }

@@ -1,13 +1,13 @@
-//! The wall clock, which may say anything.
+//! The wall clock, which may be set to any time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 
-/// What the wall clock says, or the nearest time that can be written: a host may claim any year.
+/// Returns the wall-clock time, clamped to the representable range.
 #[must_use]
 pub fn wall_now() -> Timestamp {
-    // Read in this way and not as jiff does it, which panics beyond the year 9999.
+    // `Timestamp::now` panics beyond the year 9999.
     match SystemTime::elapsed(&UNIX_EPOCH) {
         Ok(since) => nearest(since, false),
         Err(before) => nearest(before.duration(), true),
@@ -21,8 +21,8 @@ fn nearest(distance: Duration, before_epoch: bool) -> Timestamp {
     Timestamp::from_nanosecond(ns).unwrap_or(limit)
 }
 
-/// How long it was from one time to a later one; nothing when the clock went back, and no longer than ten years: after that
-/// the clock is wrong.
+/// Returns the time between two instants in ns: 0 if the clock was set back, and at most ten years, because a
+/// clock that shows more is wrong.
 #[must_use]
 pub fn gap_ns(from: Timestamp, to: Timestamp) -> u64 {
     const LONGEST_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;

@@ -1,39 +1,39 @@
-//! What is asked of a drive: one stimulus, completely described.
+//! A complete description of one stimulus to a drive.
 
 use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-/// One stimulus. Same workload and seed: same offsets and same mix, byte for byte.
+/// One stimulus. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses; of several kinds of I/O random when one of them is.
+    /// Order of the addresses. With several kinds of I/O, random if any kind is.
     pub access: Access,
-    /// Share of reads, 0 to 100; of several kinds of I/O see [`read_percent_of`].
+    /// Share of reads, 0 to 100. With several kinds of I/O, see [`read_percent_of`].
     pub read_percent: u8,
-    /// Bytes per I/O; of several kinds of I/O the largest.
+    /// Bytes per I/O. With several kinds of I/O, the largest.
     pub block_bytes: u32,
-    /// The kinds of I/O where there are several: a distribution of block sizes, or several streams. Each I/O
-    /// is of a kind drawn by its share.
+    /// The kinds of I/O if there are several: a distribution of block sizes, or several streams. The kind of each
+    /// I/O is drawn according to the shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<IoKind>,
-    /// Parts of the range that random I/Os prefer; without any they are uniform.
+    /// Parts of the range with their shares of the random I/Os; empty for uniform access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
     /// Threads (TC).
     pub threads: u16,
     /// Outstanding I/Os per thread (QD).
     pub queue_depth: u16,
-    /// Where I/Os may go.
+    /// The range that I/Os may touch.
     pub range: Range,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
-    /// When it ends.
+    /// When the workload ends.
     pub until: Until,
     /// Seed of offsets, mix and data.
     pub seed: u64,
-    /// How it is driven beyond that; as the PTS does when left out.
+    /// How the load is driven; by default as in the PTS.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
 }
@@ -44,7 +44,7 @@ pub struct Workload {
 pub enum Access {
     /// Uniform over the range, aligned to the block size.
     Random,
-    /// Rising; each thread has its own equal, contiguous section (PTS leaves this open).
+    /// Ascending; each thread has its own contiguous section of equal size (the PTS leaves this open).
     Sequential,
 }
 
@@ -52,9 +52,9 @@ pub enum Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IoKind {
-    /// Share of the I/Os in percent; those of all kinds come to 100.
+    /// Share of the I/Os in percent; the shares of all kinds add up to 100.
     pub share_percent: u8,
-    /// Order of the addresses. Each sequential kind is a stream of its own.
+    /// Order of the addresses. Each sequential kind is a separate stream.
     pub access: Access,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,
@@ -62,17 +62,18 @@ pub struct IoKind {
     pub block_bytes: u32,
 }
 
-/// A part of the range with its share of the random I/Os. No I/O crosses the end of its zone.
+/// A part of the range with its share of the random I/Os. I/Os do not cross zone boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     /// Share of the random I/Os in percent.
     pub access_percent: u8,
-    /// Share of the range in percent; zones follow each other from its start.
+    /// Share of the range in percent. Zones are consecutive, starting at the beginning of the range.
     pub range_percent: u8,
 }
 
-/// Share of reads of all kinds together in percent, rounded to the nearest that is not 0 or 100 unless that is exact.
+/// Returns the share of reads over all kinds in percent, rounded to the nearest integer, but to 0 or 100 only if
+/// exact.
 #[must_use]
 pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     let sum: u32 = kinds.iter().map(|k| u32::from(k.share_percent) * u32::from(k.read_percent)).sum();
@@ -83,7 +84,7 @@ pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     }
 }
 
-/// Where I/Os may go: equal segments at equal distance; one segment for a plain range.
+/// The range that I/Os may touch: segments of equal size at equal distances; a contiguous range is one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
@@ -98,13 +99,13 @@ pub struct Range {
 }
 
 impl Range {
-    /// The plain range of `length_bytes` from byte 0.
+    /// Returns the contiguous range of `length_bytes` starting at byte 0.
     #[must_use]
     pub const fn first(length_bytes: u64) -> Self {
         Self { start_bytes: 0, segments: 1, segment_bytes: length_bytes, stride_bytes: length_bytes }
     }
 
-    /// The same as the access generator has it.
+    /// Converts the range for the access generator.
     #[must_use]
     pub const fn span(self) -> Span {
         Span {
@@ -120,16 +121,16 @@ impl Range {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPattern {
-    /// Incompressible and not repeating; what the PTS requires (`RND`).
+    /// Incompressible and without repetition, as required by the PTS (`RND`).
     Random,
-    /// All zero; a drive may treat it specially, so never for a PTS result.
+    /// All zero. Drives may treat zeros specially, so never used for a PTS result.
     Zero,
-    /// Random in part, so that a drive can make it smaller; never for a PTS result.
+    /// Partly random, so that a drive can reduce it. Never used for a PTS result.
     #[serde(untagged)]
     Reducible(Reducible),
 }
 
-/// What a drive can save of write data.
+/// How far a drive can reduce write data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reducible {
@@ -143,54 +144,54 @@ pub struct Reducible {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// After so many nanoseconds of the target's clock.
+    /// After this many nanoseconds on the target's clock.
     DurationNs(u64),
-    /// After so many bytes, reads and writes together.
+    /// After this many bytes, reads and writes combined.
     AmountBytes(u64),
 }
 
-/// How a workload is driven beyond keeping its queues full. The default is what the PTS does: the next I/O
-/// follows when one is back, everything counts, nothing is checked.
+/// How the load is driven. The default is that of the PTS: each completion is followed by the next I/O, every I/O
+/// counts, and data is not verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Regime {
-    /// I/Os arrive by a schedule, whether or not earlier ones are back (open loop).
+    /// I/Os are issued on a schedule, independent of completions (open loop).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// Time under load before anything counts; comes on top of a duration.
+    /// Ramp time under load before measuring, in addition to a duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
-    /// An amount ends after this time behind the ramp even if it is not done.
+    /// An amount ends this long after the ramp even if it is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
-    /// Blocks are stamped when they are written, and checked when they are read.
+    /// Blocks are stamped when written and verified when read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
 }
 
-/// A schedule of I/Os. The response time of each counts from its time in the schedule, so waiting for a free
-/// place in the queue is part of it. No arrival is left out.
+/// A schedule of I/Os. Response times are measured from the scheduled time, so they include waiting for a free
+/// slot in the queue. No arrival is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
-    /// I/Os per second over all threads.
+    /// I/Os per second across all threads.
     pub per_second: u32,
-    /// Distances in time.
+    /// Distribution of the intervals between arrivals.
     pub process: Process,
 }
 
-/// The distances in time between I/Os that follow each other in a schedule.
+/// The distribution of the intervals between consecutive I/Os of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Process {
-    /// Equal.
+    /// All equal.
     Constant,
     /// Exponentially distributed: independent arrivals.
     Poisson,
 }
 
 impl Regime {
-    /// Whether it is what the PTS does.
+    /// Returns whether this is the regime of the PTS.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -213,7 +214,7 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-/// Why a workload cannot be run on a target.
+/// Why a workload is not possible on a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("workload {workload}: {problem}")]
 pub struct WorkloadError {
@@ -231,7 +232,7 @@ impl From<Access> for Order {
 }
 
 impl std::fmt::Display for Workload {
-    /// The notation of the PTS: `RND 4KiB W`, `SEQ 128KiB R`, `RND 64KiB 65/35`.
+    /// Formats the workload in PTS notation: `RND 4KiB W`, `SEQ 128KiB R`, `RND 64KiB 65/35`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let access = match self.access {
             Access::Random => "RND",
@@ -250,10 +251,10 @@ impl std::fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Checks that this can run on a device of `capacity_bytes` with blocks of `logical_block_bytes`.
+    /// Checks that the workload is possible on a device with this capacity and logical block size.
     ///
     /// # Errors
-    /// Names the first thing that is impossible and what would be possible.
+    /// If it is not; the error names the first violation and what would be possible.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)
             .map_or(Ok(()), |problem| Err(WorkloadError { workload: self.to_string(), problem }))
@@ -315,7 +316,7 @@ impl Workload {
         }
     }
 
-    /// Whether what is said of all kinds of I/O together is true of them.
+    /// Checks that the summary fields (order, read share, block size) match the kinds of I/O.
     fn summary_problem(&self) -> Option<String> {
         let largest = self.kinds.iter().map(|kind| kind.block_bytes).max()?;
         let random = self.kinds.iter().any(|kind| kind.access == Access::Random);
@@ -329,7 +330,7 @@ impl Workload {
         })
     }
 
-    /// The same with these kinds of I/O.
+    /// Replaces the kinds of I/O and updates the summary fields.
     #[must_use]
     pub fn of_kinds(self, kinds: Vec<IoKind>) -> Self {
         let random = kinds.iter().any(|kind| kind.access == Access::Random);
@@ -342,7 +343,7 @@ impl Workload {
         }
     }
 
-    /// What is touched and how, as the access generator has it.
+    /// Converts the workload into a pattern for the access generator.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         let zone = |zone: &Zone| stdx::access::Zone {
@@ -364,7 +365,7 @@ impl Workload {
         }
     }
 
-    /// Bytes per I/O, on average over all kinds.
+    /// Returns the mean number of bytes per I/O over all kinds.
     #[must_use]
     pub fn mean_block_bytes(&self) -> f64 {
         if self.kinds.is_empty() {
@@ -374,13 +375,13 @@ impl Workload {
         self.kinds.iter().map(bytes).sum::<f64>() / 100.0
     }
 
-    /// Whether any I/O is a write.
+    /// Returns whether any I/O is a write.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.read_percent < 100
     }
 
-    /// Outstanding I/Os over all threads (OIO).
+    /// Returns the outstanding I/Os over all threads (OIO).
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         u32::from(self.threads) * u32::from(self.queue_depth)

@@ -1,4 +1,4 @@
-//! `run.json` names the commit of the program, and those of programs that did not know theirs are still read.
+//! `run.json` contains the git commit of the program; those without a commit are still read.
 
 use record::RunFile;
 use serde_json::json;

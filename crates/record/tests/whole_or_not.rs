@@ -1,4 +1,4 @@
-//! A run appears whole or not at all, whatever happens at whichever operation of the disk below it.
+//! A run appears complete or not at all, whatever fails at any storage operation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use record::{Event, Library, LibraryError, RunFile, read_journal};
 
 const ROOT: &str = "/var/lib/plateau";
 const CRASHES: u64 = 40;
-/// Runs that each of two threads creates.
+/// Runs created by each of two threads.
 const RUNS: u32 = 300;
 const MORE: &[(&str, &[u8])] = &[("logo", &[7; 3000])];
 
@@ -45,7 +45,7 @@ fn library(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Every disk that a crash may leave, at any operation.
+/// Returns every disk that a crash at any operation may leave.
 fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     let mut disk = before.clone();
     let mut all = Vec::new();
@@ -60,7 +60,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// The ids of all runs; what is torn, or left over.
+/// Returns the ids of all runs, or what is torn or left over.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);
@@ -132,8 +132,8 @@ fn a_failure_at_any_call_leaves_no_run_and_nothing_that_stays() {
             {
                 let found = look(process.disk().after(crash));
                 let found = found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?}: {torn}"));
-                // What failed on its last step may be there after a crash or on a disk that takes nothing any more, but
-                // then as a whole.
+                // A run whose last step failed may exist after a power cut, or on a disk that accepts no more
+                // changes, but then it is complete.
                 let after_failure = whole.is_empty() && (crash != Crash::Killed || kind == FaultKind::Dead);
                 assert!(found == whole || after_failure, "{kind:?} at {call}, {crash:?}: {found:?}");
             }
@@ -154,7 +154,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
                 let swept = self::process(disk, Vec::new());
                 let found = look(swept.disk());
                 found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
-                // What is swept away may be interrupted, too.
+                // A sweep may be interrupted, too.
                 let before = swept.disk();
                 library(&swept).sweep().expect("swept");
                 let crash = Crash::Drawn(place as u64 ^ call);
@@ -167,7 +167,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
     }
 }
 
-/// As it was done before: in place, file by file.
+/// Creates a run in place, file by file, as earlier versions did.
 fn create_in_place(process: &Simulated, file: &RunFile) {
     let dir = Path::new(ROOT).join(&file.id);
     let storage: Arc<dyn Storage> = Arc::new(process.clone());
@@ -229,7 +229,7 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
 }
 
-/// Between the moment that a sweep opens a directory and the moment that it has it locked, its creator may finish it.
+/// The creator may publish a directory between the moment that a sweep opens it and the moment that it locks it.
 #[test]
 fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
     let dir = tempfile::tempdir().expect("a folder");

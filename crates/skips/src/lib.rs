@@ -1,7 +1,7 @@
-//! For tests: what they leave out because root, a program or a kernel feature is missing.
+//! Test helper that records tests skipped because root, a program or a kernel feature is missing.
 //!
-//! Each skip is a line on standard error, and one in the file that the variable [`FILE`] names: `cargo xtask ci` prints and
-//! counts those at its end, because a passed test does not show what it printed.
+//! Each skip is printed to standard error and appended to the file named by the variable [`FILE`]. `cargo xtask
+//! ci` prints and counts the entries at the end, because the output of passed tests is not shown.
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;
@@ -10,21 +10,21 @@ use std::io::Write as _;
 /// Environment variable with the path of the file that collects skips.
 pub const FILE: &str = "PLATEAU_SKIPS";
 
-/// Says that a test, or a part of it, is left out; takes a format string.
+/// Reports that a test, or part of it, is skipped; takes a format string.
 #[macro_export]
 macro_rules! skip {
     ($($reason:tt)*) => { $crate::record(None, &format!($($reason)*)) };
 }
 
-/// Says that a test is left out because `program` is not installed.
+/// Reports that a test is skipped because `program` is not installed.
 pub fn without(program: &str) {
     record(Some(program), &format!("{program} is not installed"));
 }
 
-/// Writes one line: test, program (or nothing) and reason, with tabs between them.
+/// Writes one line: test, program (or nothing) and reason, separated by tabs.
 ///
 /// # Panics
-/// When the file cannot be written: the skip would be silent.
+/// If the file cannot be written: the skip would go unnoticed.
 pub fn record(program: Option<&str>, reason: &str) {
     eprintln!("skipped: {reason}");
     let Some(path) = std::env::var_os(FILE) else { return };
@@ -43,13 +43,13 @@ fn line(test: &str, program: Option<&str>, reason: &str) -> String {
 pub struct Skip {
     /// Name of the test.
     pub test: String,
-    /// The program that is missing, where that is the reason.
+    /// The missing program, if that is the reason.
     pub program: Option<String>,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// The skips of a file; lines that are not skips are left out.
+/// Parses the skips in a file; ignores lines that are not skips.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Skip> {
     let skip = |line: &str| {

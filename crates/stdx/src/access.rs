@@ -1,5 +1,5 @@
-//! Which byte is touched next, and whether it is read or written: the one generator behind the load
-//! engine and the simulator, so that one seed gives both the same stream.
+//! Access streams: which byte is accessed next, and whether it is read or written. The load engine and the
+//! simulator share this generator, so that one seed yields the same stream in both.
 
 mod mix;
 mod pattern;
@@ -8,9 +8,9 @@ use crate::Rng;
 use mix::Mix;
 pub use pattern::{Kind, Pattern, Zone};
 
-/// The part of a device that a load may touch: equal, aligned segments at equal distance.
+/// The part of a device that a load may touch: aligned segments of equal size at equal distances.
 ///
-/// A plain range is one segment. The PTS's ActiveRange is 2048 of them (PTS-C 1.0).
+/// A contiguous range is one segment. The ActiveRange of the PTS has 2048 segments (PTS-C 1.0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// First byte of the first segment.
@@ -24,25 +24,25 @@ pub struct Span {
 }
 
 impl Span {
-    /// One segment of `length_bytes` from `start_bytes`.
+    /// Returns one segment of `length_bytes` starting at `start_bytes`.
     #[must_use]
     pub const fn contiguous(start_bytes: u64, length_bytes: u64) -> Self {
         Self { start_bytes, segments: 1, segment_bytes: length_bytes, stride_bytes: length_bytes }
     }
 
-    /// Bytes that may be touched.
+    /// Returns the number of bytes in all segments.
     #[must_use]
     pub const fn touched_bytes(&self) -> u64 {
         self.segments as u64 * self.segment_bytes
     }
 
-    /// First byte behind the last segment.
+    /// Returns the offset of the first byte after the last segment.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.start_bytes + (self.segments as u64 - 1) * self.stride_bytes + self.segment_bytes
     }
 
-    /// Whole blocks of `block_bytes` over all segments.
+    /// Returns the number of whole blocks of `block_bytes` in all segments.
     #[must_use]
     pub const fn blocks(&self, block_bytes: u32) -> u64 {
         self.segments as u64 * (self.segment_bytes / block_bytes as u64)
@@ -63,22 +63,22 @@ impl Span {
 pub enum Order {
     /// Uniform over all blocks of the span.
     Random,
-    /// Rising, each thread in its own equal part of the span, starting over at its end.
+    /// Ascending, each thread in its own equal part of the span; wraps at the end of the part.
     Sequential,
 }
 
-/// One I/O to do.
+/// One I/O to issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Read, or else write.
+    /// Whether it is a read; otherwise a write.
     pub read: bool,
-    /// Length.
+    /// Length in bytes.
     pub block_bytes: u32,
-    /// Byte offset on the device, a multiple of the block size from the start of its segment.
+    /// Byte offset on the device. Relative to the start of its segment it is a multiple of the block size.
     pub offset_bytes: u64,
 }
 
-/// The endless stream of accesses of one thread.
+/// The infinite access stream of one thread.
 #[derive(Debug, Clone)]
 pub struct Stream {
     rng: Rng,
@@ -86,14 +86,14 @@ pub struct Stream {
     mix: Option<Box<Mix>>,
 }
 
-/// Part `index` of `parts` of `total`, so that all parts together are exactly `total`.
+/// Returns part `index` of `total` divided into `parts`. The parts add up to exactly `total`.
 #[must_use]
 pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
     let cut = |i: u16| (u128::from(total) * u128::from(i) / u128::from(parts)) as u64;
     cut(index)..cut(index + 1)
 }
 
-/// One kind of I/O of one thread, uniformly over the span or rising in the thread's part of it.
+/// One kind of I/O of one thread: uniform over the span, or ascending in the thread's part of it.
 #[derive(Debug, Clone)]
 struct Lane {
     span: Span,
@@ -149,8 +149,8 @@ impl Lane {
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }
 
-    /// Random accesses to a single segment. So little is in this loop that the generator stays in registers; in memory
-    /// each step would wait for the one before to get there and back.
+    /// Draws random accesses to a single segment. The loop is small enough for the generator to stay in registers;
+    /// in memory, every step would wait for the store of the previous one.
     #[inline(always)]
     fn draw_random(
         &self,
@@ -171,10 +171,10 @@ impl Lane {
 }
 
 impl Stream {
-    /// The stream of `thread` (from 0) of `threads`.
+    /// Creates the stream of `thread` (from 0) out of `threads`.
     ///
     /// # Panics
-    /// Panics when the pattern is impossible ([`Pattern::problem`]); callers validate first.
+    /// Panics if the pattern is impossible ([`Pattern::problem`]); callers validate first.
     #[must_use]
     pub fn new(seed: u64, thread: u16, threads: u16, pattern: &Pattern) -> Self {
         let problem = pattern.problem(threads);
@@ -186,7 +186,7 @@ impl Stream {
         }
     }
 
-    /// The next access.
+    /// Returns the next access.
     #[inline]
     pub fn next_access(&mut self) -> Access {
         match &mut self.mix {
@@ -195,7 +195,8 @@ impl Stream {
         }
     }
 
-    /// The next `count` accesses, as [`next_access`](Self::next_access) gives them one by one, but quicker.
+    /// Passes the next `count` accesses to `take`. The same stream as from [`next_access`](Self::next_access), but
+    /// faster.
     #[inline]
     pub fn draw(&mut self, count: usize, mut take: impl FnMut(Access)) {
         let Self { rng, lane, mix } = self;
@@ -234,7 +235,7 @@ mod tests {
     }
     const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
 
-    /// All of a thousand accesses of one thread of three.
+    /// Returns a hash of a thousand accesses of one thread of three.
     fn print(seed: u64, thread: u16, pattern: &Pattern) -> u64 {
         let mut stream = Stream::new(seed, thread, 3, pattern);
         (0..1000).fold(0xcbf2_9ce4_8422_2325, |print: u64, _| {
@@ -352,7 +353,7 @@ mod tests {
         });
         for bins in [of_segments, inside] {
             let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
-            // 2047 with a standard deviation of 64; five of these.
+            // 2047 degrees of freedom: standard deviation 64; the limits are five of them either way.
             assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
         }
     }
@@ -366,7 +367,7 @@ mod tests {
                 let mut stream =
                     Stream::new(11, thread, 3, &Pattern::plain(Order::Random, read_percent, 512, span));
                 let mut reached = std::collections::BTreeSet::new();
-                // A block is left out with a chance of e^-30.
+                // The probability of missing a given block is e^-30.
                 stream.draw(30 * 1001, |access| reached.extend([access.offset_bytes]));
                 let all =
                     (0..span.blocks(512)).map(|block| span.offset_of(block, 512, span.segment_bytes / 512));

@@ -1,7 +1,8 @@
-//! Files that somebody else may have prepared: read within bounds, written without following anything.
+//! Safe access to files that another user may have tampered with: reads are bounded, and writes do not follow
+//! links.
 //!
-//! A path that others can write to may hold a FIFO, a device or a symbolic link where a file is expected. Everything
-//! here looks at what was opened, not at a name that may mean something else a moment later.
+//! A path that others can write to may lead to a FIFO, a device or a symbolic link where a file is expected. All
+//! checks here apply to the opened descriptor, not to a name that may refer to something else a moment later.
 
 mod folder;
 mod lock;
@@ -21,7 +22,7 @@ pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 pub use resolve::resolve;
 pub use within::{create_in, look_in, names_in, open_in, remove_in};
 
-/// What a name stands for.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -38,12 +39,12 @@ pub enum FileKind {
     CharacterDevice,
     /// A block device.
     BlockDevice,
-    /// Something that this build does not know.
+    /// A type unknown to this build.
     Unknown,
 }
 
 impl FileKind {
-    /// The kind in the mode of a file (stat(2)).
+    /// Returns the type encoded in the mode of a file (stat(2)).
     #[must_use]
     pub fn of_mode(mode: u32) -> Self {
         match FileType::from_raw_mode(mode) {

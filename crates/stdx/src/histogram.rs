@@ -1,17 +1,17 @@
-//! A log-linear histogram of nanoseconds: every value counts, none is clipped.
+//! A log-linear histogram of nanoseconds. Every value counts; none is clipped.
 //!
-//! Values below 128 ns have a slot each; above, every power of two is split into 128 equal slots, up
-//! to `u64::MAX`. A value read back is the middle of its slot, so it is within 1/256 (0.4 %) of what
-//! was recorded; minimum, maximum and sum are exact.
+//! Values below 128 ns have a slot each. Above, every power of two is split into 128 equal slots, up to
+//! `u64::MAX`. A value is read back as the middle of its slot, so within 1/256 (0.4 %) of the recorded value;
+//! minimum, maximum and sum are exact.
 //!
-//! Only the slots between the fastest and the slowest value take memory: a run of a day keeps thousands of
-//! histograms, and most values of one lie within some powers of two.
+//! Only the slots between the smallest and the largest value use memory: a run of a day keeps thousands of
+//! histograms, and most values of each lie within a few powers of two.
 
 pub mod coarse;
 
 const SUB_BITS: u32 = 7;
 const SUB_SLOTS: usize = 1 << SUB_BITS;
-/// Number of slots: one group of 128 per power of two from 2^7 on, and the first 128 values.
+/// Number of slots: 128 for the values below 2^7, and a group of 128 per power of two from there.
 pub const SLOTS: usize = (64 - SUB_BITS as usize + 1) * SUB_SLOTS;
 
 /// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
@@ -32,7 +32,7 @@ impl Default for Histogram {
     }
 }
 
-/// How much room there is besides the filled slots does not count.
+/// Equality ignores spare capacity.
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max)
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Histogram {
     }
 }
 
-/// The slot that counts `value_ns`.
+/// Returns the slot of `value_ns`.
 #[inline]
 #[must_use]
 pub const fn slot_of(value_ns: u64) -> usize {
@@ -65,10 +65,10 @@ pub const fn slot_of(value_ns: u64) -> usize {
     ((shift as usize + 1) << SUB_BITS) + ((value_ns >> shift) as usize - SUB_SLOTS)
 }
 
-/// First and last value, both inclusive, that `slot` counts.
+/// Returns the first and the last value, both inclusive, of `slot`.
 ///
 /// # Panics
-/// Panics when `slot` is not below [`SLOTS`].
+/// Panics if `slot` is not below [`SLOTS`].
 #[must_use]
 pub const fn slot_bounds(slot: usize) -> (u64, u64) {
     assert!(slot < SLOTS, "slot out of range");
@@ -82,7 +82,7 @@ pub const fn slot_bounds(slot: usize) -> (u64, u64) {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// Creates an empty histogram.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -102,7 +102,7 @@ impl Histogram {
         self.max = self.max.max(value_ns);
     }
 
-    /// Whole groups, so that this is rare.
+    /// Grows by whole groups of slots, so that this call is rare.
     #[cold]
     fn record_outside(&mut self, slot: usize) {
         let group = slot & !(SUB_SLOTS - 1);
@@ -110,7 +110,7 @@ impl Histogram {
         self.slots[slot - self.first] += 1;
     }
 
-    /// Room for the slots from `first` to `last`, besides those that are there.
+    /// Extends the allocated slots to include `first` to `last`.
     fn make_room(&mut self, first: usize, last: usize) {
         if self.slots.is_empty() {
             self.first = first;
@@ -126,7 +126,7 @@ impl Histogram {
         }
     }
 
-    /// Adds all counts of `other`; the result is as if every value had been recorded here.
+    /// Adds all counts of `other`, as if every value had been recorded here.
     pub fn merge(&mut self, other: &Self) {
         if other.count > 0 {
             self.make_room(slot_of(other.min), slot_of(other.max));
@@ -140,43 +140,43 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Sum of all values in ns.
+    /// Returns the sum of all values in ns.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// Smallest value in ns, or none when empty.
+    /// Returns the smallest value in ns, or `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Largest value in ns, or none when empty.
+    /// Returns the largest value in ns, or `None` if empty.
     #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Exact mean in ns, or none when empty.
+    /// Returns the exact mean in ns, or `None` if empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The smallest recorded value (to slot precision) that at least `share` of all values do not
-    /// exceed; `share` in 0..=1. None when empty.
+    /// Returns the smallest recorded value (to slot precision) that at least `share` of all values do not exceed;
+    /// `share` is in 0..=1. `None` if empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.count == 0 {
@@ -194,22 +194,23 @@ impl Histogram {
         unreachable!("count equals the sum of all slots")
     }
 
-    /// The slots that hold something, as (slot, count), in rising order.
+    /// Returns the filled slots as (slot, count), in ascending order.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let numbered = (self.first..).zip(&self.slots);
         numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count))
     }
 
-    /// Slots between the least and the greatest value: what it takes in memory.
+    /// Returns the number of allocated slots: those from the smallest to the largest value.
     #[must_use]
     pub fn span(&self) -> usize {
         self.slots.len()
     }
 
-    /// Builds a histogram from what [`filled`](Self::filled), sum, minimum and maximum gave.
+    /// Builds a histogram from the results of [`filled`](Self::filled), [`sum`](Self::sum), [`min`](Self::min) and
+    /// [`max`](Self::max).
     ///
     /// # Errors
-    /// Says what is wrong when the parts cannot belong together.
+    /// If the parts are inconsistent; the error says why.
     pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
         let mut built = Self::default();
         let numbers = || filled.iter().map(|(slot, _)| *slot);

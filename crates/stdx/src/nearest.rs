@@ -1,6 +1,7 @@
-//! The known name that a mistyped word most resembles.
+//! Suggestions for mistyped words.
 
-/// The one of `known` that is most like `word`, unless none is like it. Case and `_` for `-` do not count.
+/// Returns the entry of `known` closest to `word`, or `None` if none is similar. Ignores case, and treats `_` as
+/// `-`.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('_', "-");
     let limit = word.chars().count() / 3 + 1;

@@ -1,14 +1,14 @@
-//! One seeded generator, so that one printed seed reproduces every offset and every mix.
+//! The seeded random number generator, with which one printed seed reproduces every offset and every mix.
 
 /// xoshiro256++ (Blackman, Vigna 2019): 256 bits of state, period 2^256 - 1.
 ///
-/// The algorithm is fixed for ever: a journal's seed must give the same offsets in every version.
+/// The algorithm never changes: the seed in a journal must produce the same offsets in every version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rng {
     state: [u64; 4],
 }
 
-/// One step of SplitMix64, used to spread seeds: neighbouring seeds give unrelated states.
+/// Advances SplitMix64 by one step. Used to expand seeds: similar seeds produce unrelated states.
 #[must_use]
 pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -19,14 +19,14 @@ pub fn split_mix(state: &mut u64) -> u64 {
 }
 
 impl Rng {
-    /// A generator whose whole state follows from `seed`.
+    /// Creates a generator whose state is derived from `seed` alone.
     #[must_use]
     pub fn from_seed(seed: u64) -> Self {
         let mut spread = seed;
         Self { state: std::array::from_fn(|_| split_mix(&mut spread)) }
     }
 
-    /// The generator of one part (a thread, a cell) of what `seed` drives.
+    /// Creates the generator for one part (a thread, a cell) of the work that `seed` drives.
     #[must_use]
     pub fn from_seed_and_stream(seed: u64, stream: u64) -> Self {
         let mut spread = seed;
@@ -35,7 +35,7 @@ impl Rng {
         Self::from_seed(base ^ split_mix(&mut other))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let [s0, s1, s2, s3] = &mut self.state;
@@ -50,7 +50,7 @@ impl Rng {
         result
     }
 
-    /// A number in `0..bound`, by multiply-shift; its bias is below `bound / 2^64`.
+    /// Returns a number in `0..bound`, by multiply-shift; its bias is below `bound / 2^64`.
     ///
     /// # Panics
     /// Panics in debug builds when `bound` is 0.
@@ -60,7 +60,7 @@ impl Rng {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True in `percent` of 100 calls.
+    /// Returns true with a probability of `percent` %.
     #[inline]
     pub fn percent(&mut self, percent: u8) -> bool {
         self.below(100) < u64::from(percent)
@@ -100,7 +100,7 @@ mod tests {
         }
         let expected = f64::from(draws) / 1024.0;
         let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
-        // 1023 degrees of freedom: mean 1023, standard deviation 45; five of them either way.
+        // 1023 degrees of freedom: mean 1023, standard deviation 45; the limits are five of them either way.
         assert!((797.0..1249.0).contains(&chi2), "chi-square {chi2}");
     }
 

@@ -1,19 +1,19 @@
-//! Text of others, made safe to show.
+//! Makes untrusted text safe to print.
 //!
-//! A terminal acts on control characters, and characters that change the direction of writing make a line read as
-//! something else. Names of files and drives, results of other tools and whole runs may hold such characters.
+//! Terminals interpret control characters, and bidirectional formatting characters change how a line reads. Names
+//! of files and drives, results of other tools and complete runs may contain such characters.
 
 use std::borrow::Cow;
 
-/// Whether a terminal would do something else with it than to show it where it stands. A newline and a tab are
-/// controls, too.
+/// Returns whether a terminal would do anything but show the character in place. Newlines and tabs count as
+/// control characters.
 #[must_use]
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
-            // Marks, overrides and isolates of direction; separators of lines and paragraphs; and what takes no
-            // room, by which names differ that look the same: soft hyphen, joiners, fillers, tags.
+            // Directional marks, overrides and isolates; line and paragraph separators; and invisible characters
+            // that make different names look the same: soft hyphen, joiners, fillers, tags.
             '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
                 | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
@@ -21,22 +21,22 @@ pub fn is_unprintable(c: char) -> bool {
         )
 }
 
-/// `text` on one line, with everything escaped that is not shown as it stands.
+/// Returns `text` on one line, with all unprintable characters escaped.
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// `text` with its lines, and everything else escaped that is not shown as it stands.
+/// Returns `text` with its line breaks, and all other unprintable characters escaped.
 #[must_use]
 pub fn in_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// A JSON document, in whose strings everything is escaped that is not shown as it stands.
+/// Returns a JSON document with all unprintable characters in its strings escaped.
 #[must_use]
 pub fn in_json(document: &str) -> Cow<'_, str> {
-    // Serializers escape what is below the space; beyond it, these stand in strings alone.
+    // Serializers escape everything below the space; the other unprintable characters occur only in strings.
     let is_kept = |c: char| c == '\n' || !is_unprintable(c);
     if document.chars().all(is_kept) {
         return Cow::Borrowed(document);

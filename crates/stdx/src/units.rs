@@ -1,6 +1,6 @@
-//! Sizes, rates and times as people write them.
+//! Sizes, rates and times in human-readable form.
 //!
-//! Transfer sizes are base 2 (KiB, GiB), rates and totals base 10 (MB/s, GB), as the PTS has them.
+//! Transfer sizes are base 2 (KiB, GiB), rates and totals base 10 (MB/s, GB), as in the PTS.
 
 /// One KiB in bytes.
 pub const KIB: u64 = 1 << 10;
@@ -28,10 +28,10 @@ const SUFFIXES: &[(&str, u64)] = &[
     ("", 1),
 ];
 
-/// Bytes from text such as `4096`, `4KiB`, `1.5 GiB`, `100GB`; a bare K, M, G or T is base 2, as in fio.
+/// Parses a size such as `4096`, `4KiB`, `1.5 GiB`, `100GB` into bytes. A bare K, M, G or T is base 2, as in fio.
 ///
 /// # Errors
-/// Says what was expected when the text is not a size, or is not a whole number of bytes.
+/// If the text is not a size, or not a whole number of bytes; the error says what is expected.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -57,14 +57,14 @@ fn fraction_of(number: &str, unit: u64) -> Option<u64> {
     (bytes.is_finite() && bytes.fract() == 0.0 && bytes < 9e15).then_some(bytes as u64)
 }
 
-/// A transfer size in base 2: `0.5KiB`, `4KiB`, `1024KiB` (the PTS never writes 1 MiB); `100B` where it is no multiple
-/// of half a KiB.
+/// Formats a transfer size in base 2: `0.5KiB`, `4KiB`, `1024KiB` (the PTS never writes 1 MiB); `100B` if it is
+/// not a multiple of 0.5 KiB.
 #[must_use]
 pub fn block_size(bytes: u64) -> String {
     if bytes.is_multiple_of(KIB / 2) { format!("{}KiB", kib(bytes)) } else { format!("{bytes}B") }
 }
 
-/// A transfer size in KiB without its unit: `0.5`, `4`, `1024`.
+/// Formats a transfer size in KiB without the unit: `0.5`, `4`, `1024`.
 #[must_use]
 pub fn kib(bytes: u64) -> String {
     if bytes.is_multiple_of(KIB) {
@@ -74,13 +74,13 @@ pub fn kib(bytes: u64) -> String {
     }
 }
 
-/// An amount in base 2 with at most one decimal: `16 GiB`, `1.5 MiB`.
+/// Formats an amount in base 2 with at most one decimal: `16 GiB`, `1.5 MiB`.
 #[must_use]
 pub fn amount_base2(bytes: u64) -> String {
     scaled(bytes as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
-/// An amount in base 10 with at most one decimal: `100 GB`, `1.9 TB`.
+/// Formats an amount in base 10 with at most one decimal: `100 GB`, `1.9 TB`.
 #[must_use]
 pub fn amount_base10(bytes: u64) -> String {
     scaled(bytes as f64, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
@@ -96,7 +96,7 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     format!("{rounded} {}", units[unit])
 }
 
-/// A time span for people: `850 ms`, `42 s`, `3 min 05 s`, `2 h 03 min`, `1 d 04 h`.
+/// Formats a duration: `850 ms`, `42 s`, `3 min 05 s`, `2 h 03 min`, `1 d 04 h`.
 #[must_use]
 pub fn span(nanoseconds: u64) -> String {
     let seconds = (nanoseconds as f64 / SECOND_NS as f64).round() as u64;
@@ -109,7 +109,7 @@ pub fn span(nanoseconds: u64) -> String {
     }
 }
 
-/// A number rounded half away from zero to `decimals`, with commas between thousands: `65,345.3`.
+/// Formats a number rounded half away from zero to `decimals`, with commas as thousands separators: `65,345.3`.
 #[must_use]
 pub fn grouped(value: f64, decimals: usize) -> String {
     let factor = 10f64.powi(decimals as i32);
@@ -130,7 +130,7 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
-/// So many of what `one` names: `1 round`, `5 rounds`, `0 rounds`.
+/// Formats a count with its noun, given in the singular: `1 round`, `5 rounds`, `0 rounds`.
 #[must_use]
 pub fn count_of(count: u32, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })

@@ -1,4 +1,4 @@
-//! Output of fio with `--output-format=json` or `json+`, from 2.x to now. Each job is one load.
+//! Output of fio with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
 
 mod job;
 
@@ -23,10 +23,10 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Jobs of a whole file.
+/// Limit on the jobs of a file.
 const MOST_JOBS: usize = 10_000;
 
-/// Options of a job or of all of them.
+/// Options of one job, or of all jobs.
 type Options = BTreeMap<String, Value>;
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ struct File {
     jobs: Option<Vec<Job>>,
 }
 
-/// fio may print messages before the document.
+/// Returns the start of the JSON document; fio may print messages before it.
 fn begin(bytes: &[u8]) -> Option<usize> {
     if super::first_byte(bytes) == Some(b'{') {
         return bytes.iter().position(|byte| *byte == b'{');
@@ -57,7 +57,7 @@ fn is(bytes: &[u8]) -> bool {
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let at = begin(bytes).ok_or("no JSON object in it")?;
     let text = super::text(&bytes[at..])?;
-    // The normal output of fio may follow.
+    // fio's normal output may follow.
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<File>();
     let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
     let jobs = file.jobs.ok_or("it has no list of jobs; fio's client/server output is not supported")?;
@@ -109,7 +109,7 @@ fn plural(count: usize) -> String {
     if count == 1 { "1 job".into() } else { format!("{count} jobs") }
 }
 
-/// An option's value as text; options without a value are there and empty.
+/// Returns an option's value as text; empty for an option without a value.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -120,7 +120,7 @@ fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// A number of fio that must be a measurement.
+/// Checks that a number reported by fio is a possible measurement.
 fn measured(value: Option<f64>, what: &str) -> Result<Option<f64>, String> {
     value.map(|value| possible(value, what)).transpose()
 }

@@ -1,5 +1,5 @@
-//! Figures that were printed somewhere, typed off into a TOML file: window means without their rounds.
-//! `docs/guide/import.md` describes it; the examples that come with Plateau are such files.
+//! Published figures, copied into a TOML file by hand: means over the window, without the individual rounds.
+//! `docs/guide/import.md` describes the format; the bundled examples use it.
 
 use record::{Access, HostFacts, ImportedTest, Reading, ToldFigure};
 use serde::Deserialize;
@@ -81,7 +81,7 @@ struct Test {
     figures: Vec<Figure>,
 }
 
-/// Means over the window: rows of block size in KiB, then a value for each mix.
+/// Means over the window. Each row has the block size in KiB and one value per mix.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -90,7 +90,7 @@ struct Table {
     rows: Vec<Vec<f64>>,
 }
 
-/// The values of the tracking variable in the rounds of the window.
+/// Values of the tracking variable in the rounds of the window.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Window {

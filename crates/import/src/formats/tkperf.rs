@@ -1,4 +1,4 @@
-//! Result files of TKperf, 1.1 to its last version: SSD, RAID and HDD. Every element's text is JSON.
+//! Result files of TKperf, from 1.1 to its last version: SSD, RAID and HDD. The text of every element is JSON.
 
 mod device;
 mod steady;
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Elements of a whole file: real ones have fewer than a hundred.
+/// Limit on the elements of a file; real ones have fewer than a hundred.
 const MOST_NODES: u32 = 10_000;
 const MOST_ROUNDS: usize = 10_000;
 
@@ -34,12 +34,12 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
-/// TKperf writes none.
+/// Limit on the attributes of an element; TKperf writes none.
 const MOST_ATTRIBUTES: usize = 100;
 
 type Cube = Vec<Vec<Vec<f64>>>;
 
-/// A test element, and what it says beside its matrix.
+/// A test element with its parameters.
 struct Element<'a> {
     node: Node<'a, 'a>,
     name: &'static str,
@@ -48,7 +48,8 @@ struct Element<'a> {
     runtime_s: Option<f64>,
 }
 
-/// The parser compares each attribute of an element with all before it, so their number is bounded before it begins.
+/// Limits the number of attributes before parsing, because the parser compares each attribute of an element with
+/// all previous ones.
 fn check_attributes(text: &str) -> Result<(), String> {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
@@ -60,7 +61,7 @@ fn check_attributes(text: &str) -> Result<(), String> {
         };
         rest = &rest[opening.len()..];
         if !end.is_empty() {
-            // Without an end the parser says what is wrong.
+            // The parser reports a missing end.
             let Some(at) = rest.find(end) else { return Ok(()) };
             rest = &rest[at + end.len()..];
             continue;
@@ -123,7 +124,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     })
 }
 
-/// A child by its name; two of them are refused, for which one counts nobody knows.
+/// Returns the child with this name; fails if there are two, because it is not clear which one counts.
 fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, String> {
     let mut found = parent.children().filter(|node| node.has_tag_name(name));
     let first = found.next();
@@ -133,7 +134,7 @@ fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, S
     Ok(first)
 }
 
-/// The value of an element; none where it is absent or null.
+/// Returns the value of an element; `None` if it is missing or null.
 fn leaf<T: DeserializeOwned>(parent: Node<'_, '_>, name: &str) -> Result<Option<T>, String> {
     let mut found = parent.children().filter(|node| node.has_tag_name(name));
     let Some(node) = found.next() else { return Ok(None) };
@@ -172,7 +173,8 @@ fn matrix<T: DeserializeOwned>(element: &Element<'_>) -> Result<T, String> {
     leaf(element.node, "roundmat")?.ok_or_else(|| "no <roundmat>".into())
 }
 
-/// Rows and columns of every layer are as many as there are labels; the smallest block sizes may be missing (4Kn).
+/// Checks that every round has the expected numbers of mixes and block sizes, and returns the latter. The smallest
+/// block sizes may be missing (4Kn).
 fn shape(
     rows: &[Vec<impl Sized>],
     reads: usize,
@@ -264,7 +266,7 @@ fn latency(
     let outline = "erase; preconditioning; loop over 3 R/W mixes and 3 block sizes until the mean of 4 KiB writes is steady";
     let test = plain(element, "lat", outline, readings);
     let test = preconditioned(element, test, remarks);
-    // The test always runs with one I/O at a time; 1.x writes the user's numbers beside it.
+    // The latency test always runs with one outstanding I/O, although 1.x writes the user's numbers.
     let test = ImportedTest { threads: Some(1), queue_depth: Some(1), ..test };
     let tracked = tracked_block(&LAT_BLOCKS[..width], remarks);
     steady::judged(element.node, test, tracked, version, remarks, |reading| {
@@ -365,7 +367,7 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
     }
 }
 
-/// Each job writes the whole device, twice.
+/// Adds the preconditioning: each job writes the whole device twice.
 fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<String>) -> ImportedTest {
     let jobs = element.jobs.unwrap_or(1);
     let remark = "TKperf's sequential jobs all start at LBA 0 and overlap; its preconditioning writes the \
@@ -376,7 +378,7 @@ fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<S
     ImportedTest { preconditioning: Some(format!("{}X SEQ/128KiB", 2 * u32::from(jobs))), ..test }
 }
 
-/// TKperf takes the second smallest block size: 4 KiB, but 8 KiB where the smallest is missing.
+/// Returns the block size that TKperf tracks, the second smallest: 4 KiB, but 8 KiB if the smallest is missing.
 fn tracked_block(blocks: &[u32], remarks: &mut Vec<String>) -> u32 {
     let tracked = blocks.len().checked_sub(2).and_then(|at| blocks.get(at)).copied().unwrap_or(4096);
     if tracked != 4096 {

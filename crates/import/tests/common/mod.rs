@@ -1,10 +1,10 @@
-//! Files as TKperf writes them, made from tables, and what is read out of them again.
+//! Helpers that fold imported files and read their tables.
 
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Table};
 use record::Entry;
 
-/// A run of an imported file, folded.
+/// Imports a file and returns the outcomes of its run.
 pub fn outcomes(bytes: &[u8]) -> Vec<Outcome> {
     let (format, imported) = import::read(bytes, None).unwrap();
     let source = import::Source {
@@ -19,7 +19,7 @@ pub fn outcomes(bytes: &[u8]) -> Vec<Outcome> {
     let (file, events) = import::run(imported, format, source);
     let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
     let entries: Vec<Entry> = (0..).zip(events).map(entry).collect();
-    // What a journal would keep.
+    // Round trip through JSON, as in a journal.
     let text = serde_json::to_string(&entries).unwrap();
     pts::replay(&file, &serde_json::from_str::<Vec<Entry>>(&text).unwrap()).unwrap().outcomes
 }
@@ -32,7 +32,7 @@ pub fn tables(outcomes: &[Outcome], test: &str) -> Vec<Table> {
         .collect()
 }
 
-/// A table as it prints: rows of text, the name first.
+/// Returns a table as printed: rows of text, the name first.
 pub fn printed(table: &Table) -> Vec<Vec<String>> {
     let cell = |cell: &Cell| match cell {
         Cell::Value(value) | Cell::HostLimited(value) => format!("{value:.*}", table.decimals),

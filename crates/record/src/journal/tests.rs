@@ -1,4 +1,4 @@
-//! Journals are written, cut, damaged and taken away.
+//! Writing, truncating, damaging and removing journals.
 
 use super::*;
 use crate::Note;
@@ -107,7 +107,7 @@ proptest! {
     fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
         let (_dir, path) = journal_of(4);
         let mut bytes = std::fs::read(&path).unwrap();
-            // Of the header all but the digit that says which build reads it.
+            // Any byte, including those of the header.
     let place = place % bytes.len();
         bytes[place] ^= flip;
         std::fs::write(&path, &bytes).unwrap();

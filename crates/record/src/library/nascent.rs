@@ -1,8 +1,8 @@
-//! A run's directory before it has its name, and after it lost it.
+//! The directory of a run before it gets its name, and after it loses it.
 //!
-//! It is made under another name, its content and entries are synced, and then it is renamed. It stays locked until
-//! then, so that what is locked is being made, and what is not was left by a process that is gone. A run is removed the
-//! other way round.
+//! A run is created under a temporary name, its content and entries are synced, and then it is renamed. The
+//! directory stays locked until then: a locked one is being created, an unlocked one was left by a dead process.
+//! Removing a run reverses these steps.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -13,28 +13,29 @@ use super::{LibraryError, io};
 use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
-/// Between the creation of a directory and its lock another process may take it for a left-over.
+/// Attempts to create and lock a directory: between the two, another process may take it for a left-over and
+/// remove it.
 const ATTEMPTS: u32 = 8;
 
-/// Whether `dir` is not a run yet.
+/// Returns whether `dir` is still under its temporary name.
 pub(super) fn is_nascent(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// A directory that is being made.
+/// A directory that is being created.
 #[derive(Debug)]
 pub(super) struct Nascent {
     storage: Arc<dyn Storage>,
     root: PathBuf,
     dir: PathBuf,
-    /// The name that it was given.
+    /// Its final path, once published.
     published: Option<PathBuf>,
-    /// Locked until it is published or discarded.
+    /// The open directory, locked until it is published or discarded.
     held: Box<dyn Stored>,
 }
 
 impl Nascent {
-    /// An empty one in `root` for the run `id`.
+    /// Creates an empty directory in `root` for the run `id`.
     pub fn create(storage: &Arc<dyn Storage>, root: &Path, id: &str) -> Result<Self, LibraryError> {
         let dir = root.join(format!("{PREFIX}{id}"));
         let storage = Arc::clone(storage);
@@ -47,63 +48,64 @@ impl Nascent {
         Err(io("create", &dir, ErrorKind::Interrupted.into()))
     }
 
-    /// Creates a file in it; returns the file and its path.
+    /// Creates a file in the directory. Returns the file and its path.
     pub fn create_file(&mut self, name: &str) -> Result<(Box<dyn Stored>, PathBuf), LibraryError> {
         let path = self.dir.join(name);
         let file = self.held.create_file(OsStr::new(name)).map_err(|e| io("create", &path, e))?;
         Ok((file, path))
     }
 
-    /// Gives it its name; returns when that is on the disk.
+    /// Renames the directory to its final name and returns once the rename is on disk.
     pub fn publish(&mut self, dir: &Path) -> Result<(), LibraryError> {
         self.held.sync_all().map_err(|e| io("sync", &self.dir, e))?;
         self.storage.rename(&self.dir, dir).map_err(|e| io("create", dir, e))?;
         self.published = Some(dir.into());
         if !is_at(&*self.storage, &*self.held, dir) {
-            // Somebody who can write to the library has put another one in its place.
+            // Another process with write access to the library has replaced the directory.
             return Err(io("create", dir, ErrorKind::Interrupted.into()));
         }
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
-    /// Volume and number of the directory.
+    /// Returns the device and inode number of the directory.
     pub fn identity(&self) -> Result<(u64, u64), LibraryError> {
         self.held.found().map(|found| found.identity).map_err(|e| io("open", &self.dir, e))
     }
 
-    /// Removes it, also where it was given its name.
+    /// Removes the directory, even if it was already published.
     pub fn discard(mut self) {
         if let Some(dir) = &self.published {
-            // From under its name first, so that it is never seen in part.
+            // Rename it first, so that a partial run is never visible.
             let _ = self.storage.rename(dir, &self.dir);
         }
         let _ = remove(&*self.storage, &self.root, &self.dir, &mut *self.held);
     }
 }
 
-/// Locks the directory; none where another process took it for a left-over and removed it.
+/// Opens and locks the directory; `None` if another process took it for a left-over and removed it.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Where folders cannot be locked, nobody removes one either.
+    // On file systems without directory locks, left-overs are never removed either.
     let locked = held.try_lock().unwrap_or(true);
     let found = held.found()?;
     Ok((locked && storage.look(dir).is_ok_and(|there| there == found)).then_some(held))
 }
 
-/// Removes a directory that no process holds.
+/// Removes a temporary directory that no process holds locked.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let Ok(mut held) = storage.open_folder(dir) else { return };
-    // In this order: its creator may give it its name, and release the lock, at any time until we have that.
+    // Lock first, then check the path: until we hold the lock, the creator may rename the directory and release
+    // it.
     if matches!(held.try_lock(), Ok(true)) && is_at(storage, &*held, dir) {
         let _ = remove(storage, root, dir, &mut *held);
     }
 }
 
-/// Whether `held` is the folder at `dir`, and not one that a link there leads to.
+/// Returns whether `held` is the directory at `dir` itself, not one that a symbolic link leads to.
 fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     let found = held.found();
     found.is_ok_and(|found| {
@@ -111,7 +113,7 @@ fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     })
 }
 
-/// Takes a run's name away, and then removes its files.
+/// Removes a run: renames its directory to a temporary name, then removes its files.
 pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), LibraryError> {
     let root = dir.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -124,14 +126,15 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
         return Err(foreign(dir.join(other)));
     }
-    // Locked, so that no other process takes it for a left-over in the meantime.
+    // Lock it, so that no other process takes it for a left-over in the meantime.
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
     remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
 }
 
-/// Gives `dir` another name; returns that. Something may have the first one that nobody could remove.
+/// Renames `dir` to `gone`, or to a variant of it if a left-over that could not be removed has that name. Returns
+/// the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();
     for _ in 1..ATTEMPTS {
@@ -150,10 +153,10 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
     storage.rename(dir, &gone).map(|()| gone)
 }
 
-/// Removes the files of the folder `held`, wherever its name leads to by now, and then the directory; one that holds
-/// anything else stays. What is left after an error is tried again at the next start.
+/// Removes the files in the open directory `held`, independent of its current path, and then the directory `dir`.
+/// A directory with anything but regular files is kept. The next start retries what is left after an error.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
-    // It may have had another name before, and would have that again after a loss of power, with its files gone.
+    // Make a preceding rename durable: otherwise a power cut could restore the old name, with the files gone.
     sync_folder(storage, root)?;
     let names = held.names()?;
     if names.iter().all(|name| is_file(held, name)) {

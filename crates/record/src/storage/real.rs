@@ -79,7 +79,7 @@ impl Stored for File {
     }
 
     fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        // The kernel appends whatever is written to a descriptor for appending, at any offset.
+        // With O_APPEND, Linux appends every write regardless of its offset, so open the file again without it.
         let again = format!("/proc/self/fd/{}", self.as_raw_fd());
         OpenOptions::new().write(true).open(again)?.write_all_at(bytes, at)
     }

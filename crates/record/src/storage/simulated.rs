@@ -1,7 +1,7 @@
-//! A disk in memory, in virtual time: what was not synced may be lost, torn or reordered when the power fails.
+//! A disk in memory, in virtual time. A power cut may lose, tear or reorder everything that was not synced.
 //!
-//! Every change is in a [`Logged`] list, so that the state of the disk after any of them can be had again without
-//! running the program again. Same operations, same faults, same seed: same bytes.
+//! Every change is recorded as [`Logged`], so that the state of the disk after each of them can be rebuilt without
+//! running the program again. The same operations, faults and seed produce the same bytes.
 
 mod disk;
 mod survivors;
@@ -19,37 +19,37 @@ use stdx::files::ReadError;
 
 use super::{Found, FoundKind, Storage, Stored};
 
-/// Volume of everything on a simulated disk.
+/// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
 
-/// What goes wrong, and at which call of the process, counted from 0.
+/// A fault, and the storage call of the process at which it occurs, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// The call.
+    /// Number of the call.
     pub call: u64,
-    /// What happens there.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
-/// Kinds of fault.
+/// Kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// ENOSPC, from this call on, for whatever needs room.
+    /// ENOSPC from this call on, for every call that allocates space.
     NoSpace,
-    /// EDQUOT, likewise.
+    /// EDQUOT from this call on, for every call that allocates space.
     Quota,
-    /// EROFS, from this call on, for every change.
+    /// EROFS from this call on, for every change.
     ReadOnly,
-    /// EIO, once. A sync that fails loses what it should have synced, and the next one succeeds.
+    /// EIO, once. A failed sync loses the data it should have written, and the next sync succeeds.
     Broken,
-    /// EIO, from this call on.
+    /// EIO from this call on, for every call.
     Dead,
     /// The call takes this long.
     Slow {
         /// Length in ns.
         ns: u64,
     },
-    /// Ctrl-C while the call goes on.
+    /// Ctrl-C during the call.
     Interrupt,
 }
 
@@ -75,7 +75,7 @@ impl FaultKind {
     }
 }
 
-/// What kind of call a fault meets.
+/// Kinds of calls, which decide whether a fault applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,
@@ -85,12 +85,12 @@ enum Call {
     Sync,
 }
 
-/// One entry of the list of what happened.
+/// One log entry.
 #[derive(Debug, Clone)]
 pub enum Logged {
-    /// The disk was changed or synced.
+    /// A change or sync of the disk.
     Op(Op),
-    /// Whoever uses the disk did something else that counts, such as showing an event.
+    /// A mark set by the user of the disk for another relevant action, such as showing an event.
     Mark(usize),
 }
 
@@ -104,7 +104,7 @@ pub struct Simulated {
 struct Inner {
     disk: Disk,
     log: Vec<Logged>,
-    /// Which open file has the lock of a node.
+    /// Locked nodes with the number of the open file that holds the lock.
     locks: Vec<(Node, u64)>,
     opened: u64,
     calls: u64,
@@ -114,7 +114,7 @@ struct Inner {
 }
 
 impl Simulated {
-    /// A process that finds `disk` at this time, and in which this will go wrong.
+    /// Creates a process that starts with `disk` at time `now` and encounters `faults`.
     #[must_use]
     pub fn on(disk: Disk, now: jiff::Timestamp, faults: Vec<Fault>) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -123,36 +123,36 @@ impl Simulated {
         Self { inner: Arc::new(Mutex::new(inner)) }
     }
 
-    /// Raised by [`FaultKind::Interrupt`].
+    /// Returns the flag that is set by [`FaultKind::Interrupt`].
     #[must_use]
     pub fn interrupted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner().interrupted)
     }
 
-    /// The disk as it is now.
+    /// Returns a copy of the current disk.
     #[must_use]
     pub fn disk(&self) -> Disk {
         self.inner().disk.clone()
     }
 
-    /// Calls so far.
+    /// Returns the number of calls so far.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.inner().calls
     }
 
-    /// Puts a mark behind what happened so far.
+    /// Appends a mark to the log.
     pub fn mark(&self, mark: usize) {
         self.inner().log.push(Logged::Mark(mark));
     }
 
-    /// Everything that happened.
+    /// Returns a copy of the log.
     #[must_use]
     pub fn log(&self) -> Vec<Logged> {
         self.inner().log.clone()
     }
 
-    /// What was appended last, by anyone, and where its file ended then.
+    /// Returns the bytes of the latest write and the file offset at which it ended.
     #[must_use]
     pub fn last_append(&self) -> Option<(Arc<[u8]>, usize)> {
         self.inner().log.iter().rev().find_map(|logged| match logged {
@@ -232,7 +232,7 @@ impl Inner {
         Ok(node)
     }
 
-    /// Counts a call and lets go wrong what is to go wrong there.
+    /// Counts a call and applies the faults due at it.
     fn call(&mut self, call: Call) -> io::Result<()> {
         let now = self.calls;
         self.calls += 1;
@@ -351,7 +351,8 @@ impl Stored for Open {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut inner = self.process.inner();
         let failure = inner.call(Call::Append).err();
-        // What fails has usually done a part of it; which part depends on nothing but what is written.
+        // A failing write usually completes in part. The part depends only on the length of the data, so that runs
+        // are reproducible.
         let done = match &failure {
             Some(error) if error.raw_os_error() == Some(30) => 0,
             Some(_) => (bytes.len() * (bytes.len() % 7)) / 7,

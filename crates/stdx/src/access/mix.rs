@@ -1,13 +1,13 @@
-//! Accesses of several kinds, or in zones.
+//! Access streams with several kinds of I/O, or with zones.
 
 use super::pattern::Place;
 use super::{Access, Lane, Order, Pattern};
 use crate::Rng;
 
-/// What is drawn for each I/O of a pattern that is not plain.
+/// The tables to draw each I/O of a pattern that is not plain.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
-    /// By percent drawn.
+    /// Index of the kind for each drawn percentage.
     kind_of: [u8; 100],
     zone_of: [u8; 100],
     kinds: Vec<(Lane, Vec<Place>)>,
@@ -20,7 +20,7 @@ impl Mix {
         let kinds = pattern.kinds.iter().map(|kind| {
             let mut lane = Lane::new(kind, pattern.span, thread, threads);
             if kind.order == Order::Sequential {
-                // Several sequential kinds are streams of their own: each begins elsewhere.
+                // Each sequential kind is a separate stream with its own starting point.
                 lane.next_block += (lane.end_block - lane.first_block) * begun / sequential;
                 begun += 1;
             }
@@ -44,7 +44,7 @@ impl Mix {
     }
 }
 
-/// Hundred lots: each index as often as its share says.
+/// Returns a table of a hundred entries that contains each index as often as its share in percent.
 fn lottery(shares: impl Iterator<Item = u8>) -> [u8; 100] {
     let mut lots = [0; 100];
     let mut next = lots.iter_mut();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The composite of PTS 2.0: sizes in bytes with their shares, and LBA groups.
+    /// The composite workload of PTS 2.0: sizes in bytes with their shares, and LBA groups.
     const SIZES: [(u32, u8); 12] = [
         (512, 4),
         (1024, 1),
@@ -149,7 +149,7 @@ mod tests {
             let span = Span { start_bytes: 1 << 20, segments, segment_bytes, stride_bytes: segment_bytes + gap * 512 };
             let pattern = composite(span);
             if pattern.problem(1).is_some() {
-                // Five percent of a few segments are none.
+                // With 2 to 19 segments, a zone of five percent contains no segment.
                 prop_assert!((2..20).contains(&segments));
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! What a load touches and how: kinds of I/O with their shares, and zones of the span with theirs.
+//! Access patterns: kinds of I/O with their shares, and zones of the span with theirs.
 
 use super::{Order, Span, share};
 use crate::Rng;
@@ -6,13 +6,13 @@ use crate::Rng;
 /// One kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// Share of the I/Os in percent. The shares of all kinds of a pattern come to 100.
+    /// Share of the I/Os in percent. The shares of all kinds of a pattern add up to 100.
     pub share_percent: u8,
     /// Order of the addresses.
     pub order: Order,
     /// Share of reads in percent, 0 to 100.
     pub read_percent: u8,
-    /// Bytes of each I/O.
+    /// Bytes per I/O.
     pub block_bytes: u32,
 }
 
@@ -21,51 +21,51 @@ pub struct Kind {
 pub struct Zone {
     /// Share of the random I/Os in percent.
     pub access_percent: u8,
-    /// Share of the span in percent; zones follow each other from its start.
+    /// Share of the span in percent. Zones are consecutive, starting at the beginning of the span.
     pub span_percent: u8,
 }
 
-/// What a load touches and how.
+/// An access pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// Where.
+    /// The span that is accessed.
     pub span: Span,
-    /// The kinds of I/O, at least one; each I/O is of a kind drawn by its share.
+    /// The kinds of I/O, at least one. The kind of each I/O is drawn according to the shares.
     ///
-    /// Offsets of several kinds are multiples of the largest number of bytes that divides all their sizes.
+    /// With several kinds, offsets are multiples of the greatest common divisor of their sizes.
     pub kinds: Vec<Kind>,
-    /// Where random I/Os go; without zones uniformly anywhere. No I/O crosses the end of its zone. A boundary
-    /// inside of a span with several segments is moved down to the end of a segment.
+    /// Zones of the random I/Os; uniform over the span if empty. I/Os do not cross zone boundaries. In a span with
+    /// several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
 }
 
 impl Pattern {
-    /// One kind of I/O, uniformly over the span.
+    /// Returns a pattern with a single kind of I/O and no zones.
     #[must_use]
     pub fn plain(order: Order, read_percent: u8, block_bytes: u32, span: Span) -> Self {
         let kind = Kind { share_percent: 100, order, read_percent, block_bytes };
         Self { span, kinds: vec![kind], zones: Vec::new() }
     }
 
-    /// Whether there is only one kind of I/O and no zone.
+    /// Returns whether there is a single kind of I/O and no zone.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.kinds.len() == 1 && self.zones.is_empty()
     }
 
-    /// Bytes of the largest I/O.
+    /// Returns the size of the largest I/O in bytes.
     #[must_use]
     pub fn largest_block_bytes(&self) -> u32 {
         self.kinds.iter().map(|kind| kind.block_bytes).max().unwrap_or(0)
     }
 
-    /// What offsets are multiples of, from the start of a segment.
+    /// Returns the alignment of offsets, relative to the start of a segment.
     #[must_use]
     pub fn alignment_bytes(&self) -> u64 {
         self.kinds.iter().map(|kind| u64::from(kind.block_bytes)).fold(0, greatest_common_divisor)
     }
 
-    /// What thread `index` does of `bytes`: whole blocks where all have one size.
+    /// Returns the share of thread `index` in `bytes`; whole blocks if all I/Os have the same size.
     #[must_use]
     pub fn share_bytes(&self, bytes: u64, index: u16, threads: u16) -> u64 {
         let unit = if self.kinds.len() == 1 { u64::from(self.kinds[0].block_bytes) } else { 1 };
@@ -73,7 +73,7 @@ impl Pattern {
         (part.end - part.start) * unit
     }
 
-    /// What makes this pattern impossible for so many threads, in words; none if it is possible.
+    /// Returns why this pattern is impossible for `threads` threads, in words; `None` if it is possible.
     #[must_use]
     pub fn problem(&self, threads: u16) -> Option<String> {
         let percent = |shares: &mut dyn Iterator<Item = u8>| shares.map(u32::from).sum::<u32>();
@@ -104,7 +104,7 @@ impl Pattern {
         None
     }
 
-    /// Where the random I/Os of a kind may start, zone by zone.
+    /// Returns the possible start positions of random I/Os of a kind, one entry per zone.
     pub(super) fn places(&self, kind: &Kind) -> Vec<Place> {
         let (mut from, mut places) = (0u32, Vec::with_capacity(self.zones.len().max(1)));
         let whole = [Zone { access_percent: 100, span_percent: 100 }];
@@ -145,7 +145,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Where the I/Os of one kind may start in one zone.
+/// The possible start positions of the I/Os of one kind in one zone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     base_bytes: u64,

@@ -1,4 +1,4 @@
-//! Writing: a name in a folder that is held, replaced as a whole or not at all.
+//! Atomically creates or replaces files in an open folder.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,35 +12,35 @@ use rustix::io::Errno;
 use super::FileKind;
 use super::read::{self, Links, ReadError};
 
-/// Names are drawn at random; one that exists already is bad luck, several are an attack.
+/// Attempts to find an unused random name: one collision is bad luck, several are an attack.
 const MOST_ATTEMPTS: u32 = 16;
 
-/// Why a file is not written.
+/// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The system refused.
+    /// A system call failed.
     #[error("{}", path.display())]
     System {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The underlying error.
         source: io::Error,
     },
-    /// Something is there that is not replaced.
+    /// The path is occupied by something that must not be replaced.
     #[error("{} is {kind}", path.display())]
     InTheWay {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it is.
+        /// Its type.
         kind: FileKind,
     },
-    /// Another folder has taken the place of the one that is meant.
+    /// Another folder has replaced the expected one.
     #[error("{} has been replaced by another directory", path.display())]
     Replaced {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
-    /// The path ends in no name.
+    /// The path does not end in a file name.
     #[error("{} does not end in a file name", path.display())]
     NoName {
         /// The path.
@@ -48,7 +48,7 @@ pub enum WriteError {
     },
 }
 
-/// A folder that is held open, so that nobody can put another one in its place.
+/// An open folder, which nobody can replace by another one.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
@@ -56,11 +56,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder at `path` and makes it, with those that it lies in, where it is missing. Folders that it lies
-    /// in may be symbolic links; it may be one only when `follow` is set.
+    /// Opens the folder at `path` and creates it, with its parents, if it is missing. The parents may be symbolic
+    /// links; the folder itself only if `follow` is set.
     ///
     /// # Errors
-    /// When the system refuses, or something else is there.
+    /// If the system call fails, or the path is not a folder.
     pub fn make(path: &Path, follow: bool) -> Result<Self, WriteError> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let failed = |source| WriteError::System { path: path.into(), source };
@@ -77,11 +77,11 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
-    /// The folder at `path`, through any links, if it is the one with this volume and number: whoever can replace
-    /// what is at the path cannot redirect what is written.
+    /// Opens the folder at `path`, following links, if it has this device and inode number. Whoever can replace
+    /// what is at the path cannot redirect the writes.
     ///
     /// # Errors
-    /// When it is missing or another folder, or the system refuses.
+    /// If it is missing or a different folder, or the system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -93,21 +93,21 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
-    /// The folder that a file lies in, and the file's name in it.
+    /// Opens the folder that contains the file at `path`; returns it with the name of the file.
     ///
     /// # Errors
-    /// As [`make`](Self::make), and when the path ends in no name.
+    /// Same as [`make`](Self::make), and if the path does not end in a file name.
     pub fn around(path: &Path) -> Result<(Self, &OsStr), WriteError> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
         let name = name.ok_or_else(|| WriteError::NoName { path: path.into() })?;
         Ok((Self::make(path.parent().unwrap_or(Path::new(".")), true)?, name))
     }
 
-    /// Puts a file into the folder, in place of a regular one where there is one. A reader sees the old content or the
-    /// new one, and nothing is left of one that failed. Links are not followed, and what is not a regular file stays.
+    /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content,
+    /// and a failed write leaves nothing behind. Links are not followed, and anything but a regular file is kept.
     ///
     /// # Errors
-    /// When the system refuses, or something is in the way.
+    /// If the system call fails, or the name is taken by something else.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         self.check(name)?;
         let failed = |source| WriteError::System { path: self.path.join(name), source };
@@ -119,19 +119,19 @@ impl Folder {
             .and_then(|()| file.sync_all())
             .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?));
         if let Err(error) = written {
-            // The failure to write is the one to report.
+            // Report the failed write, not a failed cleanup.
             let _ = rustix::fs::unlinkat(&self.fd, &unfinished, AtFlags::empty());
             return Err(failed(error));
         }
-        // Some file systems do not sync folders; the file itself is on disk.
+        // Best effort: some file systems cannot sync folders, and the file itself is on disk.
         let _ = rustix::fs::fsync(&self.fd);
         Ok(())
     }
 
-    /// Whether `name` may be written: it is free, or a regular file.
+    /// Checks that `name` may be written: it is unused, or a regular file.
     ///
     /// # Errors
-    /// When something else is there, or nobody can tell.
+    /// If the name is taken by something else, or the check fails.
     pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
         let path = || self.path.join(name);
         if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {
@@ -143,10 +143,10 @@ impl Folder {
         }
     }
 
-    /// The first bytes, at most `limit_bytes`, of the regular file of this name; none where there is none.
+    /// Returns the first bytes, at most `limit_bytes`, of the regular file `name`; empty if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn beginning(&self, name: &OsStr, limit_bytes: u64) -> io::Result<Vec<u8>> {
         match read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) {
             Ok(file) => {
@@ -159,13 +159,13 @@ impl Folder {
         }
     }
 
-    /// Whether the folder has a regular file of this name.
+    /// Returns whether the folder contains a regular file of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
-    /// Who may do what with the file that is replaced: one that only its owner may read stays so.
+    /// Returns the permissions of the file to be replaced, so that a file readable only by its owner stays so.
     fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & 0o777))),
@@ -174,7 +174,7 @@ impl Folder {
         }
     }
 
-    /// A new file under a name that nobody can have prepared.
+    /// Creates a file under an unpredictable name, which nobody can have prepared.
     fn create_unfinished(&self) -> io::Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..MOST_ATTEMPTS {
@@ -191,7 +191,7 @@ impl Folder {
     }
 }
 
-/// What is at a name, without following it; none where nothing is.
+/// Returns the type of `name` without following links; `None` if it does not exist.
 fn kind_at(folder: impl rustix::fd::AsFd, name: &OsStr) -> io::Result<Option<FileKind>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(FileKind::of_mode(stat.st_mode))),

@@ -1,25 +1,25 @@
-//! Locks that say whether a process still works on a file.
+//! File locks that show whether a process is still working on a file.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Far longer than the time between fork and exec on a busy host.
+/// How long to wait for a lock: far longer than the time between fork and exec on a busy host.
 const WITHIN: Duration = Duration::from_millis(250);
 const EVERY: Duration = Duration::from_millis(5);
 
-/// Locks `file` exclusively (flock); false when another process holds it.
+/// Takes an exclusive lock (flock) on `file`; returns false if another process holds it.
 ///
-/// A program that a process was just starting when it was killed holds all locks of that process until its exec, so a
-/// lock counts as held only when it has been for 250 ms.
+/// If a process is killed while it starts another program, the child holds all its locks until the exec. A lock
+/// therefore counts as held only after 250 ms.
 ///
 /// # Errors
-/// When the file system has no locks, or the system refuses.
+/// If the file system has no locks, or the system call fails.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     try_lock_each(&[file]).swap_remove(0)
 }
 
-/// The same of several files in the time that one takes.
+/// Like [`try_lock`] for several files, with a single waiting time for all of them.
 #[must_use]
 pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     let deadline = Instant::now() + WITHIN;
@@ -40,11 +40,11 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     }
 }
 
-/// Whether another process holds a lock on `file`; leaves it as it was. Held means the same as for [`try_lock`], which
-/// waits out the moment that this takes.
+/// Returns whether another process holds a lock on `file`, without keeping a lock. A lock counts as held after the
+/// same time as for [`try_lock`], which waits out the moment that this function holds a shared lock.
 ///
 /// # Errors
-/// When the file system has no locks, or the system refuses.
+/// If the file system has no locks, or the system call fails.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + WITHIN;
     loop {
@@ -73,7 +73,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             drop(holder);
         });
-        // On a busy host the other thread may come late.
+        // On a busy host the other thread may be late.
         while !try_lock(&other).expect("locks") {}
         released.join().expect("a thread");
     }

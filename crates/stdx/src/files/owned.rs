@@ -1,7 +1,8 @@
-//! A folder whose content nobody but its owner can have written.
+//! A folder whose content only its owner can have written.
 //!
-//! What a program acts on by itself must not come from somebody else. So every component of the path is opened on its
-//! own, without following links unseen, and must belong to the acting user or to root and be writable by nobody else.
+//! Data that a program acts on unprompted must not come from another user. Each component of the path is therefore
+//! opened separately, resolving links explicitly, and must belong to the effective user or to root and not be
+//! writable by anyone else.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +17,7 @@ use rustix::io::Errno;
 
 use super::FileKind;
 
-/// As the kernel has it.
+/// The kernel's limit on symbolic links in a path.
 const MOST_LINKS: u32 = 40;
 /// Write permission of group and others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
@@ -25,61 +26,61 @@ const STICKY: u32 = 0o1000;
 /// Why a folder, or a file in it, is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum Unowned {
-    /// The system refused.
+    /// A system call failed.
     #[error("{}", path.display())]
     System {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The underlying error.
         source: io::Error,
     },
-    /// Somebody else could change it.
+    /// Another user owns it.
     #[error("{} belongs to user {owner}, neither to user {acting} nor to root", path.display())]
     Foreign {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Whom it belongs to.
+        /// Id of the owner.
         owner: u32,
-        /// Who we are.
+        /// Effective user id.
         acting: u32,
     },
-    /// Others could change it.
+    /// Others may write to it.
     #[error(
         "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes that",
         path.display(), path.display()
     )]
     Writable {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
     },
-    /// A link of `/proc` on the way leads elsewhere than its text says.
+    /// A link in `/proc` along the path does not lead where its text says.
     #[error("{} does not lead to {}, which its links show", path.display(), shown.display())]
     Elsewhere {
-        /// The path as it was given.
+        /// The path as given.
         path: PathBuf,
-        /// Where the text of its links leads.
+        /// The path that results from the text of its links.
         shown: PathBuf,
     },
-    /// Not what is expected there.
+    /// It has an unexpected type.
     #[error("{} is {kind}", path.display())]
     Kind {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it is.
+        /// Its type.
         kind: FileKind,
     },
 }
 
-/// A folder that belongs to the acting user, held open.
+/// An open folder that belongs to the effective user.
 #[derive(Debug)]
 pub struct OwnedFolder {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-/// What decides whether something can have been written by somebody else.
+/// The attributes that decide whether another user can have written to a file.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     owner: u32,
@@ -92,7 +93,8 @@ impl From<&Stat> for Access {
     }
 }
 
-/// Whether a component on the way may be relied on. In a sticky folder others cannot rename what is not theirs.
+/// Checks that a component along the path can be trusted. In a sticky folder, other users cannot rename files that
+/// they do not own.
 fn judge_way(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
     if access.owner != 0 && access.owner != acting {
         return Err(Unowned::Foreign { path: path.into(), owner: access.owner, acting });
@@ -103,7 +105,7 @@ fn judge_way(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
     Ok(())
 }
 
-/// Whether the folder itself, or a file in it, was written by the acting user alone.
+/// Checks that only the effective user can have written to the folder itself, or to a file in it.
 fn judge_own(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
     if access.owner != acting {
         return Err(Unowned::Foreign { path: path.into(), owner: access.owner, acting });
@@ -115,32 +117,32 @@ fn judge_own(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
 }
 
 impl OwnedFolder {
-    /// Opens the folder at an absolute path; none where it is missing.
+    /// Opens the folder at an absolute path; returns `None` if it is missing.
     ///
     /// # Errors
-    /// When somebody else can have written to it, or the system refuses.
+    /// If another user can have written to it, or the system call fails.
     pub fn open(path: &Path) -> Result<Option<Self>, Unowned> {
         walk(path, None)
     }
 
-    /// The same; what is missing of the path is made, readable by the owner and the group.
+    /// Like [`open`](Self::open), but creates missing components, readable by owner and group.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     pub fn make(path: &Path) -> Result<Self, Unowned> {
         walk(path, Some(Mode::from_raw_mode(0o750)))?.ok_or_else(|| failed(path, Errno::NOENT))
     }
 
-    /// Where it is, without links.
+    /// Returns the path of the folder, without links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names in it, in order.
+    /// Returns the sorted names of all entries.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Unowned> {
         let failed = |errno| failed(&self.path, errno);
         let mut names = Vec::new();
@@ -154,10 +156,10 @@ impl OwnedFolder {
         Ok(names)
     }
 
-    /// A file of the folder for reading and writing; none where it is missing.
+    /// Opens a file in the folder for reading and writing; returns `None` if it is missing.
     ///
     /// # Errors
-    /// When it is not a regular file of the acting user that nobody else can write to.
+    /// If it is not a regular file that belongs to the effective user and that only this user can write to.
     pub fn file(&self, name: &str) -> Result<Option<File>, Unowned> {
         match self.open_file(name, OFlags::empty()) {
             Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -165,25 +167,25 @@ impl OwnedFolder {
         }
     }
 
-    /// The same; it is made where it is missing.
+    /// Like [`file`](Self::file), but creates the file if it is missing.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// Same as [`file`](Self::file).
     pub fn make_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE)
     }
 
-    /// A new file.
+    /// Creates a new file in the folder.
     ///
     /// # Errors
-    /// As [`file`](Self::file), and when it exists.
+    /// Same as [`file`](Self::file), and if it exists.
     pub fn new_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL)
     }
 
     fn open_file(&self, name: &str, more: OFlags) -> Result<File, Unowned> {
         let path = self.path.join(name);
-        // Nobody else can have put a device here; one of our own does not make us wait.
+        // Others cannot have put a device here; if it is our own, O_NONBLOCK keeps the open from blocking.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags | more, Mode::from_raw_mode(0o640))
             .map_err(|errno| failed(&path, errno))?;
@@ -196,18 +198,18 @@ impl OwnedFolder {
         Ok(File::from(fd))
     }
 
-    /// Gives a file another name, in place of the one that has it.
+    /// Renames a file, replacing an existing file of the new name.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Unowned> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to).map_err(|errno| failed(&self.path.join(to), errno))
     }
 
-    /// Removes a file; one that is missing is removed.
+    /// Removes a file; succeeds if it does not exist.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn remove(&self, name: &str) -> Result<(), Unowned> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -215,10 +217,10 @@ impl OwnedFolder {
         }
     }
 
-    /// Returns when names that were made or removed are on disk.
+    /// Returns once created and removed names are on disk.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub fn sync(&self) -> Result<(), Unowned> {
         rustix::fs::fsync(&self.fd).map_err(|errno| failed(&self.path, errno))
     }
@@ -242,7 +244,7 @@ fn acting() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Opens one component after another, each on the descriptor of the one before.
+/// Opens one component after another, each relative to the descriptor of the previous one.
 fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned> {
     let acting = acting();
     let here = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -269,7 +271,7 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
         match FileKind::of_mode(stat.st_mode) {
             FileKind::Directory => judge_way(&next_path, Access::from(&stat), acting)?,
             FileKind::Symlink if links < MOST_LINKS => {
-                // Its permissions mean nothing; whoever owns it decides where it leads.
+                // The mode of a link is meaningless; its owner decides where it leads.
                 judge_way(&next_path, Access { owner: stat.st_uid, mode: 0 }, acting)?;
                 links += 1;
                 let target =
@@ -297,13 +299,14 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
     Ok(Some(OwnedFolder { fd, path: at }))
 }
 
-/// Whether the kernel finds the folder at `path`. A link of `/proc` need not lead where its text says.
+/// Returns whether the kernel finds this folder at `path`. A link in `/proc` may not lead where its text says.
 fn leads_to(path: &Path, folder: &Stat) -> bool {
     let identity = |stat: &Stat| (stat.st_dev, stat.st_ino);
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))
 }
 
-/// The next component without following it; made where it is missing and `make` says how.
+/// Opens the next component without following it. If it is missing, creates it with mode `make`, or returns
+/// `None`.
 fn step(fd: &OwnedFd, name: &OsStr, path: &Path, make: Option<Mode>) -> Result<Option<OwnedFd>, Unowned> {
     let here = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match (rustix::fs::openat(fd, name, here, Mode::empty()), make) {
@@ -342,7 +345,7 @@ mod tests {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
     }
 
-    /// Only root can give something away; without root that part is left out, and said.
+    /// Changes the owner of a file. Only root can do that; otherwise this part of the test is skipped.
     fn given_away(path: &Path) -> bool {
         let done = lchown(path, Some(NOBODY), None).is_ok();
         if !done {
@@ -377,7 +380,7 @@ mod tests {
             assert!(matches!(error, Unowned::Writable { .. }), "{place} {bits:o}: {error}");
             mode(&dir.path().join(place), 0o750);
         }
-        // In a sticky folder nobody renames what is ours, as in /tmp.
+        // In a sticky folder, such as /tmp, others cannot rename our files.
         mode(&dir.path().join("a"), 0o1777);
         OwnedFolder::open(&path).expect("the way is safe").expect("it is there");
     }

@@ -1,4 +1,4 @@
-//! Reading: regular files only, up to a limit.
+//! Reads regular files only, up to a size limit.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,28 +13,28 @@ use super::FileKind;
 /// Whether the last component of a path may be a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// It was typed by the user, who may mean a link.
+    /// For paths typed by the user, who may intend a link.
     Followed,
-    /// It lies in a folder that others may write to.
+    /// For paths in folders that others may write to.
     Refused,
 }
 
-/// Why a file is not read.
+/// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The system refused.
+    /// A system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// Reading it could block, or have effects.
+    /// Not a regular file: reading it could block or have side effects.
     #[error("it is {0}; only regular files are read")]
     NotRegular(FileKind),
-    /// Larger than anything of its kind.
+    /// The file exceeds the size limit.
     #[error("it has more than {limit_bytes} bytes, which is larger than any file of its kind")]
     TooLarge {
-        /// What would have been read.
+        /// The size limit.
         limit_bytes: u64,
     },
-    /// Not UTF-8.
+    /// The content is not UTF-8.
     #[error("it is not UTF-8 text")]
     NotText,
 }
@@ -51,15 +51,15 @@ impl From<ReadError> for io::Error {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// When the system refuses or it is something else; a device is not opened to find that out.
+/// If the system call fails or the path is not a regular file. Devices are not opened to find that out.
 pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
     open_at(CWD, path.as_os_str(), links, OFlags::RDONLY)
 }
 
-/// The same for reading and appending.
+/// Like [`open`], for reading and appending.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as [`open`].
 pub fn open_to_append(path: &Path, links: Links) -> Result<File, ReadError> {
     open_at(CWD, path.as_os_str(), links, OFlags::RDWR | OFlags::APPEND)
 }
@@ -71,7 +71,7 @@ pub(super) fn open_at(
     access: OFlags,
 ) -> Result<File, ReadError> {
     let nofollow = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
-    // O_PATH opens nothing: some devices act on being opened, and a FIFO waits.
+    // O_PATH does not open the file itself: some devices have side effects when opened, and opening a FIFO blocks.
     let place = rustix::fs::openat(folder, path, OFlags::PATH | OFlags::CLOEXEC | nofollow, Mode::empty())
         .map_err(io::Error::from)?;
     let kind = FileKind::of_mode(rustix::fs::fstat(&place).map_err(io::Error::from)?.st_mode);
@@ -83,21 +83,21 @@ pub(super) fn open_at(
     Ok(File::from(rustix::fs::open(found, flags, Mode::empty()).map_err(io::Error::from)?))
 }
 
-/// The content of a regular file of at most `limit_bytes`.
+/// Reads a regular file of at most `limit_bytes`.
 ///
 /// # Errors
-/// As [`open`], and when it is larger.
+/// Same as [`open`], and if the file is larger.
 pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    // Its length is not asked for: it may grow, and files of the kernel have none.
+    // Do not rely on the file's length: it may grow, and kernel files report 0.
     open(path, links)?.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit_bytes { Err(ReadError::TooLarge { limit_bytes }) } else { Ok(bytes) }
 }
 
-/// The same as text.
+/// Like [`read`], as text.
 ///
 /// # Errors
-/// As [`read`], and when it is not UTF-8.
+/// Same as [`read`], and if the content is not UTF-8.
 pub fn read_text(path: &Path, links: Links, limit_bytes: u64) -> Result<String, ReadError> {
     String::from_utf8(read(path, links, limit_bytes)?).map_err(|_| ReadError::NotText)
 }

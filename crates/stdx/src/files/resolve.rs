@@ -1,18 +1,19 @@
-//! Paths without symbolic links.
+//! Resolves paths to their form without symbolic links.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, Stat};
 
-/// The path, without symbolic links, of what the kernel finds at `path`.
+/// Returns the path, without symbolic links, of the object that the kernel finds at `path`.
 ///
-/// The links of `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and so `/dev/fd/N`) lead to an object,
-/// not to the path that they show: that path may name nothing, or another file, when the object was deleted, mounted
-/// over, or belongs to another mount namespace. The path is therefore returned only if it leads to the same object.
+/// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and so `/dev/fd/N`) lead to an
+/// object, not to the path that they show. If the object was deleted, mounted over, or belongs to another mount
+/// namespace, that path may not exist, or may be another file. The path is therefore returned only if it leads to
+/// the same object.
 ///
 /// # Errors
-/// When nothing is there, the system refuses, or no path without links leads to it.
+/// If nothing is at `path`, the system call fails, or no path without links leads to the object.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);
@@ -71,7 +72,7 @@ mod tests {
         assert_eq!(resolve(&link).expect("still there"), at("file").canonicalize().expect("a path"));
         fs::remove_file(at("file")).expect("our own");
         assert!(resolve(&link).is_err(), "deleted");
-        // The kernel shows a deleted file under this name.
+        // The kernel shows deleted files under this name.
         fs::write(at("file (deleted)"), "another").expect("a file");
         let error = resolve(&link).expect_err("another file");
         assert!(error.to_string().contains("is not"), "{error}");

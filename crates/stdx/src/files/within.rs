@@ -1,4 +1,4 @@
-//! What is in a folder that is held open, whatever its path leads to by now.
+//! Access to the entries of an open folder, regardless of where its path leads now.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -9,10 +9,10 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::read::{self, Links, ReadError};
 
-/// The names in `folder`, in no particular order.
+/// Returns the names of all entries of `folder`, in no particular order.
 ///
 /// # Errors
-/// When it is not a folder, or the system refuses.
+/// If `folder` is not a folder, or the system call fails.
 pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -24,19 +24,19 @@ pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Mode of `name` in `folder`, and volume and number of what it is; a symbolic link is not followed.
+/// Returns the mode of `name` in `folder`, and its device and inode number, without following a symbolic link.
 ///
 /// # Errors
-/// When there is nothing of that name, or the system refuses.
+/// If there is no such entry, or the system call fails.
 pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
 }
 
-/// Creates the file `name` in `folder` for appending and reading.
+/// Creates the file `name` in `folder` for reading and appending.
 ///
 /// # Errors
-/// When it exists, the folder was removed, or the system refuses.
+/// If the file exists, the folder was removed, or the system call fails.
 pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
@@ -45,7 +45,7 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
 /// Opens the regular file `name` in `folder` for reading.
 ///
 /// # Errors
-/// When there is none, it is something else (symbolic links are not followed), or the system refuses.
+/// If it does not exist, is something else (symbolic links are not followed), or the system call fails.
 pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
     read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
@@ -53,7 +53,7 @@ pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
 /// Removes the file `name` from `folder`.
 ///
 /// # Errors
-/// When there is none, it is a folder, or the system refuses.
+/// If it does not exist, is a folder, or the system call fails.
 pub fn remove_in(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
 }

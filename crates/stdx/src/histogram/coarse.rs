@@ -1,39 +1,40 @@
-//! Response times over time: a coarse histogram for each interval, one behind the other, in bounded memory.
+//! Response times over time: a series of coarse histograms, one per interval, in bounded memory.
 //!
-//! A row is 32 slots of a [`Histogram`]: a quarter of a power of two, at most 25 % high from 128 ns on. When there
-//! are too many columns for the memory, neighbours become one, and a column stands for twice as many intervals.
+//! A row is 32 slots of a [`Histogram`]: a quarter of a power of two, at most 25 % wide from 128 ns on. When the
+//! columns exceed the memory limit, neighbouring columns are merged, so that each column covers twice as many
+//! intervals.
 
 use super::{Histogram, SLOTS, slot_bounds};
 
-/// Slots of a histogram in a row.
+/// Histogram slots per row.
 pub const SLOTS_IN_ROW: usize = 32;
 /// Number of rows.
 pub const ROWS: usize = SLOTS / SLOTS_IN_ROW;
-/// Most columns that are made: an hour of seconds, and then some.
+/// Maximum number of columns: slightly more than an hour of seconds.
 pub const MAX_COLUMNS: usize = 4096;
-/// Most filled rows of all columns together that are made; 1 MiB.
+/// Maximum number of filled rows over all columns: 1 MiB.
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;
 const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// Counts of all rows.
+/// The counts of all rows.
 pub type Rows = [u64; ROWS];
 
-/// First and last value, both inclusive, that `row` counts.
+/// Returns the first and the last value, both inclusive, of `row`.
 ///
 /// # Panics
-/// Panics when `row` is not below [`ROWS`].
+/// Panics if `row` is not below [`ROWS`].
 #[must_use]
 pub const fn row_bounds(row: usize) -> (u64, u64) {
     let first = row * SLOTS_IN_ROW;
     (slot_bounds(first).0, slot_bounds(first + SLOTS_IN_ROW - 1).1)
 }
 
-/// Adds counts of the slots from `first` on to their rows.
+/// Adds the counts of consecutive slots, starting at slot `first`, to their rows.
 ///
 /// # Panics
-/// Panics when there are slots behind the last one.
+/// Panics if the slots extend beyond the last one.
 pub fn add_slots(first: usize, slots: &[u64], rows: &mut Rows) {
     let (row, in_row) = (first / SLOTS_IN_ROW, first % SLOTS_IN_ROW);
     let (head, rest) = slots.split_at(slots.len().min(SLOTS_IN_ROW - in_row));
@@ -51,14 +52,15 @@ impl Histogram {
     }
 }
 
-/// Coarse histograms of stretches of equal length, without a gap; the last one may be shorter.
+/// Coarse histograms of consecutive stretches of equal length; the last one may be shorter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Columns {
-    /// Intervals in each column; a power of two.
+    /// Intervals per column; a power of two.
     length: u64,
-    /// The filled rows of one column behind the other, rising: the row in the highest byte, its count below.
+    /// The filled rows of all columns, column by column, in ascending order: row number in the highest byte, count
+    /// below.
     cells: Vec<u64>,
-    /// Where the cells of each column end.
+    /// End of each column in `cells`.
     ends: Vec<u32>,
 }
 
@@ -83,10 +85,10 @@ const fn unpack(cell: u64) -> (usize, u64) {
 }
 
 impl Columns {
-    /// Columns of `length` intervals each, of their filled rows with their counts.
+    /// Creates columns of `length` intervals each from their filled rows, given as (row, count).
     ///
     /// # Errors
-    /// Says what is wrong when these are no columns.
+    /// If the parts are invalid; the error says why.
     pub fn from_parts(length: u64, columns: &[Vec<(usize, u64)>]) -> Result<Self, &'static str> {
         if !length.is_power_of_two() {
             return Err("the length of a column is not a power of two");
@@ -109,19 +111,19 @@ impl Columns {
         Ok(built)
     }
 
-    /// Intervals in each column.
+    /// Returns the number of intervals per column.
     #[must_use]
     pub fn intervals_per_column(&self) -> u64 {
         self.length
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no columns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -131,21 +133,21 @@ impl Columns {
         column.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
     }
 
-    /// The rows of a column that hold something, as (row, count), in rising order.
+    /// Returns the filled rows of a column as (row, count), in ascending order.
     ///
     /// # Panics
-    /// Panics when there is no such column.
+    /// Panics if there is no such column.
     pub fn column(&self, column: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.cells[self.start(column)..self.ends[column] as usize].iter().map(|cell| unpack(*cell))
     }
 
-    /// All columns, in order.
+    /// Returns all columns, in order.
     pub fn iter(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, u64)> + '_> + '_ {
         (0..self.len()).map(|column| self.column(column))
     }
 
-    /// The sum of several, each of which began at the same time, over so many intervals. What came later counts in the
-    /// last column.
+    /// Returns the sum of `parts`, which all started at the same time, over `intervals` intervals. Later counts
+    /// are added to the last column.
     #[must_use]
     pub fn merged<'a>(parts: impl Iterator<Item = &'a Self> + Clone, intervals: u64) -> Self {
         let length = parts.clone().map(|part| part.length).max().unwrap_or(1);
@@ -165,14 +167,14 @@ impl Columns {
         all
     }
 
-    /// Leaves out the columns that reach beyond so many intervals.
+    /// Removes the columns that extend beyond `intervals` intervals.
     pub fn truncate(&mut self, intervals: u64) {
         let columns = (intervals / self.length).min(self.len() as u64) as usize;
         self.cells.truncate(self.start(columns));
         self.ends.truncate(columns);
     }
 
-    /// Adds interval number `interval`, which is in the last column or the one behind it.
+    /// Adds interval number `interval`, which belongs to the last column or the one after it.
     fn append(&mut self, interval: u64, rows: &Rows) {
         let filled = rows.iter().filter(|count| **count > 0).count();
         while self.len() > 1
@@ -198,7 +200,7 @@ impl Columns {
         self.ends.push(self.cells.len() as u32);
     }
 
-    /// Makes each two neighbours one, in place.
+    /// Merges pairs of neighbouring columns, in place.
     fn fold(&mut self) {
         let columns = self.len();
         let (mut read, mut written) = (0, 0);
@@ -210,7 +212,8 @@ impl Columns {
                 rows[row] += count;
             }
             read = end;
-            // A pair has no more rows than its two columns, which are read already.
+            // Safe in place: a merged pair has at most as many rows as its two columns, which have already been
+            // read.
             for (row, &count) in rows.iter().enumerate().filter(|(_, count)| **count > 0) {
                 self.cells[written] = pack(row, count.min(MAX_COUNT));
                 written += 1;
@@ -223,24 +226,24 @@ impl Columns {
     }
 }
 
-/// Makes columns, interval by interval, of counts that only grow: the loop that counts has nothing to do for it.
+/// Builds columns from cumulative counts, one interval at a time, so that the counting loop needs no extra work.
 #[derive(Debug)]
 pub struct Ledger {
     columns: Columns,
     intervals: u64,
-    /// The counts when the last interval was closed.
+    /// Cumulative counts at the end of the last interval.
     before: Box<Rows>,
 }
 
 impl Ledger {
-    /// One that takes memory as it needs it.
+    /// Creates a ledger that allocates memory as needed.
     #[must_use]
     pub fn growing() -> Self {
         Self { columns: Columns::default(), intervals: 0, before: Box::new([0; ROWS]) }
     }
 
-    /// One that has all its memory from the start; where the number of intervals is known, no page of it is missing
-    /// later, and otherwise only addresses are taken.
+    /// Creates a ledger that never reallocates. If the number of intervals is known, all its pages are touched
+    /// now, so that there are no page faults later; otherwise only address space is reserved.
     #[must_use]
     pub fn reserved(intervals: Option<u64>) -> Self {
         let mut ledger = Self::growing();
@@ -258,7 +261,7 @@ impl Ledger {
         ledger
     }
 
-    /// Ends an interval; `sums` count everything since the start.
+    /// Ends an interval; `sums` are cumulative counts since the start.
     pub fn close(&mut self, sums: &Rows) {
         let mut rows = *sums;
         rows.iter_mut().zip(self.before.iter()).for_each(|(sum, before)| *sum -= before);
@@ -266,7 +269,7 @@ impl Ledger {
         self.append(&rows);
     }
 
-    /// Ends an interval in which nothing came.
+    /// Ends an interval without values.
     pub fn close_empty(&mut self) {
         self.append(&[0; ROWS]);
     }
@@ -276,7 +279,7 @@ impl Ledger {
         self.intervals += 1;
     }
 
-    /// What it made.
+    /// Returns the columns.
     #[must_use]
     pub fn finish(self) -> Columns {
         self.columns
@@ -309,7 +312,7 @@ mod tests {
         rows
     }
 
-    /// Columns of these values, an interval each, and all values.
+    /// Returns columns of these values, one per interval, and a histogram of all values.
     fn kept(intervals: &[Vec<u64>]) -> (Columns, Histogram) {
         let (mut ledger, mut all) = (Ledger::growing(), Histogram::new());
         for values in intervals {
@@ -361,7 +364,7 @@ mod tests {
         let mut ledger = Ledger::reserved(Some(MAX_COLUMNS as u64));
         let (room, mut sums) = (ledger.columns.cells.capacity(), [0; ROWS]);
         for interval in 0..MAX_COLUMNS {
-            // Neighbours have no row in common.
+            // Neighbouring columns have no row in common.
             sums.iter_mut().skip(interval % 2).step_by(2).for_each(|sum| *sum += 1);
             ledger.close(&sums);
         }

@@ -1,4 +1,4 @@
-//! One job of fio: its workload from its options, its figures from both directions.
+//! One fio job: its workload from its options, its results from both directions.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use stdx::histogram::slot_of;
 use super::{Options, measured, words};
 use crate::number::{count, possible};
 
-/// I/Os of a histogram: more than a drive does in its life.
+/// Limit on the I/Os of a job: more than a drive does in its life.
 const MOST_IOS: u64 = 1_000_000_000_000;
-/// Response times above this (a day) are no response times.
+/// Limit on a response time: one day.
 const LONGEST_NS: u64 = 86_400_000_000_000;
 
 #[derive(Deserialize)]
@@ -33,13 +33,13 @@ pub(super) struct Job {
 struct Way {
     total_ios: u64,
     iops: Option<f64>,
-    /// Bytes per second, from fio 3 on.
+    /// Bytes per second; fio 3 and later.
     bw_bytes: Option<f64>,
     /// KiB/s.
     bw: Option<f64>,
     lat_ns: Option<Spread>,
     clat_ns: Option<Spread>,
-    /// Microseconds, before fio 3.
+    /// In microseconds; before fio 3.
     lat: Option<Spread>,
     clat: Option<Spread>,
 }
@@ -54,13 +54,13 @@ struct Spread {
 }
 
 impl Way {
-    /// The total response times with the nanoseconds of their unit.
+    /// Returns the total latencies, or else the completion latencies, and their unit in ns.
     fn times(&self) -> Option<(&Spread, f64)> {
         let nanoseconds = self.lat_ns.as_ref().or(self.clat_ns.as_ref()).map(|spread| (spread, 1.0));
         nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
     }
 
-    /// Those that have `what`, and their unit.
+    /// Returns the first latencies for which `what` is true, and their unit in ns.
     fn with(&self, what: fn(&Spread) -> bool) -> Option<(&Spread, f64)> {
         let all = [(&self.lat_ns, 1.0), (&self.clat_ns, 1.0), (&self.lat, 1000.0), (&self.clat, 1000.0)];
         all.into_iter().filter_map(|(spread, unit)| Some((spread.as_ref()?, unit))).find(|(s, _)| what(s))
@@ -76,12 +76,12 @@ impl Job {
         self.jobname.as_deref().unwrap_or("without a name")
     }
 
-    /// An option of the job, or of all jobs.
+    /// Returns an option of the job, or else of all jobs.
     pub fn option(&self, global: &Options, key: &str) -> Option<String> {
         self.options.get(key).or_else(|| global.get(key)).and_then(words)
     }
 
-    /// What was measured; none where nothing was read or written.
+    /// Returns the results; `None` if nothing was read or written.
     pub fn reading(&self, global: &Options, remarks: &mut Vec<String>) -> Result<Option<Reading>, String> {
         let ways: Vec<&Way> = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0).collect();
         if ways.is_empty() {
@@ -119,7 +119,7 @@ impl Job {
         }))
     }
 
-    /// Order of the addresses and share of reads.
+    /// Returns the order of the addresses and the share of reads.
     fn pattern(&self, rw: Option<&str>, global: &Options) -> Result<(Access, u8), String> {
         let rw = rw.unwrap_or("read");
         let kind = rw.split(':').next().unwrap_or(rw);
@@ -139,7 +139,7 @@ impl Job {
         Ok((access, read_percent))
     }
 
-    /// Bytes per I/O; 0 where they differ.
+    /// Returns the bytes per I/O; 0 if I/Os differ in size.
     fn block(&self, global: &Options, remarks: &mut Vec<String>) -> Result<u32, String> {
         if self.option(global, "bssplit").is_some() || self.option(global, "bsrange").is_some() {
             return Ok(0);
@@ -158,7 +158,7 @@ impl Job {
     }
 }
 
-/// A size in fio's words: `4k`, `128KiB`, `4096`; k is 1024.
+/// Parses a size in fio's notation: `4k`, `128KiB`, `4096`; k is 1024.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -172,7 +172,7 @@ fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Mean over the I/Os of both directions.
+/// Returns the mean response time in ns over the I/Os of both directions.
 fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
     let (mut sum, mut ios) = (0.0, 0.0);
     for way in ways {
@@ -190,7 +190,7 @@ fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     measured(ways.iter().filter_map(of).reduce(f64::max), "a largest response time")
 }
 
-/// As told; of one direction only, for those of two cannot be put together.
+/// Returns the reported percentiles if only one direction has I/Os: those of two cannot be combined.
 fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
     let [way] = ways else { return Ok(Vec::new()) };
     let Some((spread, unit)) = way.with(|spread| !spread.percentile.is_empty()) else {
@@ -206,7 +206,7 @@ fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
     Ok(all)
 }
 
-/// json+ has every response time by bin; none where a direction has no bins.
+/// Returns the histogram, which json+ contains as bins; `None` if a direction has no bins.
 fn histogram(ways: &[&Way]) -> Result<Option<Histogram>, String> {
     let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
     let (mut sum, mut ios, mut least, mut most) = (0u128, 0u64, u64::MAX, 0);
@@ -222,7 +222,7 @@ fn histogram(ways: &[&Way]) -> Result<Option<Histogram>, String> {
             (least, most) = (least.min(ns), most.max(ns));
         }
     }
-    // The journal keeps the sum in 64 bits.
+    // The journal stores the sum in 64 bits.
     if ios == 0 || sum > u128::from(u64::MAX) {
         return Ok(None);
     }

@@ -1,8 +1,8 @@
-//! The device in a result file: lines of hdparm, sdparm or nvme, or whatever the user wrote.
+//! The device description in a result file: output of hdparm, sdparm or nvme, or free text.
 
 use crate::Device;
 
-/// Fields that are taken over, by the names that the tools give them.
+/// Extracts the known fields, by the names that these tools use.
 pub(super) fn device(text: &str, name: &str) -> Device {
     let pairs: Vec<(String, &str)> = text
         .lines()
@@ -13,7 +13,7 @@ pub(super) fn device(text: &str, name: &str) -> Device {
         let found = names.iter().find_map(|name| pairs.iter().find(|(key, _)| key == name));
         found.map(|(_, value)| short(value)).filter(|value| !value.is_empty())
     };
-    // A description file begins with the name of the drive.
+    // A free-text description starts with the name of the drive.
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.contains(':'));
     let model = field(&["model number", "mn", "product", "device model"]).or_else(|| first.map(short));
     Device {
@@ -28,7 +28,7 @@ pub(super) fn device(text: &str, name: &str) -> Device {
     }
 }
 
-/// Longer texts are no names.
+/// Truncates a field: longer texts are not names.
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(120).collect::<String>().trim().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What a test element says of its steady state, held against its own matrix.
+//! Compares the steady-state verdict of a test element with its own matrix.
 
 use pts::steady::{Steadiness, WINDOW_ROUNDS};
 use record::{ImportedTest, Reading};
@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::leaf;
 
-/// The test with its window and verdict. `value` is in the unit of the file.
+/// Adds window and verdict to the test. `value` returns a reading in the unit of the file.
 pub(super) fn judged(
     node: Node<'_, '_>,
     test: ImportedTest,
@@ -31,7 +31,7 @@ pub(super) fn judged(
     if let Some((first, last)) = window
         && let Ok(in_window) = <[f64; WINDOW_ROUNDS]>::try_from(&values[first as usize - 1..last as usize])
     {
-        // Rounds count from 0 there.
+        // `Steadiness` counts rounds from 0.
         let found = Steadiness::of(last - 1, &in_window);
         compare(node, &test.test, &in_window, &found, version, remarks)?;
         if test.steady.is_some_and(|told| told != found.steady) {
@@ -43,7 +43,7 @@ pub(super) fn judged(
     Ok(test)
 }
 
-/// Five rounds from 0 on, as rounds from 1 on.
+/// Converts the five rounds of `<stdyrounds>`, which are counted from 0, to first and last round from 1.
 fn told(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
     let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
@@ -78,7 +78,7 @@ fn compare(
     if let Some(told) = leaf::<f64>(node, "stdyavg")?
         && !close(told, found.mean)
     {
-        // Python 2 cut the average of whole numbers; that is no error of the figures.
+        // Python 2 truncates the average of integers; that does not invalidate the figures.
         let cut = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
         let why = if cut && told == found.mean.floor() { " (truncated to an integer)" } else { "" };
         differs("average", format!("{told}{why}"), found.mean.to_string());

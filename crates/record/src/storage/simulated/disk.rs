@@ -1,6 +1,6 @@
-//! What is on a disk, and what programs see of it meanwhile.
+//! The durable content of a disk, and the content that programs see.
 //!
-//! Pure: an operation changes it, nothing else does.
+//! Pure: only operations change it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,36 +9,36 @@ use std::sync::Arc;
 
 use super::FoundKind;
 
-/// A file or folder, under whatever name.
+/// A file or folder, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u64);
 
 const ROOT: Node = Node(0);
 
-/// How a sync ended.
+/// Result of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything is on the disk.
+    /// Everything is on disk.
     Synced,
-    /// It failed, and what was to be synced never will be; programs go on to see it.
+    /// The sync failed, and the data will never reach the disk, although programs still see it.
     Lost,
 }
 
-/// Something that changes a disk.
+/// An operation on a disk.
 #[derive(Debug, Clone)]
 pub enum Op {
     /// A new file or folder.
     Create {
-        /// Where.
+        /// The parent folder.
         folder: Node,
         /// Its name.
         name: String,
-        /// What it is from now on.
+        /// The new node.
         node: Node,
         /// File or folder.
         kind: FoundKind,
     },
-    /// Bytes are written.
+    /// A write to a file.
     Write {
         /// The file.
         node: Node,
@@ -47,41 +47,41 @@ pub enum Op {
         /// The bytes.
         bytes: Arc<[u8]>,
     },
-    /// A file is given another length.
+    /// A change of a file's length.
     Length {
         /// The file.
         node: Node,
         /// The length.
         bytes: usize,
     },
-    /// The content of a file, or the entries of a folder, are synced.
+    /// A sync of a file's content or a folder's entries.
     Sync {
-        /// What.
+        /// The file or folder.
         node: Node,
-        /// How that ended.
+        /// Its result.
         outcome: Outcome,
     },
-    /// An entry gets another name.
+    /// A rename within a folder.
     Rename {
-        /// Where.
+        /// The parent folder.
         folder: Node,
-        /// Name before.
+        /// The old name.
         from: String,
-        /// Name from now on.
+        /// The new name.
         to: String,
-        /// What has that name.
+        /// The node that is renamed.
         node: Node,
     },
-    /// An entry is removed.
+    /// Removal of an entry.
     Remove {
-        /// Where.
+        /// The parent folder.
         folder: Node,
         /// Its name.
         name: String,
     },
 }
 
-/// A disk and the cache above it.
+/// A disk with its page cache.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Disk {
     pub(super) nodes: BTreeMap<Node, Content>,
@@ -93,7 +93,8 @@ pub(super) enum Content {
     Folder(Folder),
 }
 
-/// Content as programs see it, as it is on the disk for certain, and what may or may not be there on top.
+/// The content as programs see it, the content that is durable, and unsynced changes, each of which may or may not
+/// be on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct File {
     pub seen: Arc<Vec<u8>>,
@@ -107,7 +108,7 @@ pub(super) enum Pending {
     Length(usize),
 }
 
-/// The same for the entries of a folder.
+/// The entries of a folder, with the same three states.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Folder {
     pub seen: BTreeMap<String, Node>,
@@ -129,7 +130,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// Does what `op` says.
+    /// Applies `op`.
     pub fn apply(&mut self, op: &Op) {
         match op {
             Op::Create { folder, name, node, kind } => {
@@ -173,8 +174,8 @@ impl Disk {
                     pending.apply(Arc::make_mut(&mut file.durable));
                 }
             }
-            // The pages count as clean from now on. Lengths are metadata, which goes another way: where the data would
-            // be, there are zeros.
+            // From now on the kernel considers the pages clean. Lengths are metadata and still reach the disk, so
+            // the file contains zeros where the data would be.
             Some(Content::File(file)) => {
                 for pending in &mut file.pending {
                     if let Pending::Write { at, bytes } = pending {
@@ -185,19 +186,20 @@ impl Disk {
             Some(Content::Folder(folder)) if outcome == Outcome::Synced => {
                 std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
-            // Entries go through the journal of the file system, which stops as a whole rather than lose some of them.
+            // Entries go through the file system's journal, which aborts as a whole rather than losing some of
+            // them.
             Some(Content::Folder(_)) => {}
             None => {}
         }
     }
 
-    /// The folder that `path` is in, and its name there.
+    /// Returns the parent folder of `path`, and the name in it.
     pub(super) fn place(&self, path: &Path) -> io::Result<(Node, String)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
         Ok((self.find(path.parent().unwrap_or(Path::new("/")))?, name))
     }
 
-    /// What is at `path`.
+    /// Returns the node at `path`.
     pub(super) fn find(&self, path: &Path) -> io::Result<Node> {
         let mut node = ROOT;
         for component in path.components() {
@@ -226,7 +228,7 @@ impl Disk {
         }
     }
 
-    /// Names in a folder; none in a file.
+    /// Returns the names in a folder; empty for a file.
     pub(super) fn names(&self, node: Node) -> Vec<String> {
         match self.nodes.get(&node) {
             Some(Content::Folder(folder)) => folder.seen.keys().cloned().collect(),
@@ -234,7 +236,7 @@ impl Disk {
         }
     }
 
-    /// What programs read from a file; nothing from a folder.
+    /// Returns the content of a file as programs see it; empty for a folder.
     pub(super) fn content(&self, node: Node) -> &[u8] {
         match self.nodes.get(&node) {
             Some(Content::File(file)) => &file.seen,
@@ -242,7 +244,7 @@ impl Disk {
         }
     }
 
-    /// What programs read from the file at `path`; none where there is no file.
+    /// Returns the content of the file at `path` as programs see it; `None` if there is no file.
     #[must_use]
     pub fn read(&self, path: &Path) -> Option<&[u8]> {
         let node = self.find(path).ok()?;

@@ -1,4 +1,4 @@
-//! What a crash leaves of a disk.
+//! The state of a disk after a crash.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,25 +7,25 @@ use stdx::rng::Rng;
 
 use super::disk::{Content, Disk, Entry, File, Folder, Node, Pending};
 
-/// Disks write sectors of this size as a whole.
+/// Size of a sector, which disks write atomically.
 const SECTOR_BYTES: usize = 512;
 
-/// How a process ends before its time.
+/// How a process terminates prematurely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Crash {
-    /// It is killed; the system goes on, so the next process sees everything that this one did.
+    /// The process is killed, but the system keeps running, so the next process sees all its changes.
     Killed,
-    /// The power fails, and nothing survives that was not synced.
+    /// A power cut after which only synced data survives.
     NothingSurvives,
-    /// The power fails right after everything was on the disk.
+    /// A power cut right after all data reached the disk.
     EverythingSurvives,
-    /// The power fails, and what survives is drawn from this seed: any sectors of what was written, any lengths of
-    /// files, any entries of folders.
+    /// A power cut after which the surviving parts are drawn from this seed: any written sectors, file lengths and
+    /// folder entries.
     Drawn(u64),
 }
 
 impl Disk {
-    /// What the next process finds.
+    /// Returns the disk as the next process finds it.
     #[must_use]
     pub fn after(&self, crash: Crash) -> Self {
         match crash {
@@ -45,7 +45,7 @@ impl Disk {
         }
     }
 
-    /// Whether anything is there that a loss of power may take away.
+    /// Returns whether nothing on the disk could be lost in a power cut.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.nodes.values().all(|content| match content {
@@ -77,7 +77,7 @@ impl Disk {
         Self { nodes }.tidied()
     }
 
-    /// Without what has no name any more, and numbered by place, so that equal disks are equal.
+    /// Drops nodes without a name and renumbers the rest in tree order, so that equal disks compare equal.
     fn tidied(self) -> Self {
         let mut nodes = BTreeMap::new();
         let mut next = 0;
@@ -105,7 +105,7 @@ impl Disk {
     }
 }
 
-/// Which parts of what was written are on the disk.
+/// Draws the unsynced changes of a file that reach the disk.
 fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
     let mut survive = Vec::new();
     for pending in &file.pending {
@@ -120,11 +120,11 @@ fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
 fn draw_parts(at: usize, bytes: &Arc<[u8]>, rng: &mut Rng, survive: &mut Vec<Pending>) {
     let part = |from: usize, to: usize| Pending::Write { at: at + from, bytes: bytes[from..to].into() };
     match rng.below(4) {
-        // A beginning of it.
+        // A prefix.
         0 => survive.push(part(0, rng.below(bytes.len() as u64 + 1) as usize)),
         // The length without the data.
         1 => survive.push(part(bytes.len(), bytes.len())),
-        // Any sectors, and the length or not.
+        // Any sectors, with or without the new length.
         style => {
             let mut from = 0;
             while from < bytes.len() {
