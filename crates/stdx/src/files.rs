@@ -20,7 +20,7 @@ pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 pub use resolve::resolve;
-pub use within::{create_in, look_in, names_in, open_in, remove_in};
+pub use within::{create_in, look_in, names_in, open_folder, open_in, remove_in};
 
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

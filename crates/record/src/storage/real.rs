@@ -29,8 +29,7 @@ impl Storage for Real {
     }
 
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() { Ok(Box::new(file)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        Ok(Box::new(files::open_folder(path)?))
     }
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {

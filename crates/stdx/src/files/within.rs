@@ -4,10 +4,21 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::read::{self, Links, ReadError};
+
+/// Opens a folder to hold it; a symbolic link is followed. Never waits, whatever has taken the place of the folder.
+///
+/// # Errors
+/// When there is none, it is something else, or the system refuses.
+pub fn open_folder(path: &Path) -> io::Result<File> {
+    // Without `DIRECTORY`, opening a FIFO would wait for a writer.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
 
 /// Returns the names of all entries of `folder`, in no particular order.
 ///
@@ -81,5 +92,14 @@ mod tests {
         drop(create_in(&held, "new".as_ref()).expect("created"));
         assert!(dir.path().join("away/new").exists() && !other.join("new").exists());
         assert!(create_in(&held, "new".as_ref()).is_err(), "it exists");
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_a_folder_is_refused_at_once() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, Mode::RWXU).expect("a FIFO");
+        assert_eq!(open_folder(&fifo).expect_err("a FIFO").kind(), io::ErrorKind::NotADirectory);
+        assert!(open_folder(dir.path()).is_ok());
     }
 }
