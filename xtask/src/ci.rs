@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-/// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
-/// package runs in its own directory.
-const SKIPS: &str = "target/skipped-tests";
+use crate::test::SKIPS;
+
 /// Environment variable: programs, separated by spaces, for whose absence no test may be skipped.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
@@ -43,11 +42,7 @@ const STEPS: &[Step] = &[
         how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         environment: &[],
     },
-    Step {
-        name: "test",
-        how: How::Cargo(&["test", "--workspace", "--locked"]),
-        environment: &[(skips::FILE, SKIPS)],
-    },
+    Step { name: "test", how: How::Chore, environment: &[] },
     // After `test`, because it uses the program built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
@@ -68,7 +63,6 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     }
     let begun = Instant::now();
     let mut skipped = Vec::new();
-    drop(std::fs::remove_file(root.join(SKIPS)));
     for (i, step) in STEPS.iter().enumerate() {
         println!("[{}/{}] {}", i + 1, STEPS.len(), step.line());
         let step_begun = Instant::now();
@@ -133,10 +127,7 @@ impl Step {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
             .args(words)
-            .envs(self.environment.iter().map(|(name, value)| match *name {
-                skips::FILE => (*name, root.join(value).into_os_string()),
-                _ => (*name, value.into()),
-            }))
+            .envs(self.environment.iter().copied())
             .current_dir(root)
             .status()
             .context("cannot start cargo")?;
@@ -157,6 +148,7 @@ mod tests {
         let lines: Vec<_> = STEPS.iter().map(Step::line).collect();
         assert_eq!(lines[1], "cargo xtask tidy");
         assert_eq!(lines[2], "cargo xtask deny --offline");
+        assert_eq!(lines[4], "cargo xtask test");
         assert_eq!(lines[5], "cargo xtask vm-test --ci");
         assert_eq!(lines[8], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }

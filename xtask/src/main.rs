@@ -14,6 +14,8 @@ mod source;
 mod stacks;
 mod stress;
 mod swarm;
+mod test;
+mod test_binaries;
 mod tidy;
 mod vm_test;
 
@@ -33,6 +35,7 @@ struct Command {
 /// Every command.
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything a change must pass, cheapest first", run: ci::run },
+    Command { name: "test", about: "every test, two binaries at a time; or those named", run: test::run },
     Command { name: "tidy", about: "rules of form; --bless accepts permitted changes", run: tidy::run },
     Command {
         name: "crosscheck",

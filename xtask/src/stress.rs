@@ -7,7 +7,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
+
+use crate::test_binaries;
 
 /// A test binary.
 struct Subject {
@@ -100,13 +101,14 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     }
     let folder = root.join(FOLDER);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let built = build(root, &chosen)?;
+    let built = test_binaries::build(root)?;
     let mut tallies = Vec::new();
-    for (subject, executable) in chosen.iter().zip(built) {
-        let home = root.join("crates").join(subject.package);
+    for subject in chosen {
+        let binary = built.iter().find(|binary| binary.label() == subject.label());
+        let binary = binary.with_context(|| format!("cargo built no {}", subject.label()))?;
         let command = || {
-            let mut command = Command::new(&executable);
-            command.arg("--show-output").current_dir(&home);
+            let mut command = Command::new(&binary.executable);
+            command.arg("--show-output").current_dir(&binary.home);
             command
         };
         let tally = repeat(&subject.label(), &folder, &wanted, command)?;
@@ -147,43 +149,6 @@ impl Subject {
         let name = if self.name.is_empty() { "unit" } else { self.name };
         format!("{}/{name}", self.package)
     }
-
-    /// Returns whether a message of cargo is about this binary.
-    fn is_of(&self, artifact: &Value) -> bool {
-        let kind = artifact["target"]["kind"][0].as_str().unwrap_or_default();
-        let name = artifact["target"]["name"].as_str().unwrap_or_default();
-        let is_test = artifact["profile"]["test"] == true;
-        let is_this = if self.name.is_empty() {
-            name == self.package && matches!(kind, "lib" | "bin")
-        } else {
-            name == self.name && kind == "test"
-        };
-        let manifest = artifact["manifest_path"].as_str().unwrap_or_default();
-        is_test && is_this && manifest.ends_with(&format!("crates/{}/Cargo.toml", self.package))
-    }
-}
-
-/// Builds the tests and returns the executable of each subject.
-fn build(root: &Path, chosen: &[&Subject]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]);
-    for package in
-        ["drive", "plateau"].iter().filter(|name| chosen.iter().any(|subject| subject.package == **name))
-    {
-        command.args(["--package", package]);
-    }
-    let output = command.current_dir(root).stderr(std::process::Stdio::inherit()).output()?;
-    if !output.status.success() {
-        bail!("the tests cannot be built: {}", output.status);
-    }
-    let messages = String::from_utf8(output.stdout)?;
-    let artifacts = messages.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
-    let executable = |subject: &&Subject| {
-        let found = artifacts.iter().find(|artifact| subject.is_of(artifact));
-        let path = found.and_then(|artifact| artifact["executable"].as_str());
-        path.map(PathBuf::from).with_context(|| format!("cargo built no {}", subject.label()))
-    };
-    chosen.iter().map(executable).collect()
 }
 
 /// Runs a binary as often as requested, with or without a concurrent copy.
