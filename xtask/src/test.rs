@@ -1,0 +1,167 @@
+//! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
+//!
+//! `cargo test` runs them one after another, and many of them mostly wait: for a timer, a device or a browser. Two at
+//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which is what
+//! `cargo xtask stress` checks.
+
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+use crate::test_binaries::{self, TestBinary};
+
+/// Number of binaries that run at the same time.
+const LANES: usize = 2;
+/// Started first, because they take longest: whatever is left over at the end runs alone.
+const SLOWEST: &[&str] = &["plateau/devices", "drive/bystanders", "plateau/planned", "plateau/outcomes"];
+
+/// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
+/// package runs in its own directory.
+pub const SKIPS: &str = "target/skipped-tests";
+
+/// Result of a binary.
+struct Ran {
+    label: String,
+    /// How to run it again.
+    again: String,
+    output: Output,
+    took: Duration,
+}
+
+/// Builds the workspace and runs the binaries whose label contains one of the filters; without filters all of them
+/// and the examples in the documentation.
+pub fn run(root: &Path, filters: &[String]) -> anyhow::Result<()> {
+    if let Some(option) = filters.iter().find(|word| word.starts_with('-')) {
+        bail!("'{option}' is not an option; usage: cargo xtask test [FILTER]...");
+    }
+    let mut binaries = test_binaries::build(root)?;
+    let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");
+    let chosen = |binary: &TestBinary| filters.iter().any(|filter| binary.label().contains(filter.as_str()));
+    binaries.retain(|binary| filters.is_empty() || chosen(binary));
+    if binaries.is_empty() {
+        bail!("no test binary matches; available: {all}");
+    }
+    // Stable: the others stay in the order of their names.
+    binaries.sort_by_key(|binary| {
+        SLOWEST.iter().position(|slow| *slow == binary.label()).unwrap_or(SLOWEST.len())
+    });
+    let skips = root.join(SKIPS);
+    drop(std::fs::remove_file(&skips));
+    let jobs = binaries.iter().map(|binary| {
+        let mut command = Command::new(&binary.executable);
+        command.current_dir(&binary.home).env("CARGO_MANIFEST_DIR", &binary.home).env(skips::FILE, &skips);
+        (binary.label(), again(binary), command)
+    });
+    run_all(jobs.collect(), |ran| println!("{}", line(ran)))?;
+    if !filters.is_empty() {
+        return Ok(());
+    }
+    // Examples in the documentation have no binaries.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
+    let output =
+        Command::new(cargo).args(arguments).current_dir(root).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        std::io::stderr().write_all(&[output.stdout, output.stderr].concat())?;
+        bail!("an example in the documentation failed; to run them again: cargo {}", arguments.join(" "));
+    }
+    Ok(())
+}
+
+/// The command that runs one binary again.
+fn again(binary: &TestBinary) -> String {
+    // A smaller selection than the workspace would be built again, with other features.
+    format!("cargo xtask test {}", binary.label())
+}
+
+/// Runs the commands in order, `LANES` at a time; none is started after one has failed.
+fn run_all(jobs: Vec<(String, String, Command)>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
+    let jobs = Mutex::new(VecDeque::from(jobs));
+    let failed: Mutex<Vec<Ran>> = Mutex::default();
+    let lane = || -> anyhow::Result<()> {
+        loop {
+            if !failed.lock().expect("no lane panics").is_empty() {
+                return Ok(());
+            }
+            let Some((label, again, mut command)) = jobs.lock().expect("no lane panics").pop_front() else {
+                return Ok(());
+            };
+            let begun = Instant::now();
+            let output = command.output().with_context(|| format!("cannot run {label}"))?;
+            let ran = Ran { label, again, output, took: begun.elapsed() };
+            if ran.output.status.success() {
+                passed(&ran);
+            } else {
+                failed.lock().expect("no lane panics").push(ran);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
+        lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
+    })?;
+    let failed = failed.into_inner().expect("no lane panics");
+    for ran in &failed {
+        println!("--- {} ended with {}", ran.label, ran.output.status);
+        std::io::stdout().write_all(&ran.output.stdout)?;
+        std::io::stdout().write_all(&ran.output.stderr)?;
+    }
+    match failed.as_slice() {
+        [] => Ok(()),
+        [ran, ..] => bail!("{} failed; to run it again: {}", ran.label, ran.again),
+    }
+}
+
+/// One line for a binary that passed: `drive/load  12 passed in 14.2 s`.
+fn line(ran: &Ran) -> String {
+    let text = String::from_utf8_lossy(&ran.output.stdout);
+    let passed: u32 = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("test result: ok. ")?.split_once(' ')?.0.parse::<u32>().ok())
+        .sum();
+    format!("{:24} {passed:4} passed in {:6.1} s", ran.label, ran.took.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(label: &str, script: &str) -> (String, String, Command) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        (label.to_owned(), format!("run {label}"), command)
+    }
+
+    #[test]
+    fn nothing_is_started_after_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let touch = |name: &str| format!("touch {}", folder.path().join(name).display());
+        let passed = Mutex::new(Vec::new());
+        let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
+        let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
+        // The other lane has nothing else to do meanwhile.
+        let jobs =
+            vec![good, job("a/bad", "exit 3"), job("a/slow", "sleep 1"), job("a/last", &touch("last"))];
+        let error = run_all(jobs, note).unwrap_err().to_string();
+        assert_eq!(error, "a/bad failed; to run it again: run a/bad");
+        assert!(!folder.path().join("last").exists());
+        assert!(
+            passed.lock().unwrap()[0].starts_with("a/good")
+                && passed.lock().unwrap()[0].contains("   3 passed")
+        );
+    }
+
+    #[test]
+    fn every_job_is_run() {
+        let count = Mutex::new(0);
+        run_all((0..9).map(|i| job(&format!("a/{i}"), "true")).collect(), |_| *count.lock().unwrap() += 1)
+            .unwrap();
+        assert_eq!(count.into_inner().unwrap(), 9);
+        assert!(run_all(vec![("a/b".into(), String::new(), Command::new("/no/such"))], |_| ()).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! The test binaries of the workspace: builds and finds them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+/// A test binary.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TestBinary {
+    pub package: String,
+    /// File in the directory `tests`; empty for the unit tests of the library or program.
+    pub name: String,
+    pub executable: PathBuf,
+    /// Directory of the package, in which cargo runs its tests.
+    pub home: PathBuf,
+}
+
+/// Builds every test of the workspace and returns the binaries, sorted by package and name.
+///
+/// Always the whole workspace: with fewer packages cargo would choose other features and build everything again.
+///
+/// # Errors
+/// If the build fails.
+pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["test", "--workspace", "--locked", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics");
+    let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("the tests cannot be built: cargo ended with {}", output.status);
+    }
+    parse(&String::from_utf8(output.stdout)?)
+}
+
+/// Finds the test binaries in cargo's messages.
+fn parse(messages: &str) -> anyhow::Result<Vec<TestBinary>> {
+    let mut binaries = Vec::new();
+    for message in messages.lines() {
+        let message: Value = serde_json::from_str(message).context("cannot parse a message of cargo")?;
+        binaries.extend(TestBinary::from_message(&message));
+    }
+    binaries.sort();
+    Ok(binaries)
+}
+
+impl TestBinary {
+    fn from_message(message: &Value) -> Option<Self> {
+        let executable = message["executable"].as_str()?;
+        if message["profile"]["test"] != true {
+            return None;
+        }
+        let home = Path::new(message["manifest_path"].as_str()?).parent()?;
+        let target = message["target"]["name"].as_str()?;
+        let name = match message["target"]["kind"][0].as_str()? {
+            "test" => target,
+            // Libraries and programs both have unit tests; a package with both has them in the library.
+            "bin" if message["target"]["src_path"].as_str()?.ends_with("/main.rs") => "main",
+            _ => "",
+        };
+        Some(Self {
+            package: home.file_name()?.to_str()?.to_owned(),
+            name: name.to_owned(),
+            executable: executable.into(),
+            home: home.to_owned(),
+        })
+    }
+
+    /// Package and name: `drive/load`, `drive/unit`.
+    pub fn label(&self) -> String {
+        let name = if self.name.is_empty() { "unit" } else { &self.name };
+        format!("{}/{name}", self.package)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binaries_are_found_in_the_messages_of_cargo() {
+        let message = |kind: &str, name: &str, executable: &str, test: bool| {
+            format!(
+                "{{\"manifest_path\":\"/w/crates/drive/Cargo.toml\",\"executable\":{executable},\
+                 \"profile\":{{\"test\":{test}}},\"target\":{{\"kind\":[\"{kind}\"],\"name\":\"{name}\",\
+                 \"src_path\":\"/w/crates/drive/src/main.rs\"}}}}\n"
+            )
+        };
+        let messages = [
+            message("test", "load", "\"/t/load-1\"", true),
+            message("lib", "drive", "\"/t/drive-2\"", true),
+            message("lib", "drive", "null", false),
+            message("bin", "drive", "\"/t/drive\"", false),
+            message("bin", "drive", "\"/t/drive-3\"", true),
+        ];
+        let found = parse(&messages.concat()).unwrap();
+        let labels: Vec<_> = found.iter().map(TestBinary::label).collect();
+        assert_eq!(labels, ["drive/unit", "drive/load", "drive/main"]);
+        assert_eq!(found[1].executable, Path::new("/t/load-1"));
+        assert_eq!(found[1].home, Path::new("/w/crates/drive"));
+        assert!(parse("no JSON").is_err());
+    }
+}
