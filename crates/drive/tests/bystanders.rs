@@ -249,32 +249,42 @@ const HANDS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Refuses `target` while another process uses `held` in each of these ways, and accepts it afterwards.
+fn refused_while_held(held: &str, target: &str, hands: &[(&str, &str)]) {
+    for (how, code) in hands {
+        let Some(holder) = Holder::new(code, held) else { continue };
+        let found = refused(target);
+        assert!(!found.is_empty(), "{how} of {held}");
+        drop(holder);
+        drop(support::armed(target, &OpenOptions::default()));
+    }
+}
+
 #[test]
-fn what_other_processes_have_in_hand() {
-    let Some(device) = Loop::new(SIZE, &[]) else { return };
+fn a_file_in_use_by_another_process() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("file");
     fs::File::create(&file).and_then(|file| file.set_len(SIZE)).expect("a file");
-    // A file, a device, and the backing file of a device.
-    let places =
-        [(text(&file), text(&file)), (&device.path, &device.path), (text(&device.image), &device.path)];
-    for (held, target) in places {
-        for (how, code) in HANDS {
-            let Some(holder) = Holder::new(code, held) else { continue };
-            let found = refused(target);
-            assert!(!found.is_empty(), "{how} of {held}");
-            drop(holder);
-            drop(support::armed(target, &OpenOptions::default()));
-        }
-        if let Some(node) = mknod(dir.path(), target.trim_start_matches(text(&file))) {
-            let Some(holder) = Holder::new(HANDS[3].1, text(&node)) else { return };
-            let found = refused(target);
-            let locked = |r: &Refusal| matches!(r, Refusal::OpenBy { access: Access::Locked, .. });
-            assert!(found.iter().any(locked), "{found:?}");
-            drop(holder);
-            fs::remove_file(node).expect("a node less");
-        }
-    }
+    refused_while_held(text(&file), text(&file), HANDS);
+}
+
+#[test]
+fn a_device_in_use_by_another_process() {
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    refused_while_held(&device.path, &device.path, HANDS);
+}
+
+/// The ways differ in how they are found for files, which is tested above, so a few are enough here.
+#[test]
+fn a_backing_file_or_another_node_in_use_by_another_process() {
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    refused_while_held(text(&device.image), &device.path, &HANDS[3..6]);
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some(node) = mknod(dir.path(), &device.path) else { return };
+    let Some(_holder) = Holder::new(HANDS[3].1, text(&node)) else { return };
+    let found = refused(&device.path);
+    let locked = |r: &Refusal| matches!(r, Refusal::OpenBy { access: Access::Locked, .. });
+    assert!(found.iter().any(locked), "{found:?}");
 }
 
 /// The mount table lists only one device of a mounted btrfs. The other device also has a kernel partition here, so
