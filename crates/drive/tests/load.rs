@@ -103,8 +103,8 @@ fn timed_runs_keep_mix_time_and_depth() {
         assert!((share - 0.65).abs() < 5.0 * deviation, "{share} of {ios}");
         // Little's law: depth = rate x response time. The difference is time spent outside the kernel.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
-        // Only an upper bound, because helper threads that wait for a CPU have no I/O in flight; the test with the
-        // 500 IOPS device checks the lower bound.
+        // Only an upper bound, because helper threads that wait for a CPU have no I/O in flight; the lower bound is
+        // checked on a device of 500 IOPS, in failing_device.rs.
         assert!(depth < 16.5, "{depth} with {engine:?}");
         assert_eq!(ticks.len(), 1);
         assert!(ticks[0].read_ios + ticks[0].write_ios <= ios && ticks[0].bytes > 0);

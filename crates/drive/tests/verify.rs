@@ -114,14 +114,13 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
         let file = File::options().write(true).open(path).expect("the file");
         file.write_all_at(&vec![0; 1 << 20], 4 << 20).expect("a hole where data was");
     };
-    let asked = Workload {
+    let writes = Workload {
         access: Access::Sequential,
-        until: Until::AmountBytes(u64::MAX >> 1),
-        regime: Regime { limit_ns: Some(1_500_000_000), ..CHECKED },
-        read_percent: 100,
+        read_percent: 0,
+        until: Until::AmountBytes(SIZE),
+        regime: CHECKED,
         ..workload(SIZE)
     };
-    let writes = Workload { read_percent: 0, until: Until::AmountBytes(SIZE), regime: CHECKED, ..asked };
     let found = findings(&mut target, &writes, true);
     assert_eq!((found.wrong(), found.checked), (0, SIZE / 4096));
     // The same writes again, but wiped before they are read back.
