@@ -79,17 +79,32 @@ enum Offer {
     Yes,
     /// It may work, but is only used if requested by name; reason.
     Unsure(String),
+    /// The drive does not report support for it.
+    NotReported,
+    /// The method belongs to another interface than the drive's.
+    OtherInterface,
+    /// Supported in principle; why not now.
     No(String),
 }
 
 impl Offer {
-    /// `Yes`, or `No` because the device does not report support.
-    fn told(yes: bool) -> Self {
-        if yes { Self::Yes } else { Self::No("the drive does not report support for this".into()) }
+    fn reported(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::NotReported }
     }
 
-    fn other_interface() -> Self {
-        Self::No("the drive has a different interface".into())
+    /// Whether it may be used when requested by name.
+    fn is_available(&self) -> bool {
+        matches!(self, Self::Yes | Self::Unsure(_))
+    }
+
+    /// Why it is not used by default.
+    fn why_not(&self) -> Option<&str> {
+        match self {
+            Self::Yes => None,
+            Self::Unsure(why) | Self::No(why) => Some(why),
+            Self::NotReported => Some("the drive does not report support for this"),
+            Self::OtherInterface => Some("the drive has a different interface"),
+        }
     }
 }
 
@@ -225,12 +240,9 @@ pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let told = |method: &Method| {
         let offer = (method.offer)(can);
         let others = others_hit(method, can);
-        let why_not = match &offer {
-            Offer::No(why) | Offer::Unsure(why) => Some(why.clone()),
-            Offer::Yes if !others.is_empty() => Some(would_also_erase(&others)),
-            Offer::Yes => None,
-        };
-        let available = !matches!(offer, Offer::No(_));
+        let erases_others = || (!others.is_empty()).then(|| would_also_erase(&others));
+        let why_not = offer.why_not().map(str::to_owned).or_else(erases_others);
+        let available = offer.is_available();
         let is_chosen = chosen == Some(method.name);
         PurgeMethod {
             name: method.name,
@@ -241,8 +253,8 @@ pub(crate) fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
             why_not,
         }
     };
-    let foreign = Offer::other_interface();
-    PURGE_METHODS.iter().filter(|method| (method.offer)(can) != foreign).map(told).collect()
+    let of_its_interface = |method: &&Method| (method.offer)(can) != Offer::OtherInterface;
+    PURGE_METHODS.iter().filter(of_its_interface).map(told).collect()
 }
 
 /// Returns the label of a method, and whether the PTS accepts it as a purge.
@@ -289,11 +301,9 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
         let why = match (method.offer)(can) {
             Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
             Offer::Yes => would_also_erase(&others),
-            Offer::Unsure(why) => why,
             // A command that the drive simply does not support needs no mention.
-            Offer::No(why) if (Offer::No(why.clone()) == Offer::told(false)) => continue,
-            Offer::No(why) if (Offer::No(why.clone()) == Offer::other_interface()) => continue,
-            Offer::No(why) => why,
+            Offer::NotReported | Offer::OtherInterface => continue,
+            Offer::Unsure(why) | Offer::No(why) => why,
         };
         passed_over.push(format!("not {}: {why}", method.label));
     }
@@ -305,7 +315,8 @@ fn best(can: &Capabilities) -> Result<Choice, DriveError> {
 
 fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, DriveError> {
     let method = PURGE_METHODS.iter().find(|method| method.name == name).ok_or_else(|| unknown(name))?;
-    if let Offer::No(why) = (method.offer)(can) {
+    let offer = (method.offer)(can);
+    if let (false, Some(why)) = (offer.is_available(), offer.why_not()) {
         return Err(DriveError::NoPurge(format!(
             "{name}: {why}; see plateau info for the available methods"
         )));

@@ -138,19 +138,27 @@ impl Simulated {
         let mut outcome = if workload.regime.is_plain() {
             self.run_plain(workload, &mut ticks, on_tick)
         } else {
-            let together = self.run_together(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
+            let together = self.run_queued(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
             together.map(|mut answers| answers.remove(0).outcome)
         };
         if let Err(DriveError::Device { errors, cut, .. }) = &mut outcome
-            && errors.iter().any(|error| error.kind == WITHOUT_POWER)
+            && self.restore_power()
         {
-            self.ssd.power_cycle();
             let interval_ns = SECOND_NS / self.divisor;
             ticks.retain(|tick: &nandsim::Tick| tick.end_ns - tick.start_ns == interval_ns);
             let (workload, series) = (workload.clone(), series(interval_ns, &ticks, None));
             *cut = Some(Box::new(Cut { workload, start_ns, series, errors: errors.clone() }));
         }
         outcome
+    }
+
+    /// Powers the drive on again after a power loss; returns whether there was one.
+    fn restore_power(&mut self) -> bool {
+        let was_lost = self.ssd.has_lost_power();
+        if was_lost {
+            self.ssd.power_cycle();
+        }
+        was_lost
     }
 
     /// Runs a workload that is a single closed loop. If the drive failed, `ticks` holds what was done before.
@@ -272,9 +280,6 @@ pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
     reducible.then_some("it stores no data, so compressible or duplicate data makes no difference")
 }
 
-/// Error of commands that were in flight during a power loss; no other fault produces it.
-const WITHOUT_POWER: &str = "EIO";
-
 /// Describes the first failed command, and counts all failed ones.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
@@ -289,7 +294,7 @@ fn device_error(failed: &Failed) -> DriveError {
         ("ENODATA", failed.media),
         ("ETIMEDOUT", failed.timeouts),
         ("ENODEV", failed.removed),
-        (WITHOUT_POWER, failed.unpowered),
+        ("EIO", failed.unpowered),
     ];
     let more = counts.iter().map(|(_, count)| count).sum::<u64>() - 1;
     let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
@@ -345,7 +350,7 @@ fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> Tar
         model: Some(model.name.clone()),
         serial: None,
         firmware: None,
-        interface: Some(model.interface.clone()),
+        interface: Some(model.interface.to_string()),
         nand: Some(model.nand.clone()),
         capacity_bytes: ssd.capacity_bytes(),
         logical_block_bytes: ssd.logical_block_bytes(),

@@ -212,6 +212,18 @@ impl Facts {
         self.below(node).values().any(|ways| ways.iter().any(|way| meet(ways, way)))
     }
 
+    /// Whether the target, which reaches `own`, also reaches bytes of `node` by a way around `node`, so that parts of
+    /// `node` that it does not reach directly may be its bytes all the same: a mapping of a disk and of a loop device
+    /// over that disk.
+    fn is_bypassed(&self, node: usize, own: &BTreeMap<usize, Vec<Way>>) -> bool {
+        let within = self.below(node);
+        let bypasses = |way: &Way| way.via.is_none_or(|via| !within.contains_key(&via));
+        within.iter().filter(|(lower, _)| **lower != node).any(|(lower, ways)| {
+            let around = own.get(lower).into_iter().flatten().filter(|way| bypasses(way));
+            around.into_iter().any(|way| ways.iter().any(|other| other.span.overlaps(way.span)))
+        })
+    }
+
     /// Returns everything built on `node`, at any level.
     fn above(&self, node: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
@@ -272,7 +284,8 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
         let others = others.filter(|layer| !below.contains_key(&layer.upper));
         let mut others = others.peekable();
-        let is_blurred = others.peek().is_some() && facts.reaches_twice(node);
+        let is_blurred =
+            others.peek().is_some() && (facts.reaches_twice(node) || facts.is_bypassed(node, &below));
         let meets = |layer: &&Layer| is_blurred || ways.iter().any(|way| way.span.overlaps(layer.span));
         for layer in others.filter(meets) {
             found.push(Refusal::Shared { below: facts.name(node), by: facts.name(layer.upper) });

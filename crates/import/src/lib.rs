@@ -71,6 +71,8 @@ pub struct Imported {
     pub date: Option<String>,
     /// Set if the figures were copied from a publication by hand.
     pub transcribed: bool,
+    /// Whether the tool's own reports print throughput in MiB/s.
+    pub reports_mebibytes: bool,
     /// What a reader must know about the figures.
     pub remarks: Vec<String>,
     /// The drive.
@@ -194,6 +196,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
             sha256: Digest::of(source.bytes).to_string(),
             date: imported.date,
             transcribed: imported.transcribed,
+            reports_mebibytes: imported.reports_mebibytes,
             remarks: imported.remarks,
         }),
         handling: record::Handling::default(),

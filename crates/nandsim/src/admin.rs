@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::cache::Cache;
 use crate::events::{Events, NEVER};
+use crate::faults::Cause;
 use crate::flash::Flash;
 use crate::hybrid::Log;
 use crate::lane::Lane;
@@ -80,6 +81,12 @@ impl Ssd {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.gone_ns().is_some_and(|at| at <= self.now_ns)
+    }
+
+    /// Whether the drive lost its power and was not power-cycled since.
+    #[must_use]
+    pub fn has_lost_power(&self) -> bool {
+        self.is_gone() && self.gone_cause() == Cause::Power
     }
 
     /// Waits until all accepted data is on the flash.

@@ -41,8 +41,8 @@ pub use health::{Health, Smart};
 pub use load::{Direction, Failed, Load, Tally, Tick, Until};
 pub use map::Memory;
 pub use model::{
-    Cache, Calibration, Class, Firmware, Geometry, Hybrid, MODELS, Model, ModelError, Thermal, Timing,
-    VictimPolicy,
+    Cache, Calibration, Class, Firmware, Geometry, Hybrid, Interface, MODELS, Model, ModelError, Pcie,
+    Thermal, Timing, VictimPolicy,
 };
 pub use queue::{Command, Completion, Queue};
 pub use run::MOST_IN_FLIGHT;

@@ -1,8 +1,11 @@
 //! Drive models: TOML files with units in their keys.
 
 mod check;
+mod interface;
 
 use serde::{Deserialize, Serialize};
+
+pub use interface::{Interface, Pcie};
 
 use crate::fit::{Figure, Score};
 
@@ -28,8 +31,8 @@ pub struct Model {
     pub description: String,
     /// The PTS that applies to it.
     pub class: Class,
-    /// The interface as printed in reports, such as `6 Gb/s SAS`.
-    pub interface: String,
+    /// The interface.
+    pub interface: Interface,
     /// The kind of NAND as printed in reports, such as `SLC`.
     pub nand: String,
     /// Version of the parameters; increases whenever the model behaves differently.

@@ -228,7 +228,7 @@ fn header(view: &View<'_>, converged: Option<bool>) -> TestHeader {
     TestHeader {
         requirement: "NOT PTS",
         purge: told(&test.purge),
-        workload_independent: told(&test.preconditioning),
+        workload_independent: Some(told(&test.preconditioning)),
         workload_dependent: "n/a".into(),
         data_pattern: "n/a".into(),
         queue_depth: test.queue_depth.unwrap_or(0),

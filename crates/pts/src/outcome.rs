@@ -128,7 +128,7 @@ pub struct TestHeader {
     /// Purge method, or why the target was not purged yet.
     pub purge: String,
     /// Workload-independent preconditioning: `2X SEQ/128KiB`.
-    pub workload_independent: String,
+    pub workload_independent: Option<String>,
     /// Workload-dependent preconditioning: `Full IOPS Loop`.
     pub workload_dependent: String,
     /// Data pattern: `RND`.
@@ -189,7 +189,7 @@ impl TestHeader {
         Self {
             requirement: context.profile.listed(family).map_or("NOT IN THE PROFILE", |l| l.requirement),
             purge: purge.map_or_else(|| "not yet".into(), |purge| purge.method.clone()),
-            workload_independent: "None".into(),
+            workload_independent: None,
             workload_dependent: "None".into(),
             data_pattern: "RND".into(),
             queue_depth: settings.queue_depth,

@@ -21,6 +21,9 @@ pub struct Origin {
     pub date: Option<String>,
     /// Set if the figures were copied from a publication by hand, so that no file of the tool exists.
     pub transcribed: bool,
+    /// Whether the tool's own reports print throughput in MiB/s, so that readers find other figures there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reports_mebibytes: bool,
     /// What a reader must know about the figures: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }

@@ -171,12 +171,11 @@ fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
 }
 
 fn preconditioning(document: &Document, outcome: &Outcome, prepared: &[&Answer<'_>]) -> Clause {
-    let wanted = &outcome.header.workload_independent;
+    let required = outcome.header.workload_independent.as_deref();
     let name = "Workload-independent preconditioning";
     if prepared.is_empty() {
-        let none = ["None", "N/A", ""].contains(&wanted.as_str());
-        let verdict = if none { Verdict::Conforms } else { Verdict::DoesNotConform };
-        return clause(name, if none { "none" } else { wanted }, "none".into(), Some(verdict), &[]);
+        let verdict = if required.is_none() { Verdict::Conforms } else { Verdict::DoesNotConform };
+        return clause(name, required.unwrap_or("none"), "none".into(), Some(verdict), &[]);
     }
     let standard = document.profile.settings(0);
     let capacity = document.run.target.capacity_bytes;

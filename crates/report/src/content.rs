@@ -321,7 +321,8 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
             "Preconditioning",
             format!(
                 "workload independent: {}; workload dependent: {}",
-                header.workload_independent, header.workload_dependent
+                header.workload_independent.as_deref().unwrap_or("None"),
+                header.workload_dependent
             ),
         ),
     ]

@@ -180,7 +180,7 @@ fn every_field_of_the_header_is_on_every_report_page() {
             ("Device I/F", None),
             ("Test Platform", None),
             ("Purge", Some(head.purge.as_str())),
-            ("Workload Independent", Some(&head.workload_independent)),
+            ("Workload Independent", Some(head.workload_independent.as_deref().unwrap_or("None"))),
             ("Workload Dep.", Some(&head.workload_dependent)),
             ("Data Pattern", Some(&head.data_pattern)),
             ("OIO/Thread (QD)", Some(&depth)),

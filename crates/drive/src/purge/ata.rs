@@ -26,9 +26,9 @@ const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-m
 pub(super) fn offer(can: &Capabilities, has: fn(&Identify) -> bool) -> Offer {
     match &can.protocol {
         Protocol::Ata(drive) if drive.security.locked => Offer::No(locked()),
-        Protocol::Ata(drive) => Offer::told(has(drive)),
+        Protocol::Ata(drive) => Offer::reported(has(drive)),
         Protocol::Unasked(why) => Offer::No(why.clone()),
-        _ => Offer::other_interface(),
+        _ => Offer::OtherInterface,
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn offer_security_erase(can: &Capabilities, enhanced: bool) -> Offer 
     match &can.protocol {
         Protocol::Ata(drive) => security_offer(&drive.security, enhanced),
         Protocol::Unasked(why) => Offer::No(why.clone()),
-        _ => Offer::other_interface(),
+        _ => Offer::OtherInterface,
     }
 }
 
@@ -46,7 +46,7 @@ fn locked() -> String {
 
 fn security_offer(security: &Security, enhanced: bool) -> Offer {
     if !security.supported || enhanced && !security.enhanced {
-        return Offer::told(false);
+        return Offer::NotReported;
     }
     if security.frozen {
         return Offer::No(

@@ -31,9 +31,9 @@ pub(super) enum Action {
 
 pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
     match &can.protocol {
-        Protocol::Nvme(nvme) => Offer::told(has(nvme)),
+        Protocol::Nvme(nvme) => Offer::reported(has(nvme)),
         Protocol::Unasked(why) => Offer::No(why.clone()),
-        _ => Offer::other_interface(),
+        _ => Offer::OtherInterface,
     }
 }
 

@@ -26,10 +26,10 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer
     match &can.protocol {
         Protocol::Scsi(drive) => has(drive).map_or_else(
             || Offer::Unsure("the drive does not report whether it supports this".into()),
-            Offer::told,
+            Offer::reported,
         ),
         Protocol::Unasked(why) => Offer::No(why.clone()),
-        _ => Offer::other_interface(),
+        _ => Offer::OtherInterface,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Purges a simulated drive by the methods of its interface, which have the names of real drives' methods.
 
-use nandsim::Ssd;
+use nandsim::{Interface, Ssd};
 use record::Purged;
 
 use super::Simulated;
@@ -67,12 +67,11 @@ impl Method {
     }
 }
 
-/// Returns the methods for an interface, given by its name in reports.
-fn methods_of(interface: &str) -> &'static [Method] {
+fn methods_of(interface: Interface) -> &'static [Method] {
     match interface {
-        text if text.contains("SAS") => SAS,
-        text if text.contains("SATA") => SATA,
-        _ => NVME,
+        Interface::Sas(_) => SAS,
+        Interface::Sata(_) => SATA,
+        Interface::Nvme(_) => NVME,
     }
 }
 
@@ -95,11 +94,11 @@ impl Simulated {
             is_chosen: place == 0,
             why_not: None,
         };
-        methods_of(&self.model.interface).iter().enumerate().map(told).collect()
+        methods_of(self.model.interface).iter().enumerate().map(told).collect()
     }
 
     fn method(&self, options: &PurgeOptions) -> Result<&'static Method, DriveError> {
-        let methods = methods_of(&self.model.interface);
+        let methods = methods_of(self.model.interface);
         if options.verify {
             return Err(DriveError::Invalid(
                 "a simulated drive stores no data to look for after a purge; omit --verify-purge: a purge \
@@ -133,7 +132,7 @@ impl Simulated {
 
     /// Repeats a purge recorded in a journal.
     pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
-        let known = methods_of(&self.model.interface).iter().find(|method| method.label() == purged.method);
+        let known = methods_of(self.model.interface).iter().find(|method| method.label() == purged.method);
         let method = known.ok_or_else(|| {
             DriveError::NoPurge(format!("the simulated drive has no purge '{}'", purged.method))
         })?;

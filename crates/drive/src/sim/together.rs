@@ -246,8 +246,22 @@ impl Display {
 }
 
 impl Simulated {
-    /// Runs validated workloads concurrently.
+    /// Runs validated workloads concurrently. After a power loss, the drive is powered on again before the error
+    /// is returned.
     pub(crate) fn run_together(
+        &mut self,
+        workloads: &[Workload],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        let answers = self.run_queued(workloads, on_tick);
+        if answers.is_err() {
+            self.restore_power();
+        }
+        answers
+    }
+
+    /// Like `run_together`, but leaves the drive without power if it lost it.
+    pub(super) fn run_queued(
         &mut self,
         workloads: &[Workload],
         on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,

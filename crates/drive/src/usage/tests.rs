@@ -167,6 +167,31 @@ fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
 }
 
 #[test]
+fn a_device_reached_around_another_counts() {
+    // A mapping of a disk (0) and of a loop device (1) over that disk, a loop device (3) over the mapping's beginning,
+    // and another (2) over a later part of the first loop device.
+    let mut facts = host();
+    put(&mut facts, device(1), device(0), Span::ALL, Kind::Loop);
+    for lower in [0, 1] {
+        put(&mut facts, device(4), device(lower), Span::ALL, Kind::Stacked);
+    }
+    put(&mut facts, device(3), device(4), Span::of(0, 1), Kind::Loop);
+    put(&mut facts, device(2), device(1), Span::of(2, 0), Kind::Loop);
+    facts.used(device(2), "", mounted());
+    assert!(users(&facts, device(3)).iter().any(is_mounted));
+
+    // Drawn by the property below: a loop device over both of them.
+    let mut facts = host();
+    put(&mut facts, device(1), device(0), Span::ALL, Kind::Loop);
+    put(&mut facts, device(4), device(1), Span::ALL, Kind::Loop);
+    put(&mut facts, device(4), device(0), Span::ALL, Kind::Stacked);
+    put(&mut facts, device(3), device(4), Span::of(0, 1), Kind::Loop);
+    put(&mut facts, device(2), device(1), Span::of(2, 0), Kind::Loop);
+    facts.used(device(2), "", mounted());
+    assert!(users(&facts, device(3)).iter().any(is_mounted));
+}
+
+#[test]
 fn what_could_not_be_looked_at_counts() {
     let mut facts = host();
     put(&mut facts, device(0), device(1), Span::ALL, Kind::Loop);
@@ -182,7 +207,7 @@ fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     /// Compares against marking bytes instead of walking: bytes of a node that both the target and a user reach.
     #[test]

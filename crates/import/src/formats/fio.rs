@@ -98,6 +98,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         tool: if file.version.is_empty() { "fio of unknown version".into() } else { file.version },
         date: file.time.map(|time| time.trim().to_owned()).filter(|time| !time.is_empty()),
         transcribed: false,
+        reports_mebibytes: false,
         remarks,
         device: Device { path: target.unwrap_or_else(|| "n/a".into()), ..Device::default() },
         host: record::HostFacts::default(),

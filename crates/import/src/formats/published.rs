@@ -35,6 +35,9 @@ struct Source {
     tool: String,
     document: String,
     date: Option<String>,
+    /// Whether the tool's own reports print throughput in MiB/s.
+    #[serde(default)]
+    reports_mebibytes: bool,
     #[serde(default)]
     remarks: Vec<String>,
 }
@@ -149,6 +152,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         tool: file.source.tool,
         date: file.source.date,
         transcribed: true,
+        reports_mebibytes: file.source.reports_mebibytes,
         remarks,
         device: Device {
             path: drive.model.clone(),

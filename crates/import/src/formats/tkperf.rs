@@ -117,6 +117,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         tool: fio.map_or(tool.clone(), |fio| format!("{tool}, {fio}")),
         date: leaf(root, "testdate")?,
         transcribed: false,
+        reports_mebibytes: true,
         remarks,
         device: device::device(description.as_deref().unwrap_or(""), root.tag_name().name()),
         host: HostFacts { os: system, kernel: trimmed(leaf(root, "kernel")?), ..HostFacts::default() },

@@ -10,7 +10,7 @@ impl Model {
         self.geometry.check()?;
         let faults = Faults::from_texts(&self.faults, self.geometry.capacity_bytes, Scale::FULL);
         faults.map_err(|e| wrong("faults", format!("'{}'", e.fault), e.problem))?;
-        self.timing.check(carried_mb_per_s(&self.interface))?;
+        self.timing.check(self.interface.max_mb_per_s())?;
         let firmware = &self.firmware;
         whole("firmware.collect_burst_map_units", firmware.collect_burst_map_units.into(), 1, 1 << 20)?;
         whole("firmware.write_buffer_bytes", firmware.write_buffer_bytes, 0, 1 << 40)?;
@@ -65,29 +65,6 @@ impl Geometry {
         }
         Ok(())
     }
-}
-
-/// Maximum throughput in one direction of an interface whose name specifies it: "6 Gb/s SATA" puts ten bits on the
-/// wire per byte; a lane of "PCIe 3.0 x4" runs at 8 GT/s, with 130 bits per 16 bytes. Other names have no limit.
-fn carried_mb_per_s(interface: &str) -> f64 {
-    let words: Vec<&str> = interface.split_whitespace().collect();
-    let number = |text: &str| text.parse::<f64>().ok();
-    let serial = words.windows(2).find(|pair| pair[1] == "Gb/s").and_then(|pair| number(pair[0]));
-    if let Some(gigabits) = serial {
-        return gigabits * 100.0;
-    }
-    let lanes = words.iter().find_map(|word| word.strip_prefix('x').and_then(number));
-    let generation = words.windows(2).find(|pair| pair[0] == "PCIe").map(|pair| pair[1]);
-    let lane = match generation {
-        Some("1.0") => 250.0,
-        Some("2.0") => 500.0,
-        Some("3.0") => 984.6,
-        Some("4.0") => 1969.2,
-        Some("5.0") => 3938.5,
-        Some("6.0") => 7563.0,
-        _ => f64::INFINITY,
-    };
-    lanes.map_or(1e6, |lanes| (lanes * lane).min(1e6))
 }
 
 impl Timing {
@@ -174,16 +151,6 @@ mod tests {
 
     #[test]
     fn a_link_is_no_faster_than_its_interface() {
-        for (interface, most) in [
-            ("6 Gb/s SATA", 600.0),
-            ("3 Gb/s SAS", 300.0),
-            ("PCIe 3.0 x4 NVMe", 3938.4),
-            ("PCIe 4.0 x2", 3938.4),
-            ("NVMe", 1e6),
-            ("PCIe", 1e6),
-        ] {
-            assert!((carried_mb_per_s(interface) - most).abs() < 0.1, "{interface}");
-        }
         let mut model = Model::named("sata-mlc-2011").unwrap();
         model.timing.link_mb_per_s = 601.0;
         let error = model.check().unwrap_err().to_string();

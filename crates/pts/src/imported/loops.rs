@@ -217,7 +217,7 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
     pages.extend(window(view, &tracked(view, largest, megabytes), MEGABYTES, false));
     let mut tables = vec![Exhibit::Table(table(view, "Throughput (MB/s)", 1, megabytes, Over::Mean))];
     let mut remarks = vec![view.mean_remark()];
-    if view.origin.tool.starts_with("TKperf") {
+    if view.origin.reports_mebibytes {
         let heading = "Throughput (MiB/s; TKperf prints these as MB/s)";
         tables.push(Exhibit::Table(table(view, heading, 3, mebibytes, Over::Mean)));
         remarks.push("1 MiB/s = 1.048576 MB/s.".into());

@@ -96,7 +96,11 @@ fn header(context: &Context<'_>, seen: &Seen<'_>) -> TestHeader {
     let written = preconditioning(seen);
     let length_ns = seen.cells.first().map_or(0, |cell| cell.run_ns);
     let phases = Phases {
-        pre_condition_1: [written.clone(), "see outline".into(), "see outline".into()],
+        pre_condition_1: [
+            written.clone().unwrap_or_else(|| "None".into()),
+            "see outline".into(),
+            "see outline".into(),
+        ],
         stimulus_1: [
             listed(
                 seen.cells
@@ -138,14 +142,14 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn preconditioning(seen: &Seen<'_>) -> String {
+fn preconditioning(seen: &Seen<'_>) -> Option<String> {
     let one = |write: &record::OwnWrite| {
         let order = if write.access == Access::Random { "RND" } else { "SEQ" };
         let limit = write.limit_ns.map_or_else(String::new, |ns| format!(" (at most {})", span(ns)));
         format!("{}X {order}/{}{limit}", write.capacities, stdx::units::block_size(write.block_bytes.into()))
     };
     let all: Vec<String> = seen.test.precondition.iter().map(one).collect();
-    if all.is_empty() { "None".into() } else { all.join(", ") }
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn outline(context: &Context<'_>, seen: &Seen<'_>) -> String {
@@ -153,9 +157,7 @@ fn outline(context: &Context<'_>, seen: &Seen<'_>) -> String {
     if seen.test.purge {
         steps.push("purge".to_owned());
     }
-    if !seen.test.precondition.is_empty() {
-        steps.push(format!("write {}", preconditioning(seen)));
-    }
+    steps.extend(preconditioning(seen).map(|written| format!("write {written}")));
     let cell = seen.cells.first().copied();
     let time = cell.map_or_else(String::new, |cell| {
         let ramp = match cell.ramp_ns {

@@ -96,7 +96,10 @@ fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
                 (
                     Some("Pre-Conditioning"),
                     vec![
-                        ("Workload Independent", text(&head.workload_independent)),
+                        (
+                            "Workload Independent",
+                            text(head.workload_independent.as_deref().unwrap_or("None")),
+                        ),
                         ("Workload Dep.", text(&head.workload_dependent)),
                     ],
                 ),

@@ -31,7 +31,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             context.precondition_in_words()
         ),
         header: TestHeader {
-            workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
+            workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),
             workload_dependent: "Full IOPS Loop".into(),
             phases,
             ..told.header

@@ -43,7 +43,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             context.precondition_in_words()
         ),
         header: TestHeader {
-            workload_independent: format!("{}X SEQ/128KiB", context.settings.precondition_capacities),
+            workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),
             workload_dependent: "Full Latency Loop".into(),
             threads: DEMAND.threads,
             queue_depth: DEMAND.queue_depth,

@@ -40,7 +40,10 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             context.precondition_in_words()
         ),
         header: TestHeader {
-            workload_independent: format!("{}X SEQ/{written}", context.settings.precondition_capacities),
+            workload_independent: Some(format!(
+                "{}X SEQ/{written}",
+                context.settings.precondition_capacities
+            )),
             workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
             threads: demand.threads,
             queue_depth: demand.queue_depth,
