@@ -13,7 +13,7 @@ pub fn small_model(mib: u64, op_percent: f64, superblocks: u32) -> Model {
         name = "small"
         description = "A small drive for tests"
         class = "client"
-        interface = "none"
+        interface = "NVMe"
         nand = "SLC"
         version = 1
         [geometry]
