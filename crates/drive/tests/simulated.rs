@@ -247,6 +247,29 @@ fn what_it_does_not_take_is_refused_with_what_it_takes() {
     assert_eq!(target.now_ns(), 0, "nothing was done");
 }
 
+#[test]
+fn a_loss_of_power_during_concurrent_workloads_leaves_a_drive_with_power() {
+    let options = OpenOptions {
+        scale: Some("1/1024".into()),
+        sim_faults: Some(vec!["power:after=1h".into()]),
+        ..OpenOptions::default()
+    };
+    let drive = drive::open("sim:sata-mlc-2011", &options).expect("a simulated drive");
+    let mut target = drive.arm(None).expect("nothing to lose");
+    let capacity = target.facts().capacity_bytes;
+    let cell = Workload { until: Until::DurationNs(7200 * SECOND_NS), ..workload(capacity) };
+    let both = [cell.clone(), cell.clone()];
+    let error =
+        target.run_together(&both, &[false; 2], &mut |_, _| Flow::Continue).expect_err("a loss of power");
+    assert!(
+        error.to_string().contains("EIO: the simulated drive lost its power, and has it again"),
+        "{error}"
+    );
+    let after = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
+    assert!(after.write.ios > 0);
+    assert_eq!(target.health().unsafe_shutdowns, Some(1));
+}
+
 /// A history with a power loss during the second workload. Returns the interrupted workload, the next segment and
 /// the health data.
 fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
