@@ -8,16 +8,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 
 use drive::{Access, DriveError, ErrorKind, OpenOptions, Refusal};
 use support::{Loop, command, fingerprint, skip};
 
-/// The distribution's own, where there is one: the launcher that pyenv puts first in PATH takes a second to start.
-static PYTHON: LazyLock<&str> = LazyLock::new(|| {
-    let own = "/usr/bin/python3";
-    if Path::new(own).exists() { own } else { "python3" }
-});
 const SIZE: u64 = 64 << 20;
 /// Slightly more than the minimum for mkfs.btrfs.
 const BTRFS_SIZE: u64 = 160 << 20;
@@ -177,7 +171,7 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     fs::create_dir(&at).expect("a folder");
     // Without mount(8), which would set up a loop device.
     let mounting = "import ctypes, sys\nsys.exit(ctypes.CDLL(None).mount(sys.argv[1].encode(), sys.argv[2].encode(), b'erofs', 1, None))";
-    if let Err(why) = command(*PYTHON, &["-c", mounting, text(&image), text(&at)]) {
+    if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
         return skip(&format!("no file systems in files: {why}"));
     }
     let _mount = After("umount", vec![text(&at).to_owned()]);
@@ -195,7 +189,7 @@ impl Holder {
             "import ctypes, fcntl, mmap, os, struct, sys\nlibc = ctypes.CDLL(None)\n{code}\n\
              print('ready', flush=True)\nsys.stdin.read()"
         );
-        let mut child = Command::new(*PYTHON);
+        let mut child = Command::new("python3");
         let child = child.args(["-c", &whole, path]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let Ok(mut child) = child else {
             skip("no python3");
@@ -274,7 +268,8 @@ fn a_device_in_use_by_another_process() {
     refused_while_held(&device.path, &device.path, HANDS);
 }
 
-/// The ways differ in how they are found for files, which is tested above, so a few are enough here.
+/// A few of the ways are enough: the two tests above find all of them, and each refusal takes two seconds, because
+/// transient users are waited for.
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
