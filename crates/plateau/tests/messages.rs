@@ -115,14 +115,21 @@ fn with_json_every_error_is_a_document_on_standard_output() {
     assert_eq!(out, "");
 }
 
+/// The default library is that of whoever runs this test, so it may hold runs, or none.
 #[test]
 fn an_empty_library_variable_counts_as_unset() {
     let bench = Bench::new();
-    let home = bench.path("home");
-    let mut command = bench.command(&["runs"]);
-    command.env("PLATEAU_LIBRARY", "").env("XDG_DATA_HOME", &home);
-    let output = command.output().expect("plateau starts");
-    let (out, err) = texts(&output);
-    assert!(output.status.success(), "{err}");
-    assert!(out.contains("/plateau/runs") && !out.contains(&*bench.library().to_string_lossy()), "{out}");
+    let listed = |variable: Option<&str>| {
+        let mut command = bench.command(&["runs"]);
+        command.env("XDG_DATA_HOME", bench.path("home")).env_remove("PLATEAU_LIBRARY");
+        command.envs(variable.map(|value| ("PLATEAU_LIBRARY", value)));
+        let output = command.output().expect("plateau starts");
+        (output.status.code(), texts(&output))
+    };
+    let empty = listed(Some(""));
+    assert_eq!(empty, listed(None));
+    // A library that exists has nothing in common with it.
+    let own = bench.library();
+    std::fs::create_dir_all(&own).expect("a library");
+    assert_ne!(empty, listed(Some(&own.to_string_lossy())));
 }
