@@ -10,49 +10,38 @@ use anyhow::{Context as _, bail};
 
 use crate::test_binaries;
 
-/// A test binary.
-struct Subject {
-    package: &'static str,
-    /// File in the directory `tests`; empty for the unit tests of the library or program.
-    name: &'static str,
-}
-
-const fn tests(package: &'static str, name: &'static str) -> Subject {
-    Subject { package, name }
-}
-
 /// Every test binary that uses devices, signals or time, cheapest first.
-const SUBJECTS: &[Subject] = &[
-    tests("drive", "refusals"),
-    tests("drive", "bystanders"),
-    tests("drive", "signatures"),
-    tests("plateau", "hardware_raid"),
-    tests("drive", ""),
-    tests("plateau", ""),
-    tests("drive", "polling"),
-    tests("drive", "reading"),
-    tests("drive", "fallback"),
-    tests("drive", "helped"),
-    tests("drive", "conformance"),
-    tests("drive", "allocations"),
-    tests("drive", "verify"),
-    tests("drive", "open_loop"),
-    tests("drive", "system_calls"),
-    tests("drive", "load"),
-    tests("drive", "failing_device"),
-    tests("drive", "forbidden"),
-    tests("drive", "known_latency"),
-    tests("drive", "simulated"),
-    tests("plateau", "device_side"),
-    tests("plateau", "interrupted"),
-    tests("plateau", "side_by_side"),
-    tests("plateau", "host_checks"),
-    tests("plateau", "signals"),
-    tests("plateau", "load"),
-    tests("plateau", "devices"),
-    tests("plateau", "browser"),
-    tests("plateau", "outcomes"),
-    tests("plateau", "witnessed"),
+const SUBJECTS: &[&str] = &[
+    "drive/refusals",
+    "drive/bystanders",
+    "drive/signatures",
+    "plateau/hardware_raid",
+    "drive/unit",
+    "plateau/unit",
+    "drive/polling",
+    "drive/reading",
+    "drive/fallback",
+    "drive/helped",
+    "drive/conformance",
+    "drive/allocations",
+    "drive/verify",
+    "drive/open_loop",
+    "drive/system_calls",
+    "drive/load",
+    "drive/failing_device",
+    "drive/forbidden",
+    "drive/known_latency",
+    "drive/simulated",
+    "plateau/device_side",
+    "plateau/interrupted",
+    "plateau/side_by_side",
+    "plateau/host_checks",
+    "plateau/signals",
+    "plateau/load",
+    "plateau/devices",
+    "plateau/browser",
+    "plateau/outcomes",
+    "plateau/witnessed",
 ];
 
 const USAGE: &str = "usage: cargo xtask stress [FILTER]... [--times N] [--alone]";
@@ -92,26 +81,23 @@ struct Failure {
 /// Runs the selected binaries.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     let wanted = Wanted::read(arguments)?;
-    let chosen: Vec<&Subject> = SUBJECTS.iter().filter(|subject| wanted.chooses(subject)).collect();
+    let chosen: Vec<&str> = SUBJECTS.iter().copied().filter(|label| wanted.chooses(label)).collect();
     if chosen.is_empty() {
-        bail!(
-            "no test binary matches; available: {}",
-            SUBJECTS.iter().map(Subject::label).collect::<Vec<_>>().join(", ")
-        );
+        bail!("no test binary matches; available: {}", SUBJECTS.join(", "));
     }
     let folder = root.join(FOLDER);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let built = test_binaries::build(root)?;
     let mut tallies = Vec::new();
-    for subject in chosen {
-        let binary = built.iter().find(|binary| binary.label() == subject.label());
-        let binary = binary.with_context(|| format!("cargo built no {}", subject.label()))?;
+    for label in chosen {
+        let binary = built.iter().find(|binary| binary.label() == label);
+        let binary = binary.with_context(|| format!("cargo built no {label}"))?;
         let command = || {
             let mut command = Command::new(&binary.executable);
             command.arg("--show-output").current_dir(&binary.home);
             command
         };
-        let tally = repeat(&subject.label(), &folder, &wanted, command)?;
+        let tally = repeat(label, &folder, &wanted, command)?;
         println!("{}", tally.line());
         tallies.push(tally);
     }
@@ -138,16 +124,8 @@ impl Wanted {
         Ok(wanted)
     }
 
-    fn chooses(&self, subject: &Subject) -> bool {
-        let label = subject.label();
+    fn chooses(&self, label: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|filter| label.contains(filter.as_str()))
-    }
-}
-
-impl Subject {
-    fn label(&self) -> String {
-        let name = if self.name.is_empty() { "unit" } else { self.name };
-        format!("{}/{name}", self.package)
     }
 }
 
@@ -251,8 +229,7 @@ mod tests {
     fn filters_choose_binaries_by_a_part_of_their_name() {
         let labels = |words: &[&str]| {
             let wanted = wanted(words).unwrap();
-            let chosen = SUBJECTS.iter().filter(|subject| wanted.chooses(subject));
-            chosen.map(Subject::label).collect::<Vec<_>>()
+            SUBJECTS.iter().copied().filter(|label| wanted.chooses(label)).collect::<Vec<_>>()
         };
         assert_eq!(labels(&["refusals"]), ["drive/refusals"]);
         assert_eq!(labels(&["raid", "unit"]), ["plateau/hardware_raid", "drive/unit", "plateau/unit"]);
@@ -269,8 +246,12 @@ mod tests {
 
     #[test]
     fn every_binary_is_there() {
-        for subject in SUBJECTS.iter().filter(|subject| !subject.name.is_empty()) {
-            let file = format!("crates/{}/tests/{}.rs", subject.package, subject.name);
+        for label in SUBJECTS.iter().chain(crate::test::SLOWEST) {
+            let (package, name) = label.split_once('/').unwrap();
+            let file = match name {
+                "unit" => format!("crates/{package}/src/lib.rs"),
+                name => format!("crates/{package}/tests/{name}.rs"),
+            };
             assert!(crate::root().join(&file).is_file(), "{file}");
         }
     }
