@@ -168,7 +168,7 @@ enum Kind {
 /// A target that may be written: held exclusively, after its erasure was confirmed.
 pub struct Armed {
     facts: TargetFacts,
-    /// For an array, the array's own device; its members are behind it.
+    /// For an array, the array's own device, not one of its members.
     inner: Inner,
     effort: Option<Effort>,
     /// Declared after `inner`, which must be closed before the array can be dismantled.

@@ -64,11 +64,6 @@ fn reads_need_no_confirmation_and_change_nothing() {
     assert!(bench.untouched());
 }
 
-fn is_root() -> bool {
-    let own = std::fs::metadata("/proc/self").expect("/proc");
-    std::os::unix::fs::MetadataExt::uid(&own) == 0
-}
-
 fn starts_with_number(text: &str) -> bool {
     text.split(' ').next().is_some_and(|word| word.parse::<u32>().is_ok())
 }
@@ -86,7 +81,7 @@ fn polling_says_what_came_of_it() {
         let document = json(&output);
         let engines = document["jobs"][0]["engines"].to_string();
         // The kernel may refuse its polling thread to users other than root, which must then be stated.
-        let refused = option == "--sqthread_poll" && !is_root() && engines.contains("not polled: ");
+        let refused = option == "--sqthread_poll" && !support::is_root() && engines.contains("not polled: ");
         assert!(engines.contains(expected) || refused, "{option}: {document}");
     }
     let refused = plateau(&["load", "sim:sas-slc-2011", "--scale", "1/64", "--hipri"]);

@@ -15,8 +15,8 @@ const SIMULATED: [&str; 7] =
     ["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/256", "--profile", "pts-e-1.0"];
 const NOBODY: u32 = 65534;
 
-fn is_root() -> bool {
-    let root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+fn root_or_skip() -> bool {
+    let root = support::is_root();
     if !root {
         skips::skip!("only root can make files of another user");
     }
@@ -189,7 +189,7 @@ fn a_note_of_a_member_that_is_gone_keeps_nobody_from_testing_other_drives() {
 
 #[test]
 fn root_runs_no_program_from_the_callers_path() {
-    if !is_root() {
+    if !root_or_skip() {
         return;
     }
     let member = Member::new();
@@ -204,7 +204,7 @@ fn root_runs_no_program_from_the_callers_path() {
 
 #[test]
 fn a_run_that_somebody_else_has_written_confirms_no_target() {
-    if !is_root() {
+    if !root_or_skip() {
         return;
     }
     let bench = Bench::new();
