@@ -54,7 +54,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
         Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
         Ok(block) => {
             // A device in use is not even read.
-            let users = usage::users(usage, Thing::Device(device.number));
+            let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
             let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;
             Listed {

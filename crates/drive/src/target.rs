@@ -3,7 +3,6 @@
 pub(crate) mod block;
 pub(crate) mod file;
 pub(crate) mod generic;
-mod overlay;
 mod records;
 
 pub use file::FileState;

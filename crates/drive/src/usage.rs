@@ -8,18 +8,20 @@
 //! Limits: accesses by a server on another host or behind FUSE are not visible; neither are processes outside of this
 //! PID namespace, except by the claims and leases that the kernel checks.
 
+mod claims;
 pub(crate) mod descriptor;
 mod gather;
 mod mounts;
+mod overlay;
 mod processes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-pub(crate) use gather::{gather, is_claimed_below, thing_at, thing_of_file};
-pub(crate) use mounts::unescape;
+pub(crate) use gather::{gather, thing_at, thing_of_file};
+use mounts::unescape;
 
-use crate::host::DeviceNumber;
+use crate::host::{DeviceNumber, Roots};
 use crate::refusal::{Access, Refusal};
 
 /// Attempts, and the pause between them, while only transient refusals are found.
@@ -77,6 +79,8 @@ impl Span {
 pub(crate) enum Kind {
     Partition,
     Loop,
+    /// A file on an overlay, over the file that stores its content.
+    Overlay,
     /// Device mapper, md, bcache, zram: the byte ranges are not known here, so all of them count.
     Stacked,
 }
@@ -139,8 +143,17 @@ pub(crate) struct Facts {
     nodes: Vec<Node>,
     layers: Vec<Layer>,
     uses: Vec<(usize, By)>,
-    /// Loop devices whose backing file could not be determined.
-    pub(crate) unseen_loops: Vec<String>,
+    /// Users of an unknown file or device, which may be any.
+    unseen: Vec<Unseen>,
+}
+
+/// Something that uses an unknown file or device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unseen {
+    /// Why it is unknown, and what helps.
+    what: String,
+    /// Whether it certainly uses a regular file.
+    is_of_file: bool,
 }
 
 impl Facts {
@@ -172,6 +185,19 @@ impl Facts {
         }
     }
 
+    /// Returns a refusal for each unseen user that may use the bytes of a device, given what is below it.
+    fn unseen_users(&self, below: &BTreeMap<usize, Vec<Way>>) -> impl Iterator<Item = Refusal> {
+        let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
+        let reaches_file = below.keys().any(is_file);
+        let relevant = self.unseen.iter().filter(move |unseen| reaches_file || !unseen.is_of_file);
+        relevant.map(|unseen| Refusal::Unknown { what: unseen.what.clone() })
+    }
+
+    /// Returns why a user of a regular file may be unknown.
+    pub(crate) fn unseen_user_of_files(&self) -> Option<&str> {
+        self.unseen.first().map(|unseen| unseen.what.as_str())
+    }
+
     fn name(&self, node: usize) -> String {
         self.nodes[node].name.clone()
     }
@@ -195,7 +221,7 @@ impl Facts {
             for layer in self.layers.iter().filter(|layer| layer.upper == node) {
                 let span = match layer.kind {
                     Kind::Stacked => Span::ALL,
-                    Kind::Partition | Kind::Loop => layer.span.below(way.span),
+                    Kind::Partition | Kind::Loop | Kind::Overlay => layer.span.below(way.span),
                 };
                 next.push((layer.lower, Way { via: Some(node), span }));
             }
@@ -260,6 +286,16 @@ fn refusal(device: String, by: &By) -> Refusal {
     }
 }
 
+/// Returns all users of the bytes of `target`, including exclusive claims below it if there are no others, and any
+/// write-protected device below it.
+pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> Vec<Refusal> {
+    let mut found = users(facts, target);
+    if !found.iter().any(Refusal::protects_data) && claims::any_below(roots, facts, target) {
+        found.push(Refusal::Busy);
+    }
+    found
+}
+
 /// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
 /// unused.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
@@ -272,6 +308,10 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
+    // The kernel itself knows whether a file has users that are unknown here.
+    if let Thing::Device(_) = target {
+        found.extend(facts.unseen_users(&below));
+    }
     let of = |layer: &Layer| Refusal::IsPartition { of: facts.name(layer.lower) };
     let is_own = |layer: &&Layer| layer.upper == place && layer.kind == Kind::Partition;
     found.extend(facts.layers.iter().filter(is_own).map(of));
@@ -324,10 +364,12 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
                 partitions.push(by);
                 found.extend(upwards(facts, layer.upper, below));
             }
+            // Only a file on an overlay that somebody uses is a node.
+            Kind::Overlay => found.extend(upwards(facts, layer.upper, below)),
             Kind::Loop => found.push(Refusal::LoopBacking { by }),
             Kind::Stacked => found.push(Refusal::Held { device, by }),
         }
-        if layer.kind != Kind::Partition {
+        if !matches!(layer.kind, Kind::Partition | Kind::Overlay) {
             let uppers = facts.above(layer.upper).into_iter().chain([layer.upper]);
             found.extend(uppers.flat_map(|upper| facts.users_of(upper)));
         }

@@ -7,28 +7,14 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
-use drive::{Access, DriveError, ErrorKind, OpenOptions, Refusal};
+use drive::{Access, ErrorKind, OpenOptions, Refusal};
+use support::users::{After, Holder, refused, refused_with, shared, text};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
 /// Slightly more than the minimum for mkfs.btrfs.
 const BTRFS_SIZE: u64 = 160 << 20;
-
-/// Runs a clean-up command on drop.
-struct After(&'static str, Vec<String>);
-
-impl Drop for After {
-    fn drop(&mut self) {
-        let arguments: Vec<&str> = self.1.iter().map(String::as_str).collect();
-        drop(command(self.0, &arguments));
-    }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a printable path")
-}
 
 /// An image with a file system, mounted through its own loop device.
 struct Mounted {
@@ -60,24 +46,6 @@ fn mount(device: &str, dir: &Path) -> Option<After> {
     Some(After("umount", vec![text(&at).to_owned()]))
 }
 
-/// Arms the target with its correct identity. Returns the refusals, after checking that the content is unchanged.
-#[track_caller]
-fn refused(target: &str) -> Vec<Refusal> {
-    refused_with(target, &OpenOptions::default())
-}
-
-#[track_caller]
-fn refused_with(target: &str, options: &OpenOptions) -> Vec<Refusal> {
-    let before = fingerprint(target);
-    let drive = drive::open(target, options).expect("something to look at");
-    let identity = drive.facts().identity.clone();
-    let error = drive.arm(Some(&identity)).expect_err("a refusal");
-    assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
-    assert_eq!(fingerprint(target), before, "{error}");
-    let DriveError::Refused { refusals, .. } = error else { panic!("{error:?}") };
-    refusals
-}
-
 fn mknod(dir: &Path, device: &str) -> Option<PathBuf> {
     let kname = device.trim_start_matches("/dev/");
     let number = fs::read_to_string(format!("/sys/class/block/{kname}/dev")).ok()?;
@@ -90,10 +58,6 @@ fn mknod(dir: &Path, device: &str) -> Option<PathBuf> {
 
 fn loops_over(refusals: &[Refusal]) -> bool {
     refusals.iter().any(|refusal| matches!(refusal, Refusal::LoopBacking { .. }))
-}
-
-fn shared(refusals: &[Refusal]) -> bool {
-    refusals.iter().any(|refusal| matches!(refusal, Refusal::Shared { .. }))
 }
 
 #[test]
@@ -177,42 +141,6 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     let _mount = After("umount", vec![text(&at).to_owned()]);
     let found = refused(text(&image));
     assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
-}
-
-/// A process that does something to a file and then waits for the end of its input.
-struct Holder(Child);
-
-impl Holder {
-    /// Uses Python, which nearly every distribution includes; `code` finds the path in `sys.argv[1]`.
-    fn new(code: &str, path: &str) -> Option<Self> {
-        let whole = format!(
-            "import ctypes, fcntl, mmap, os, struct, sys\nlibc = ctypes.CDLL(None)\n{code}\n\
-             print('ready', flush=True)\nsys.stdin.read()"
-        );
-        let mut child = Command::new("python3");
-        let child = child.args(["-c", &whole, path]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let Ok(mut child) = child else {
-            skip("no python3");
-            return None;
-        };
-        let mut line = String::new();
-        let output = child.stdout.take().expect("a pipe");
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
-        let holder = Self(child);
-        if let Some(reason) = line.strip_prefix("skip: ") {
-            skip(reason.trim());
-            return None;
-        }
-        assert_eq!(line, "ready\n");
-        Some(holder)
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
 }
 
 /// Ways for another process to use a file or device.
@@ -304,33 +232,6 @@ fn a_further_device_of_a_mounted_btrfs() {
     for target in [text(&second.image), &second.path, &over.path] {
         assert!(!refused(target).is_empty(), "{target}");
     }
-}
-
-#[test]
-fn files_of_an_overlay_whose_layer_is_in_use() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
-    for folder in [&lower, &upper, &work, &merged] {
-        fs::create_dir(folder).expect("a folder");
-    }
-    for file in [upper.join("image"), lower.join("copied")] {
-        fs::File::create(file).and_then(|file| file.set_len(SIZE)).expect("an image");
-    }
-    let layers = [("lowerdir", &lower), ("upperdir", &upper), ("workdir", &work)];
-    let options = layers.map(|(name, folder)| format!("{name}={}", text(folder))).join(",");
-    let mounted = command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)]);
-    if let Err(why) = mounted {
-        return skip(&why);
-    }
-    let _mount = After("umount", vec![text(&merged).to_owned()]);
-    let target = merged.join("image");
-    drop(support::armed(text(&target), &OpenOptions::default()));
-    let Some(device) = Loop::over(&upper.join("image"), &[]) else { return };
-    assert!(loops_over(&refused(text(&target))));
-    drop(device);
-    let Some(_device) = Loop::over(&lower.join("copied"), &[]) else { return };
-    // Writes go to a copy in the upper layer.
-    drop(support::armed(text(&merged.join("copied")), &OpenOptions::default()));
 }
 
 #[test]

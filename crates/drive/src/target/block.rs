@@ -142,8 +142,7 @@ impl Block {
             }
             Err(error) => found.push(unknown(error)),
         }
-        let is_claimed = || self.is_claimed() || usage::is_claimed_below(&self.roots, self.number);
-        if !found.iter().any(Refusal::protects_data) && is_claimed() {
+        if !found.iter().any(Refusal::protects_data) && self.is_claimed() {
             found.push(Refusal::Busy);
         }
         found
@@ -371,11 +370,11 @@ impl Block {
 /// Returns all users of the device, of its partitions, and of what it is built on.
 fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refusal> {
     let target = Thing::Device(number);
-    let facts = match usage::gather(roots, Some(target)) {
+    let facts = match usage::gather(roots, None) {
         Ok(facts) => facts,
         Err(error) => return vec![Refusal::Unknown { what: reason(&error) }],
     };
-    let mut found = usage::users(&facts, target);
+    let mut found = usage::users_and_claims(roots, &facts, target);
     if usage::files_below(&facts, target).into_iter().any(|file| records::are_in(libraries, file)) {
         found.push(Refusal::OfRun);
     }

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom
 use rustix::io::Errno;
 use stdx::units::amount_base2;
 
-use super::{Held, SMALLEST_BYTES, check_capacity, hint, open_direct, overlay, records, write_permission};
+use super::{Held, SMALLEST_BYTES, check_capacity, hint, open_direct, records, write_permission};
 use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
@@ -172,23 +172,19 @@ impl RegularFile {
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
         let Some(Identity { thing, .. }) = Identity::of(file) else { return unknown(EXCHANGED.into()) };
-        let facts = match usage::gather(&self.roots, Some(thing)) {
+        let facts = match usage::gather(&self.roots, Some((thing, &self.path))) {
             Ok(facts) => facts,
             Err(error) => return unknown(reason(&error)),
         };
-        let mut found = usage::users(&facts, thing);
+        let mut found = usage::users_and_claims(&self.roots, &facts, thing);
         if self.is_of_run(file) {
             found.push(Refusal::OfRun);
-        }
-        match overlay::below(file) {
-            Ok(below) => found.extend(below.iter().flat_map(|below| users_below(&self.roots, below))),
-            Err(what) => found.push(Refusal::Unknown { what }),
         }
         if !found.iter().any(|refusal| matches!(refusal, Refusal::Swap { .. })) && descriptor::is_swap(file) {
             found.push(Refusal::Swap { device: self.facts.path.clone() });
         }
         if found.is_empty() {
-            found.extend(held_elsewhere(file, &facts.unseen_loops));
+            found.extend(held_elsewhere(file, facts.unseen_user_of_files()));
         }
         found
     }
@@ -379,7 +375,7 @@ fn has_data(file: impl AsFd) -> bool {
 }
 
 /// Checks users of an open file that only the kernel knows.
-fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
+fn held_elsewhere(file: &OwnedFd, unseen_user: Option<&str>) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
     if locked {
         return Some(Refusal::Busy);
@@ -387,26 +383,12 @@ fn held_elsewhere(file: &OwnedFd, unseen_loops: &[String]) -> Option<Refusal> {
     match descriptor::open_elsewhere(file) {
         Elsewhere::No => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // Without a lease, the backing files of all loop devices must be known.
-        Elsewhere::Unknown => unseen_loops.first().map(|name| Refusal::Unknown {
-            what: format!("cannot determine the backing file of {name}; run as root or detach it"),
-        }),
+        // Without a lease, all users of files must be known.
+        Elsewhere::Unknown => unseen_user.map(|what| Refusal::Unknown { what: what.to_owned() }),
     }
 }
 
 /// Whether the whole file is locked by others; a lock held by `file` remains.
 fn is_flocked(file: &OwnedFd) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
-}
-
-/// Returns the users of the underlying file of a file on an overlay.
-fn users_below(roots: &Roots, below: &overlay::Below) -> Vec<Refusal> {
-    let mut found = match usage::gather(roots, Some(below.thing)) {
-        Ok(facts) => usage::users(&facts, below.thing),
-        Err(error) => vec![Refusal::Unknown { what: reason(&error) }],
-    };
-    if descriptor::locked_by_others(&below.file) {
-        found.push(Refusal::FileLocked { what: below.path.display().to_string() });
-    }
-    found
 }

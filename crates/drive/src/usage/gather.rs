@@ -4,41 +4,76 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 
-use super::{By, Facts, Kind, Span, Thing, mounts, processes as running};
+use super::overlay::{self, Overlays, Stored};
+use super::{By, Facts, Kind, Span, Thing, Unseen, descriptor, mounts, processes as running};
 use crate::error::reason;
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
 
 const SECTOR_BYTES: u64 = 512;
-/// Maximum depth of stacked loop devices; no real stack has as many.
-const MOST_LOOPS: usize = 32;
+/// How long a loop device that is being detached may be listed with its backing file.
+const DETACH_LOOKS: u32 = 20;
+const DETACH_PAUSE: Duration = Duration::from_millis(5);
 
-/// Gathers the facts about all block devices, and about the relevant files: `target`, and those below loop devices.
+/// Gathers the facts about all block devices, and about the relevant files: the target, if it is a file, and those
+/// below loop devices and mounts.
 ///
 /// # Errors
 /// When a required list cannot be read: "not in use" may only be concluded from a list that was read.
-pub(crate) fn gather(roots: &Roots, target: Option<Thing>) -> io::Result<Facts> {
+pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<Facts> {
     let mut facts = Facts::default();
-    if let Some(file @ Thing::File { .. }) = target {
-        facts.node(file, "it");
+    let namespaces = mounts::namespaces(roots)?;
+    let overlays = Overlays::of(&namespaces);
+    if let Some((thing, path)) = file {
+        let node = facts.node(thing, "it");
+        add_stored(&mut facts, node, overlays.stored(thing, path));
     }
     let devices = devices(roots, &mut facts)?;
     for (place, device) in &devices {
-        if let Err(error) = layers(roots, &mut facts, *place, device)
+        if let Err(error) = layers(roots, &mut facts, *place, device, &overlays)
             && device.position().exists()
         {
             facts.nodes[*place].problem = Some(format!("{}: {}", device.kname, reason(&error)));
         }
     }
-    mounts::gather(roots, &mut facts)?;
+    mounts::gather(roots, &mut facts, &namespaces, &overlays);
     mounts::swaps(roots, &mut facts)?;
-    exports(roots, &mut facts);
-    running::gather(roots, &mut facts);
+    exports(roots, &mut facts, &overlays);
+    running::gather(roots, &mut facts, &overlays);
     running::locks(roots, &mut facts);
     Ok(facts)
+}
+
+/// Returns the node of what is at `path` in a visible mount namespace.
+pub(super) fn node_at(facts: &mut Facts, overlays: &Overlays<'_>, thing: Thing, path: &Path) -> usize {
+    let node = facts.node(thing, path.display().to_string());
+    add_stored(facts, node, overlays.stored(thing, path));
+    node
+}
+
+/// Adds where the content of a file is stored.
+fn add_stored(facts: &mut Facts, node: usize, stored: Stored) {
+    match stored {
+        Stored::Here => {}
+        Stored::Upper { path, thing, file } => {
+            let lower = facts.node(thing, path.display().to_string());
+            facts.layer(node, lower, Span::ALL, Kind::Overlay);
+            // Of a process that is not visible here.
+            if overlay::reopened(&file).is_some_and(descriptor::locked_by_others) {
+                facts.used(thing, "", By::Lock);
+            }
+        }
+        Stored::Unknown => {
+            facts.nodes[node].problem = Some(format!(
+                "{} is on overlayfs, whose layers are not visible from here; use a file on a volume or bind mount",
+                facts.name(node)
+            ));
+        }
+    }
 }
 
 /// Returns every block device with a number, including partitions.
@@ -60,7 +95,13 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
 }
 
 /// Adds what `device` is built on, and what is built on it.
-fn layers(roots: &Roots, facts: &mut Facts, place: usize, device: &SysDevice) -> io::Result<()> {
+fn layers(
+    roots: &Roots,
+    facts: &mut Facts,
+    place: usize,
+    device: &SysDevice,
+    overlays: &Overlays<'_>,
+) -> io::Result<()> {
     if device.is_partition() {
         let disk = device.disk_number()?;
         let sectors = |name: &str| device.attribute(name).and_then(|text| text.parse::<u64>().ok());
@@ -82,10 +123,10 @@ fn layers(roots: &Roots, facts: &mut Facts, place: usize, device: &SysDevice) ->
     if let Some(backing) = device.attribute("backing_dev").filter(|path| path != "none")
         && let Some(thing) = thing_at(Path::new(&backing))
     {
-        let lower = facts.node(thing, backing);
+        let lower = node_at(facts, overlays, thing, Path::new(&backing));
         facts.layer(place, lower, Span::ALL, Kind::Stacked);
     }
-    backing_of_loop(facts, place, device);
+    backing_of_loop(facts, place, device, overlays);
     Ok(())
 }
 
@@ -100,23 +141,47 @@ fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
 
 /// Adds the backing of a loop device as reported by the driver: the path in `/sys` may be that of another file by
 /// now.
-fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice) {
-    let Some(path) = device.attribute("loop/backing_file") else { return };
-    match loop_status(device) {
+fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays: &Overlays<'_>) {
+    let mut looks = 0;
+    let (path, status) = loop {
+        let status = loop_status(device);
+        let Some(path) = device.attribute("loop/backing_file") else { return };
+        // ENXIO: it is being detached.
+        let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
+        if !is_leaving || looks == DETACH_LOOKS {
+            break (PathBuf::from(path), status);
+        }
+        std::thread::sleep(DETACH_PAUSE);
+        looks += 1;
+    };
+    let unseen = |why: &str, is_of_file| Unseen {
+        what: format!(
+            "the backing file of {} cannot be determined ({why}); run as root on the host itself, or detach it",
+            device.kname
+        ),
+        is_of_file,
+    };
+    match status {
         Ok(status) => {
             let thing = thing_of(&status);
             let span = Span::of(status.offset_bytes, status.size_limit_bytes);
-            let lower = facts.node(thing, path);
+            let lower = node_at(facts, overlays, thing, &path);
             facts.layer(place, lower, span, Kind::Loop);
+            if facts.nodes[lower].problem.is_some() {
+                facts.unseen.push(unseen("it is on an overlay", true));
+            }
         }
-        Err(_) => match thing_at(Path::new(&path)) {
-            // This user may not query the driver; the path is the best remaining information.
-            Some(thing) => {
-                let lower = facts.node(thing, path);
+        Err(error) => {
+            let found = thing_at(&path);
+            if let Some(thing) = found {
+                let lower = node_at(facts, overlays, thing, &path);
                 facts.layer(place, lower, Span::ALL, Kind::Loop);
             }
-            None => facts.unseen_loops.push(device.kname.clone()),
-        },
+            // Where this user may not query the driver, the path is the best remaining information.
+            if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
+                facts.unseen.push(unseen(&reason(&error), false));
+            }
+        }
     }
 }
 
@@ -132,7 +197,7 @@ fn loop_status(device: &SysDevice) -> io::Result<LoopStatus> {
 }
 
 /// Opens the device through any of its nodes that still refers to it.
-fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
+pub(super) fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
     let nodes = [format!("/dev/{}", device.kname), format!("/dev/block/{}", device.number)];
     let is_it = |node: &&String| thing_at(Path::new(node)) == Some(Thing::Device(device.number));
     let node = nodes.iter().find(is_it).ok_or(io::ErrorKind::NotFound)?;
@@ -143,33 +208,8 @@ fn opened(device: &SysDevice, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(opened)
 }
 
-/// Whether a device reached only through loop devices is claimed: loop devices claim nothing themselves, so the
-/// kernel would not stop a second user. A claim on a disk with partitions does not show which bytes are in use.
-pub(crate) fn is_claimed_below(roots: &Roots, target: DeviceNumber) -> bool {
-    let below = |number: DeviceNumber| {
-        let device = SysDevice::find(roots, number).ok()?;
-        device.attribute("loop/backing_file")?;
-        let lower = loop_status(&device).ok()?.backing_device;
-        (lower != 0).then(|| DeviceNumber::from_raw(lower))
-    };
-    let is_claimed = |number: DeviceNumber| {
-        let Ok(device) = SysDevice::find(roots, number) else { return false };
-        let has_partitions = entries(device.position()).iter().any(|entry| entry.join("partition").exists());
-        let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
-        // Further devices of a btrfs are in no list of mounts.
-        let is_of_btrfs = || {
-            let volumes = entries(&roots.sys.join("fs/btrfs"));
-            let name = device.position().file_name();
-            volumes.iter().any(|volume| name.is_some_and(|name| volume.join("devices").join(name).exists()))
-        };
-        (!has_partitions || is_of_btrfs())
-            && claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
-    };
-    std::iter::successors(below(target), |&lower| below(lower)).take(MOST_LOOPS).any(is_claimed)
-}
-
 /// Adds devices and files that the kernel exports to other hosts without claiming them.
-fn exports(roots: &Roots, facts: &mut Facts) {
+fn exports(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) {
     let config = roots.sys.join("kernel/config");
     let paths = |folder: PathBuf, depth: usize| {
         let mut folders = vec![folder];
@@ -185,9 +225,11 @@ fn exports(roots: &Roots, facts: &mut Facts) {
     let of_nvmet = of_nvmet.map(|dir| (dir.join("device_path"), dir));
     for (attribute, dir) in of_lio.chain(of_nvmet) {
         let Ok(path) = read(&attribute) else { continue };
-        if let Some(thing) = thing_at(Path::new(path.trim())) {
+        let path = Path::new(path.trim());
+        if let Some(thing) = thing_at(path) {
             let name = dir.strip_prefix(&config).unwrap_or(&dir).display().to_string();
-            facts.used(thing, path.trim(), By::Export { name });
+            node_at(facts, overlays, thing, path);
+            facts.used(thing, "", By::Export { name });
         }
     }
 }

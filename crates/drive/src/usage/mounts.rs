@@ -5,57 +5,116 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::gather::{processes, read, thing_at};
-use super::{By, Facts, Thing};
+use rustix::fs::{Mode, OFlags};
+
+use super::descriptor::{self, Elsewhere};
+use super::gather::{node_at, processes, read, thing_at};
+use super::overlay::Overlays;
+use super::{By, Facts, Thing, Unseen};
 use crate::host::{DeviceNumber, Roots, parse_number};
 
 /// A line of `/proc/PID/mountinfo`.
 #[derive(Debug, PartialEq, Eq)]
-struct Mount {
-    number: DeviceNumber,
+pub(super) struct Mount {
+    pub(super) number: DeviceNumber,
     at: String,
-    file_system: String,
+    pub(super) file_system: String,
     source: PathBuf,
 }
 
-/// Adds the mounts. Our own namespace must be readable; others are included where the kernel shows them.
-pub(super) fn gather(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
-    let without_device = without_device(roots);
-    let own = roots.proc.join("self");
-    add(facts, &own, None, &without_device, &read(&own.join("mountinfo"))?);
-    let mut seen: BTreeSet<PathBuf> = fs::read_link(own.join("ns/mnt")).into_iter().collect();
-    for (pid, folder) in processes(roots) {
-        let Ok(namespace) = fs::read_link(folder.join("ns/mnt")) else { continue };
-        if seen.contains(&namespace) {
-            continue;
-        }
-        if let Ok(text) = read(&folder.join("mountinfo")) {
-            seen.insert(namespace);
-            add(facts, &folder, Some(pid), &without_device, &text);
-        }
-    }
-    Ok(())
+/// A mount namespace.
+pub(super) struct Namespace {
+    /// A visible process in it; none for ours.
+    pub(super) pid: Option<u32>,
+    /// `/proc/PID/root` of that process.
+    root: PathBuf,
+    /// The link `/proc/PID/ns/mnt`, which identifies it.
+    pub(super) link: Option<PathBuf>,
+    pub(super) mountinfo: String,
 }
 
-fn add(facts: &mut Facts, process: &Path, pid: Option<u32>, without_device: &BTreeSet<String>, text: &str) {
-    for mount in text.lines().filter_map(parse) {
-        let by = By::Mount { at: mount.at.clone(), namespace_of: pid };
-        if mount.number.major != 0 {
-            facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
+impl Namespace {
+    /// Returns a path in it as one in ours.
+    pub(super) fn within(&self, path: &Path) -> PathBuf {
+        match self.pid {
+            None => path.to_owned(),
+            Some(_) => self.root.join(path.strip_prefix("/").unwrap_or(path)),
         }
-        // Only the source shows the device of btrfs, and of file systems stored in files; the source of a file system
-        // without a device is arbitrary text.
-        if without_device.contains(&mount.file_system) || !mount.source.is_absolute() {
+    }
+}
+
+/// Returns the mount namespaces, ours first. Ours must be readable; others are included where the kernel shows them.
+pub(super) fn namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
+    let own = roots.proc.join("self");
+    let link = fs::read_link(own.join("ns/mnt")).ok();
+    let mountinfo = read(&own.join("mountinfo"))?;
+    let mut found = vec![Namespace { pid: None, root: "/".into(), link, mountinfo }];
+    for (pid, folder) in processes(roots) {
+        let Ok(link) = fs::read_link(folder.join("ns/mnt")) else { continue };
+        if found.iter().any(|known| known.link.as_ref() == Some(&link)) {
             continue;
         }
-        let name = mount.source.display().to_string();
-        let source = match pid {
-            None => mount.source.clone(),
-            Some(_) => process.join("root").join(mount.source.strip_prefix("/").unwrap_or(&mount.source)),
-        };
-        match thing_at(&source) {
-            Some(thing) => facts.used(thing, &name, by),
-            None => used_by_name(facts, &mount.source, by),
+        if let Ok(mountinfo) = read(&folder.join("mountinfo")) {
+            found.push(Namespace { pid: Some(pid), root: folder.join("root"), link: Some(link), mountinfo });
+        }
+    }
+    Ok(found)
+}
+
+/// Adds the mounts.
+pub(super) fn gather(roots: &Roots, facts: &mut Facts, namespaces: &[Namespace], overlays: &Overlays<'_>) {
+    let without_device = without_device(roots);
+    for namespace in namespaces {
+        for mount in namespace.mountinfo.lines().filter_map(parse) {
+            // The source of a file system without a device is arbitrary text.
+            let has_source = !without_device.contains(&mount.file_system);
+            add(facts, namespace, overlays, &mount, has_source);
+        }
+    }
+}
+
+fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount: &Mount, has_source: bool) {
+    let by = By::Mount { at: mount.at.clone(), namespace_of: namespace.pid };
+    if mount.number.major != 0 {
+        facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
+    }
+    if !has_source {
+        return;
+    }
+    // Only the source shows the device of btrfs, and of file systems stored in files.
+    let source = namespace.within(&mount.source);
+    let thing = thing_at(&source).filter(|_| mount.source.is_absolute());
+    if is_in_unknown_file(mount, thing, &source) {
+        let at = &mount.at;
+        let what = format!("the file in which the file system at {at} is stored was renamed; unmount it");
+        let unseen = Unseen { what, is_of_file: true };
+        if !facts.unseen.contains(&unseen) {
+            facts.unseen.push(unseen);
+        }
+    }
+    match thing {
+        Some(thing) => {
+            node_at(facts, overlays, thing, &mount.source);
+            facts.used(thing, "", by);
+        }
+        None => used_by_name(facts, &mount.source, by),
+    }
+}
+
+/// Whether a file system is stored in a file, and its source leads to no file, or to one that nobody has open, so
+/// that it is another one by now.
+fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
+    // btrfs and bcachefs have devices, which they claim.
+    if mount.number.major != 0 || ["btrfs", "bcachefs"].contains(&mount.file_system.as_str()) {
+        return false;
+    }
+    match thing {
+        Some(Thing::Device(_)) => false,
+        None => true,
+        Some(Thing::File { .. }) => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = rustix::fs::open(source, flags, Mode::empty());
+            file.is_ok_and(|file| descriptor::open_elsewhere(&file) == Elsewhere::No)
         }
     }
 }
@@ -92,7 +151,7 @@ fn without_device(roots: &Roots) -> BTreeSet<String> {
 }
 
 /// Parses `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw` (proc_pid_mountinfo(5)).
-fn parse(line: &str) -> Option<Mount> {
+pub(super) fn parse(line: &str) -> Option<Mount> {
     let (fields, rest) = line.split_once(" - ")?;
     let mut fields = fields.split(' ');
     let number = parse_number(fields.nth(2)?)?;

@@ -5,28 +5,56 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::gather::{processes, read, thing_at};
+use super::overlay::{Overlays, Stored};
 use super::{By, Facts, Thing};
 use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
 
 /// Adds the processes that this user may inspect; others remain undetected.
-pub(super) fn gather(roots: &Roots, facts: &mut Facts) {
+pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) {
     let files: BTreeSet<Thing> = facts.nodes.iter().filter_map(|node| node.thing).collect();
+    let relevant = Relevant { files, overlays };
     let own = std::process::id();
     for (pid, folder) in processes(roots).into_iter().filter(|(pid, _)| *pid != own) {
-        let mut found = descriptors(&folder, &files);
-        let mut mapped = mappings(&folder, &files);
+        let mut found = descriptors(&folder, &relevant);
+        let mut mapped = mappings(&folder, &relevant);
         for task in tasks_apart(&folder, pid) {
-            found.extend(descriptors(&task, &files));
+            found.extend(descriptors(&task, &relevant));
             // The threads of a process share an address space; the list of a leader that has exited is empty.
             if mapped.is_empty() {
-                mapped = mappings(&task, &files);
+                mapped = mappings(&task, &relevant);
             }
         }
         found.extend(mapped);
         let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
         for (thing, access) in found {
             facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+        }
+    }
+}
+
+/// Which files of processes are relevant: block devices, and files that are facts already.
+struct Relevant<'a> {
+    files: BTreeSet<Thing>,
+    overlays: &'a Overlays<'a>,
+}
+
+impl Relevant<'_> {
+    fn contains(&self, thing: Thing) -> bool {
+        matches!(thing, Thing::Device(_)) || self.files.contains(&thing)
+    }
+
+    /// Returns what a link in the folder of a process leads to if it is relevant, or if the file that stores its
+    /// content is.
+    fn at(&self, folder: &Path, link: &Path) -> Option<Thing> {
+        let thing = thing_at(link)?;
+        if self.contains(thing) || !self.overlays.may_hold(thing) {
+            return Some(thing).filter(|thing| self.contains(*thing));
+        }
+        let namespace = fs::read_link(folder.join("ns/mnt")).ok()?;
+        match self.overlays.stored_of_link(&namespace, link) {
+            Stored::Upper { thing, .. } => Some(thing).filter(|thing| self.contains(*thing)),
+            Stored::Here | Stored::Unknown => None,
         }
     }
 }
@@ -51,16 +79,16 @@ fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
 }
 
 /// Returns the block devices and relevant files that a process has open for more than reading.
-fn descriptors(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
+fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Thing, Access)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
         let info = folder.join("fdinfo").join(entry.file_name());
-        if let Some(thing) = thing_at(&entry.path()).filter(|thing| matters(*thing, files)) {
+        if let Some(thing) = relevant.at(folder, &entry.path()) {
             let access = read(&info).ok().and_then(|info| access_of(&info));
             found.extend(access.map(|access| (thing, access)));
         } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == RING) {
             let registered = registered(&info).into_iter().filter_map(|path| thing_at(&path));
-            let registered = registered.filter(|thing| matters(*thing, files));
+            let registered = registered.filter(|thing| relevant.contains(*thing));
             found.extend(registered.map(|thing| (thing, Access::Registered)));
         }
     }
@@ -92,10 +120,6 @@ fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
 }
 
-fn matters(thing: Thing, files: &BTreeSet<Thing>) -> bool {
-    matches!(thing, Thing::Device(_)) || files.contains(&thing)
-}
-
 /// Parses `/proc/PID/fdinfo/FD`: octal flags, and a line for each lock (proc_pid_fdinfo(5)).
 fn access_of(info: &str) -> Option<Access> {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
@@ -110,7 +134,7 @@ fn access_of(info: &str) -> Option<Access> {
 }
 
 /// Returns what a process has mapped shared and may write to; its descriptor may be closed already.
-fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
+fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Thing, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
     // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that.
@@ -120,12 +144,12 @@ fn mappings(folder: &Path, files: &BTreeSet<Thing>) -> Vec<(Thing, Access)> {
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // For a device node, volume and inode are those of the node, which may be on any file system.
-        let mapped = thing_at(&folder.join("map_files").join(mapping.range));
-        let thing = mapped.unwrap_or(Thing::File { volume: mapping.volume, inode: mapping.inode });
-        if !matters(thing, files) {
-            return None;
-        }
+        // For a device node, the listed volume and inode are those of the node, which may be on any file system; but
+        // only root may follow the link. Some kernels list the stored file for one on an overlay.
+        let link = folder.join("map_files").join(mapping.range);
+        let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
+        let thing =
+            relevant.at(folder, &link).or_else(|| Some(listed).filter(|it| relevant.contains(*it)))?;
         (mapping.is_writable || can_be_made_writable(mapping.range)).then_some((thing, Access::Mapped))
     };
     text.lines().filter_map(mapped).collect()

@@ -200,6 +200,36 @@ fn what_could_not_be_looked_at_counts() {
     assert_eq!(users(&facts, device(0)), [Refusal::Unknown { what: "holders: EACCES".into() }]);
 }
 
+#[test]
+fn an_unseen_user_may_use_any_device_or_any_file() {
+    let unseen = |is_of_file| Unseen { what: "which file?".into(), is_of_file };
+    let refusals = [Refusal::Unknown { what: "which file?".into() }];
+    let mut facts = host();
+    put(&mut facts, device(1), file(0), Span::ALL, Kind::Loop);
+    facts.unseen.push(unseen(true));
+    assert_eq!(users(&facts, device(0)), []);
+    assert_eq!(users(&facts, device(1)), refusals);
+    assert_eq!(users(&facts, file(1)), [], "the kernel knows better");
+    facts.unseen = vec![unseen(false)];
+    assert_eq!(users(&facts, device(0)), refusals);
+}
+
+#[test]
+fn both_names_of_a_file_on_an_overlay_count() {
+    let mut facts = host();
+    put(&mut facts, file(1), file(0), Span::ALL, Kind::Overlay);
+    put(&mut facts, device(0), file(0), Span::of(50, 50), Kind::Loop);
+    put(&mut facts, device(1), file(1), Span::of(0, 60), Kind::Loop);
+    put(&mut facts, device(2), file(1), Span::of(0, 50), Kind::Loop);
+    facts.used(device(1), "", mounted());
+    assert!(users(&facts, device(0)).iter().any(is_mounted));
+    assert!(users(&facts, file(0)).iter().any(is_mounted));
+    assert!(users(&facts, file(0)).contains(&Refusal::LoopBacking { by: "loop2".into() }));
+    facts.uses.clear();
+    facts.used(file(1), "", mounted());
+    assert!(users(&facts, device(0)).iter().any(is_mounted));
+}
+
 /// A layer of a random stack: `upper` always has the higher number, because nothing is built on itself.
 fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
     let layer = (0usize..12, 0usize..12, 0u64..8, 0u64..8, any::<bool>());

@@ -4,6 +4,7 @@
 pub mod loop_device;
 pub mod seccomp;
 pub mod storage_daemon;
+pub mod users;
 pub mod zram;
 
 use std::io::Read;

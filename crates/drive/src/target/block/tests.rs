@@ -52,6 +52,16 @@ impl Host {
         number
     }
 
+    /// A loop device in `/sys` without a node in `/dev`.
+    fn loop_without_node(&self, image: &Path) {
+        let device = "sys/devices/virtual/block/loop99999";
+        self.write(&format!("{device}/dev"), "7:99999\n");
+        self.write(&format!("{device}/loop/backing_file"), format!("{}\n", image.display()));
+        fs::create_dir_all(self.dir.path().join(device).join("holders")).expect("a directory");
+        let link = self.roots.sys.join("dev/block/7:99999");
+        symlink(self.dir.path().join(device), link).expect("a link");
+    }
+
     fn users(&self) -> Vec<Refusal> {
         users(&self.roots, DISK, &[])
     }
@@ -113,17 +123,40 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     let (image, other) = (host.dir.path().join("image"), host.dir.path().join("other"));
     fs::write(&image, "").expect("a file");
     fs::write(&other, "").expect("a file");
-    host.write("sys/devices/virtual/block/loop99999/dev", "7:99999\n");
-    host.write("sys/devices/virtual/block/loop99999/loop/backing_file", format!("{}\n", image.display()));
-    fs::create_dir_all(host.roots.sys.join("devices/virtual/block/loop99999/holders")).expect("a directory");
-    let link = host.roots.sys.join("dev/block/7:99999");
-    symlink(host.roots.sys.join("devices/virtual/block/loop99999"), link).expect("a link");
+    host.loop_without_node(&image);
     let users_of = |path: &Path| {
         let file = usage::thing_at(path).expect("a file");
-        usage::users(&usage::gather(&host.roots, Some(file)).expect("facts"), file)
+        usage::users(&usage::gather(&host.roots, Some((file, path))).expect("facts"), file)
     };
     assert_eq!(users_of(&image), [Refusal::LoopBacking { by: "loop99999".into() }]);
     assert_eq!(users_of(&other), []);
+}
+
+/// The path may be that of another file by now, and the loop device may be over any other device.
+#[test]
+fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
+    let host = Host::new();
+    let image = host.dir.path().join("image");
+    host.loop_without_node(&image);
+    assert!(matches!(host.users()[..], [Refusal::Unknown { .. }]), "{:?}", host.users());
+    fs::write(&image, "").expect("a file");
+    assert!(matches!(host.users()[..], [Refusal::Unknown { .. }]), "{:?}", host.users());
+    fs::remove_file(host.roots.sys.join("devices/virtual/block/loop99999/loop/backing_file"))
+        .expect("detached");
+    assert_eq!(host.users(), []);
+}
+
+/// btrfs claims its devices; erofs, stored in a file, has none.
+#[test]
+fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device() {
+    let host = Host::new();
+    host.write("proc/self/mountinfo", "22 1 0:31 / /data ro - erofs /no/such/image ro\n");
+    assert_eq!(host.users(), []);
+    let facts = usage::gather(&host.roots, None).expect("facts");
+    assert!(facts.unseen_user_of_files().is_some_and(|what| what.contains("/data")));
+    host.write("proc/self/mountinfo", "22 1 0:31 / /data rw - btrfs /dev/no-such-device rw\n");
+    let facts = usage::gather(&host.roots, None).expect("facts");
+    assert_eq!(facts.unseen_user_of_files(), None);
 }
 
 fn facts_of(host: &Host) -> TargetFacts {
