@@ -132,6 +132,11 @@ pub enum Refusal {
         /// Why the member is refused.
         refusal: Box<Refusal>,
     },
+    /// Something uses an unknown device or file, which may be this one.
+    UnknownUser {
+        /// What, why it is unknown, and what helps.
+        what: String,
+    },
     /// It is unknown whether it is in use.
     Unknown {
         /// What could not be read, and why.
@@ -233,6 +238,7 @@ impl fmt::Display for Refusal {
             }
             Self::Degraded { .. } | Self::Resyncing { .. } | Self::NotFree { .. } => self.of_array(f),
             Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
+            Self::UnknownUser { what } => write!(f, "cannot determine whether it is in use: {what}"),
             Self::Unknown { what } => write!(
                 f,
                 "cannot determine whether it is in use: {what}; run where /sys and /proc are available"

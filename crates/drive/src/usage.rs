@@ -93,7 +93,7 @@ pub(crate) struct Node {
     /// Kernel name, or path.
     name: String,
     /// What could not be determined about it, and why.
-    problem: Option<String>,
+    problem: Option<Refusal>,
     is_read_only: bool,
 }
 
@@ -190,7 +190,7 @@ impl Facts {
         let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
         let reaches_file = below.keys().any(is_file);
         let relevant = self.unseen.iter().filter(move |unseen| reaches_file || !unseen.is_of_file);
-        relevant.map(|unseen| Refusal::Unknown { what: unseen.what.clone() })
+        relevant.map(|unseen| Refusal::UnknownUser { what: unseen.what.clone() })
     }
 
     /// Returns why a user of a regular file may be unknown.
@@ -203,7 +203,7 @@ impl Facts {
     }
 
     fn users_of(&self, node: usize) -> impl Iterator<Item = Refusal> {
-        let problem = self.nodes[node].problem.clone().map(|what| Refusal::Unknown { what });
+        let problem = self.nodes[node].problem.clone();
         let uses = self.uses.iter().filter(move |(used, _)| *used == node);
         problem.into_iter().chain(uses.map(move |(_, by)| refusal(self.name(node), by)))
     }

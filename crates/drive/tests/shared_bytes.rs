@@ -94,7 +94,7 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     let target = overlay.merged.join("image");
     for _ in 0..2 {
         let found = refused(text(&target));
-        assert!(matches!(found[..], [Refusal::Unknown { .. }]), "{found:?}");
+        assert!(matches!(found[..], [Refusal::UnknownUser { .. }]), "{found:?}");
         // Another file of the same name.
         fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
     }

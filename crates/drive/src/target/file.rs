@@ -384,7 +384,7 @@ fn held_elsewhere(file: &OwnedFd, unseen_user: Option<&str>) -> Option<Refusal> 
         Elsewhere::No => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
         // Without a lease, all users of files must be known.
-        Elsewhere::Unknown => unseen_user.map(|what| Refusal::Unknown { what: what.to_owned() }),
+        Elsewhere::Unknown => unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() }),
     }
 }
 

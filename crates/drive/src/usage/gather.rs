@@ -13,6 +13,7 @@ use super::{By, Facts, Kind, Span, Thing, Unseen, descriptor, mounts, processes 
 use crate::error::reason;
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
+use crate::refusal::Refusal;
 
 const SECTOR_BYTES: u64 = 512;
 /// How long a loop device that is being detached may be listed with its backing file.
@@ -37,7 +38,8 @@ pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<
         if let Err(error) = layers(roots, &mut facts, *place, device, &overlays)
             && device.position().exists()
         {
-            facts.nodes[*place].problem = Some(format!("{}: {}", device.kname, reason(&error)));
+            let what = format!("{}: {}", device.kname, reason(&error));
+            facts.nodes[*place].problem = Some(Refusal::Unknown { what });
         }
     }
     mounts::gather(roots, &mut facts, &namespaces, &overlays);
@@ -68,10 +70,11 @@ fn add_stored(facts: &mut Facts, node: usize, stored: Stored) {
             }
         }
         Stored::Unknown => {
-            facts.nodes[node].problem = Some(format!(
+            let what = format!(
                 "{} is on overlayfs, whose layers are not visible from here; use a file on a volume or bind mount",
                 facts.name(node)
-            ));
+            );
+            facts.nodes[node].problem = Some(Refusal::UnknownUser { what });
         }
     }
 }

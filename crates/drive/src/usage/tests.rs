@@ -196,14 +196,14 @@ fn what_could_not_be_looked_at_counts() {
     let mut facts = host();
     put(&mut facts, device(0), device(1), Span::ALL, Kind::Loop);
     let place = facts.place_of(device(1)).expect("a node");
-    facts.nodes[place].problem = Some("holders: EACCES".into());
+    facts.nodes[place].problem = Some(Refusal::Unknown { what: "holders: EACCES".into() });
     assert_eq!(users(&facts, device(0)), [Refusal::Unknown { what: "holders: EACCES".into() }]);
 }
 
 #[test]
 fn an_unseen_user_may_use_any_device_or_any_file() {
     let unseen = |is_of_file| Unseen { what: "which file?".into(), is_of_file };
-    let refusals = [Refusal::Unknown { what: "which file?".into() }];
+    let refusals = [Refusal::UnknownUser { what: "which file?".into() }];
     let mut facts = host();
     put(&mut facts, device(1), file(0), Span::ALL, Kind::Loop);
     facts.unseen.push(unseen(true));

@@ -138,9 +138,9 @@ fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     let host = Host::new();
     let image = host.dir.path().join("image");
     host.loop_without_node(&image);
-    assert!(matches!(host.users()[..], [Refusal::Unknown { .. }]), "{:?}", host.users());
+    assert!(matches!(host.users()[..], [Refusal::UnknownUser { .. }]), "{:?}", host.users());
     fs::write(&image, "").expect("a file");
-    assert!(matches!(host.users()[..], [Refusal::Unknown { .. }]), "{:?}", host.users());
+    assert!(matches!(host.users()[..], [Refusal::UnknownUser { .. }]), "{:?}", host.users());
     fs::remove_file(host.roots.sys.join("devices/virtual/block/loop99999/loop/backing_file"))
         .expect("detached");
     assert_eq!(host.users(), []);
