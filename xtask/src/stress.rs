@@ -14,6 +14,7 @@ use crate::test_binaries;
 const SUBJECTS: &[&str] = &[
     "drive/refusals",
     "drive/bystanders",
+    "drive/shared_bytes",
     "drive/signatures",
     "plateau/hardware_raid",
     "drive/unit",

@@ -228,6 +228,21 @@ fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
+/// Opens exactly what is at `path` for reading: does not follow a symbolic link put there since, or block on a pipe.
+fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+/// Like [`open_nothing_else`], with direct I/O where supported, for a load.
+fn open_to_load(path: &Path) -> rustix::io::Result<Held> {
+    let held = open_direct(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
+    // io_uring would fail I/Os that have to wait.
+    let flags = rustix::fs::fcntl_getfl(&held.fd)?;
+    rustix::fs::fcntl_setfl(&held.fd, flags.difference(OFlags::NONBLOCK))?;
+    Ok(held)
+}
+
 /// Opens with direct I/O where supported, otherwise buffered.
 fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
@@ -244,6 +259,21 @@ mod wrong_targets;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_descriptor_for_a_load_waits_and_is_of_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (file, link, pipe) = (dir.path().join("file"), dir.path().join("link"), dir.path().join("pipe"));
+        std::fs::write(&file, [0; 4096]).expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        let held = open_to_load(&file).expect("a file");
+        let flags = rustix::fs::fcntl_getfl(&held.fd).expect("flags");
+        assert!(!flags.contains(OFlags::NONBLOCK) && (held.is_buffered || flags.contains(OFlags::DIRECT)));
+        assert_eq!(open_to_load(&link).err(), Some(rustix::io::Errno::LOOP));
+        drop(open_to_load(&pipe));
+    }
 
     #[test]
     fn files_without_direct_io_are_opened_all_the_same() {

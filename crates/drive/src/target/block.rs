@@ -10,7 +10,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::generic::Generic;
-use super::{Held, check_capacity, hint, open_direct, records, write_permission};
+use super::{
+    Held, check_capacity, hint, open_direct, open_nothing_else, open_to_load, records, write_permission,
+};
 use crate::admin::{Fault, kernel::Kernel};
 use crate::capability::{self, Capabilities, Other, Protocol};
 use crate::clock::Clock;
@@ -37,7 +39,7 @@ impl Block {
         let unusable =
             |e: std::io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
         let node = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
-        let device = File::open(&node).map_err(unusable)?;
+        let device = File::from(open_nothing_else(&node, OFlags::RDONLY).map_err(|e| unusable(e.into()))?);
         let number = DeviceNumber::from_raw(device.metadata().map_err(unusable)?.rdev());
         let capacity_bytes = ioctl::capacity_bytes(device.as_fd()).map_err(unusable)?;
         check_capacity(target, capacity_bytes, "an empty slot, or a loop or zram device not set up")?;
@@ -195,7 +197,7 @@ impl Block {
 
     /// Opens it again and verifies that it is still the same device.
     fn open_to_read(&self) -> std::io::Result<File> {
-        let device = File::open(&self.node)?;
+        let device = File::from(open_nothing_else(&self.node, OFlags::RDONLY)?);
         self.check_same(&device).map(|()| device)
     }
 
@@ -236,7 +238,7 @@ impl Block {
 
     /// Opens it read-only and not exclusively: reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
-        let held = open_direct(&self.node, OFlags::RDONLY).map_err(|errno| {
+        let held = open_to_load(&self.node).map_err(|errno| {
             let error = std::io::Error::from(errno);
             DriveError::Unusable(format!("{}: {}{}", self.facts.path, reason(&error), hint(&error)))
         })?;

@@ -12,7 +12,10 @@ use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom
 use rustix::io::Errno;
 use stdx::units::amount_base2;
 
-use super::{Held, SMALLEST_BYTES, check_capacity, hint, open_direct, records, write_permission};
+use super::{
+    Held, SMALLEST_BYTES, check_capacity, hint, open_direct, open_nothing_else, open_to_load, records,
+    write_permission,
+};
 use crate::OpenOptions;
 use crate::error::{DriveError, reason};
 use crate::host::Roots;
@@ -311,7 +314,7 @@ impl RegularFile {
             return Err(unusable("no such file, and a read-only load does not create one".into()));
         }
         let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
-        let held = open_direct(&self.path, OFlags::RDONLY).map_err(|e| failed(e.into()))?;
+        let held = open_to_load(&self.path).map_err(|e| failed(e.into()))?;
         if Identity::of(&held.fd) != self.found {
             return Err(unusable(EXCHANGED.into()));
         }
@@ -362,12 +365,6 @@ pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let metadata = file.metadata().ok()?;
     let born = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(format!("{}:{}:{}", metadata.dev(), metadata.ino(), born.as_nanos()))
-}
-
-/// Opens exactly the file at `path`: does not follow a symbolic link put there since, or block on a pipe.
-fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty())
 }
 
 fn has_data(file: impl AsFd) -> bool {
