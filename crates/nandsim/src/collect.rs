@@ -152,12 +152,19 @@ impl Ssd {
         (valid < self.plan.superblock_slots).then_some(superblock as u32)
     }
 
-    /// The oldest superblock. Of those without garbage, a share is skipped and moved to the end of the queue.
+    /// The oldest superblock. If it has no garbage, one without valid slots is preferred, as sequential writes of
+    /// several streams leave them; otherwise a share of those without garbage is skipped and moved to the end of the
+    /// queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         for _ in 0..self.sealed.len() {
             let oldest = self.sealed.pop_front()?;
             if self.map.valid[oldest as usize] < self.plan.superblock_slots {
                 return Some(oldest);
+            }
+            if let Some(empty) = self.empty_one() {
+                self.sealed.push_front(oldest);
+                self.sealed.retain(|&sealed| sealed != empty);
+                return Some(empty);
             }
             self.ring_saved += self.plan.ring_skips;
             if self.ring_saved < 1 << 16 {
@@ -167,6 +174,11 @@ impl Ssd {
             self.sealed.push_back(oldest);
         }
         self.sealed.pop_front()
+    }
+
+    /// A sealed superblock without valid slots.
+    fn empty_one(&mut self) -> Option<u32> {
+        self.fewest_valid().filter(|&superblock| self.map.valid[superblock as usize] == 0)
     }
 
     /// The superblock with the fewest valid slots among the `window` oldest sealed ones with garbage.

@@ -171,7 +171,7 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays
             let lower = node_at(facts, overlays, thing, &path);
             facts.layer(place, lower, span, Kind::Loop);
             if facts.nodes[lower].problem.is_some() {
-                facts.unseen.push(unseen("it is on an overlay", true));
+                facts.unseen.push(unseen("its volume may be an overlay that is not visible from here", true));
             }
         }
         Err(error) => {

@@ -55,7 +55,8 @@ impl<'a> Overlays<'a> {
     /// Whether a file may be on an overlay, judging by its volume.
     pub(super) fn may_hold(&self, thing: Thing) -> bool {
         let Thing::File { volume, .. } = thing else { return false };
-        self.any && self.volumes.get(&volume).copied().unwrap_or(true)
+        // An overlay has no device, so its number has no major.
+        self.any && volume.major == 0 && self.volumes.get(&volume).copied().unwrap_or(true)
     }
 
     /// Returns where the content of a file is stored. `path` is valid in our namespace or in one of the others.
