@@ -142,6 +142,18 @@ fn with_numbers(text: &str, name: &str, number: &str) -> String {
     out
 }
 
+/// Repeats every answer of a drive, so that sums have more than a few terms.
+fn with_answers_repeated(text: &str) -> String {
+    let (file, records) = text.split_once("\n---\n").expect("both parts");
+    let is_answer =
+        |line: &str| ["purged", "preconditioned", "measured", "idled"].iter().any(|name| line.contains(name));
+    let lines =
+        records.lines().flat_map(|line| std::iter::repeat_n(line, if is_answer(line) { 5 } else { 1 }));
+    let numbered =
+        lines.enumerate().map(|(seq, line)| with_numbers(line, "\"seq\":", &seq.to_string()) + "\n");
+    format!("{file}\n---\n{}", numbered.collect::<String>())
+}
+
 /// Returns the names of all fields, with their quotes and colons.
 fn field_names(text: &str) -> BTreeSet<&str> {
     let behind_quotes = text.match_indices("\":").map(|(end, _)| (text[..end].rfind('"'), end + 2));
@@ -151,7 +163,7 @@ fn field_names(text: &str) -> BTreeSet<&str> {
 #[test]
 fn no_extreme_number_in_all_records_of_a_run_breaks_what_must_hold() {
     for path in corpus("run") {
-        let text = std::fs::read_to_string(&path).expect("text");
+        let text = with_answers_repeated(&std::fs::read_to_string(&path).expect("text"));
         for name in field_names(&text) {
             // The sums of some of these are too large although each of them is not.
             for number in EXTREMES.into_iter().chain(["100000000000000000"]) {

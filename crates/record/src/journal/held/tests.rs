@@ -58,7 +58,8 @@ fn what_is_not_held_is_saved_if_the_file_still_has_it() {
 fn a_copy_goes_to_the_first_folder_that_takes_it() {
     let (dir, mut file, held) = written(100);
     let (run, refuge) = (dir.path().join("run"), dir.path().join("refuge"));
-    let rescue = |file: &mut dyn Stored| held.rescue(&Real, file, &run.join("journal"), &[refuge.clone()]);
+    let rescue =
+        |file: &mut dyn Stored| held.rescue(&Real, file, &run.join("journal"), std::slice::from_ref(&refuge));
     // A directory that is gone takes no file, not even from root.
     std::fs::remove_file(run.join("journal")).unwrap();
     std::fs::remove_dir(&run).unwrap();
@@ -67,7 +68,9 @@ fn a_copy_goes_to_the_first_folder_that_takes_it() {
     assert_eq!(std::fs::read_to_string(&beside).unwrap(), LINES.concat());
     // The library is gone, too.
     let gone = dir.path().join("gone");
-    let lost = |file: &mut dyn Stored| held.rescue(&Real, file, &gone.join("run/journal"), &[refuge.clone()]);
+    let lost = |file: &mut dyn Stored| {
+        held.rescue(&Real, file, &gone.join("run/journal"), std::slice::from_ref(&refuge))
+    };
     let told = lost(&mut *file);
     assert!(told.contains("cannot be copied") && told.contains("gone") && told.contains("refuge"), "{told}");
     std::fs::create_dir(&refuge).unwrap();
