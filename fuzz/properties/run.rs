@@ -14,6 +14,8 @@ pub fn check(bytes: &[u8]) {
     let Ok(run) = record::parse_run_file(file.as_bytes()) else { return };
     let Some(loaded) = journal::loaded(records.lines()) else { return };
     let _ = pts::verify::verify(&run, &loaded.entries);
+    // Formatted as for people, which computes what was expected.
+    pts::spent::spent(&run, &loaded.entries).iter().for_each(|spent| drop(spent.to_string()));
     let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
     assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");
     let Ok(document) = report::fold(&run, &loaded) else { return };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plateau::course::Resumption;
 use record::storage::simulated::Simulated;
-use record::storage::{Found, Storage, Stored};
+use record::storage::{Extent, Found, Storage, Stored};
 use swarm::{Product, Promise, WholeProduct, explore, shrink};
 
 /// The defect of a product.
@@ -130,6 +130,9 @@ impl Stored for FlawedFile {
     }
     fn found(&self) -> io::Result<Found> {
         self.inner.found()
+    }
+    fn extent(&self) -> io::Result<Extent> {
+        self.inner.extent()
     }
     fn names(&self) -> io::Result<Vec<OsString>> {
         self.inner.names()

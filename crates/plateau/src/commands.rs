@@ -6,7 +6,7 @@ mod completions;
 mod demo;
 mod examples;
 mod export;
-mod import;
+pub(crate) mod import;
 mod info;
 mod list;
 mod load;

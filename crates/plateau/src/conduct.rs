@@ -189,6 +189,7 @@ pub struct Work<'a> {
 /// Executes the remainder of a run, including the changes to drive and host around it.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress } = work;
+    journal.set_refuges(places::refuges());
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let upkeep = upkeep::begin(armed, &places::state()?, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;

@@ -1,14 +1,17 @@
 //! Writes every output file of a command: regular files are replaced atomically, links are not followed, and anything
 //! other than a regular file is not overwritten.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use record::Run;
 use stdx::files::{Folder, WriteError};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::{commands, printer, publication};
 
 /// Paths that mean standard output. The last three are links, which are not followed otherwise.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -41,29 +44,54 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
 
 /// Checks one file, whose folder may be missing.
 fn check_file(path: &Path) -> Done {
-    if std::fs::symlink_metadata(path).is_err() {
+    // Nothing is created here, not even the folder.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| std::fs::symlink_metadata(folder).is_err()) {
         return Ok(());
     }
     let (folder, name) = Folder::around(path).map_err(refused)?;
     check_name(&folder, name, path)
 }
 
-/// Checks that a name in a folder may be written; the files of a run are never replaced.
+/// Checks that a name in a folder may be written; the files of a run and the images of loop devices are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     folder.check(name).map_err(refused)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
         Failure::new(Exit::Run, anyhow::Error::new(source).context(format!("cannot read {}", path.display())))
     })?;
-    let is_beside_other = match name.to_str() {
+    let is_named_so = match name.to_str() {
         Some("run.json") => folder.has("journal"),
         Some("journal") => folder.has("run.json"),
-        _ => false,
+        Some(name) => is_of_run(name) && (folder.has("run.json") || folder.has("journal")),
+        None => false,
     };
-    if !is_beside_other && !record::begins_as_file_of_run(&begin) {
+    let problem = if is_named_so || record::begins_as_file_of_run(&begin) {
+        "is part of a run".to_owned()
+    } else if let Some(device) = loop_device_over(Path::new("/sys/block"), path) {
+        format!("is the backing file of {device}")
+    } else {
         return Ok(());
-    }
-    let text = format!("{} is part of a run, which no output replaces; choose another path", path.display());
+    };
+    let text = format!("{} {problem}, which no output replaces; choose another path", path.display());
     Err(Failure::text(Exit::Usage, text))
+}
+
+/// Returns whether a run may keep something under this name beside its `run.json` and journal.
+fn is_of_run(name: &str) -> bool {
+    name.starts_with(record::RESCUED_JOURNAL) || [publication::LOGO, commands::import::KEPT].contains(&name)
+}
+
+/// Returns the loop device, if any, whose content is in the file at `path`: it would lose it when it is detached.
+fn loop_device_over(devices: &Path, path: &Path) -> Option<String> {
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let own = std::fs::symlink_metadata(path).ok().map(identity)?;
+    let names = std::fs::read_dir(devices).ok()?.filter_map(|entry| Some(entry.ok()?.file_name()));
+    let is_over = |name: &OsString| {
+        let backing = std::fs::read(devices.join(name).join("loop/backing_file")).ok();
+        let backing = backing.map(|line| line.strip_suffix(b"\n").map(<[u8]>::to_vec).unwrap_or(line));
+        backing.and_then(|file| std::fs::metadata(OsStr::from_bytes(&file)).ok()).map(identity) == Some(own)
+    };
+    names.into_iter().find(is_over).map(|name| format!("/dev/{}", name.to_string_lossy()))
 }
 
 /// Writes a file, creating its folders, or writes to standard output if `path` means that.
@@ -112,5 +140,33 @@ fn refused(error: WriteError) -> Failure {
             format!("cannot write: {error} since the run was read; find out who did that, then try again"),
         ),
         WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_image_of_a_loop_device_is_known_under_every_name() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        let backing = |device: &str, content: &str| {
+            std::fs::create_dir_all(at("block").join(device).join("loop")).expect("a folder");
+            std::fs::write(at("block").join(device).join("loop/backing_file"), content).expect("a file");
+        };
+        std::fs::write(at("image"), "mine").expect("a file");
+        std::fs::write(at("other"), "mine").expect("a file");
+        std::fs::hard_link(at("image"), at("same")).expect("a link");
+        std::fs::create_dir_all(at("block/sda")).expect("a folder");
+        backing("loop0", "/gone (deleted)\n");
+        assert_eq!(loop_device_over(&at("block"), &at("image")), None);
+        backing("loop7", &format!("{}\n", at("image").display()));
+        for name in ["image", "same"] {
+            assert_eq!(loop_device_over(&at("block"), &at(name)).as_deref(), Some("/dev/loop7"), "{name}");
+        }
+        for name in ["other", "missing"] {
+            assert_eq!(loop_device_over(&at("block"), &at(name)), None, "{name}");
+        }
     }
 }

@@ -46,6 +46,12 @@ pub fn state() -> Done<PathBuf> {
     }
 }
 
+/// Returns the folders that receive the records of a journal that somebody else removed or changed, if its library cannot
+/// take them.
+pub fn refuges() -> Vec<PathBuf> {
+    state().into_iter().chain(std::iter::once(std::env::temp_dir())).collect()
+}
+
 /// Converts a path to text for documents; bytes that are not UTF-8 are replaced.
 pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()

@@ -144,7 +144,7 @@ impl Summary {
             line("checks", &checks::summary(found));
         }
         if let Some(torn) = self.loaded.torn {
-            line("note", &format!("the last record is incomplete ({} bytes) and was ignored", torn.bytes));
+            line("note", &format!("{torn} and was ignored"));
         }
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
         for (place, table) in &all {

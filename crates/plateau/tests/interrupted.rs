@@ -335,3 +335,26 @@ fn a_journal_that_is_replaced_ends_the_run_and_loses_nothing() {
     assert!(rescued.entries.len() >= replaced.entries.len());
     assert_eq!(rescued.entries[..replaced.entries.len()], replaced.entries);
 }
+
+#[test]
+fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
+    let bench = Bench::new();
+    let child = bench.start(&RUN);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 6);
+    let run = bench.runs()[0].clone();
+    let (path, rescued) = (run.join("journal"), run.join("journal.rescued"));
+    // An earlier rescue is in the way, and is kept.
+    std::fs::write(&rescued, "mine").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    std::fs::File::create(&path).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (_, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(6), "{err}");
+    assert!(err.contains("another program changed it") && err.contains("journal.rescued-2"), "{err}");
+    assert_eq!(support::text(&rescued), "mine");
+    let rescued = run.join("journal.rescued-2");
+    assert!(std::fs::read(&rescued).unwrap().starts_with(&before), "not a byte is missing");
+    // What the message tells to do works.
+    std::fs::rename(&rescued, &path).unwrap();
+    bench.ok(&["resume", run.file_name().unwrap().to_str().unwrap()]);
+}

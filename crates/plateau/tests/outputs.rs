@@ -214,3 +214,31 @@ fn a_fitted_model_is_not_written_through_a_link() {
     assert!(!bench.path("planted.toml").exists());
     victim.assert_untouched();
 }
+
+#[test]
+fn names_that_a_run_uses_are_left_to_it() {
+    let bench = Bench::new();
+    let [first, second] = runs(&bench);
+    let dir = bench.library().join(&second);
+    std::fs::write(dir.join("journal.rescued-2"), "emptied").expect("a file");
+    for name in ["journal.rescued", "journal.rescued-2", "logo"] {
+        let path = dir.join(name);
+        let before = std::fs::read(&path).ok();
+        let message = bench.fails(2, &["report", &first, "--html", path.to_str().expect("a path")]);
+        assert!(message.contains("part of a run"), "{name}: {message}");
+        assert_eq!(std::fs::read(&path).ok(), before, "{name}");
+    }
+    // In another folder they are names like any other.
+    bench.ok(&["report", &first, "--html", bench.path("logo").to_str().expect("a path")]);
+}
+
+#[test]
+fn the_image_of_a_loop_device_is_not_replaced() {
+    let bench = Bench::beside_the_build();
+    let [run, _] = runs(&bench);
+    let image = bench.path("image");
+    let Some(_device) = support::loop_device::attach(&image, &[]) else { return };
+    let message = bench.fails(2, &["report", &run, "--html", image.to_str().expect("a path")]);
+    assert!(message.contains("is the backing file of /dev/loop"), "{message}");
+    assert_eq!(std::fs::metadata(&image).expect("the image").len(), support::loop_device::SIZE);
+}

@@ -80,3 +80,48 @@ fn a_broken_chain_is_named() {
     let message = bench.fails(6, &["verify", &id]);
     assert!(message.contains("damaged at record") && message.contains("hash"), "{message}");
 }
+
+#[test]
+fn a_journal_without_its_end_is_not_called_intact() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    let path = bench.library().join(&id).join("journal");
+    let whole = support::text(&path);
+    assert!(bench.ok(&["verify", &id]).contains(" records, intact, SHA-256"));
+    assert_eq!(bench.json(&["verify", &id])["closed"], true);
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let cut = lines[..lines.len() / 2].concat();
+    std::fs::write(&path, &cut).unwrap();
+    let text = bench.ok(&["verify", &id]);
+    assert!(text.contains("intact as far as it goes") && text.contains("no closing record"), "{text}");
+    assert_eq!(bench.json(&["verify", &id])["closed"], false);
+    // Zeros in the last record, as a power cut leaves them.
+    let last = lines[lines.len() / 2];
+    let torn = format!("{cut}{}\0\0\0\n", &last[..last.len() - 4]);
+    std::fs::write(&path, torn).unwrap();
+    let text = bench.ok(&["verify", &id]);
+    assert!(text.contains("3 of them zero") && text.contains("intact as far as it goes"), "{text}");
+    // Also where every result is still there.
+    std::fs::write(&path, format!("{whole}\0\0")).unwrap();
+    let text = bench.ok(&["verify", &id]);
+    assert!(text.contains("2 of them zero") && text.contains(" records, intact, SHA-256"), "{text}");
+}
+
+#[test]
+fn an_imported_run_without_its_end_is_not_called_intact_either() {
+    let bench = Bench::new();
+    bench.ok(&["examples", "--install", "mlc-a"]);
+    let id = bench.json(&["runs"])[0]["run"].as_str().unwrap().to_owned();
+    let path = bench.library().join(&id).join("journal");
+    assert!(bench.ok(&["verify", &id]).contains(" records, intact, SHA-256"));
+    let whole = support::text(&path);
+    let without_end = whole.trim_end().rfind('\n').unwrap() + 1;
+    std::fs::write(&path, &whole[..without_end]).unwrap();
+    assert!(bench.ok(&["verify", &id]).contains("no closing record"));
+    std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    assert!(bench.ok(&["verify", &id]).contains("the last record is incomplete"));
+    assert_eq!(
+        bench.json(&["verify", &id])["torn_bytes"].as_u64(),
+        Some((whole.len() - without_end - 1) as u64)
+    );
+}

@@ -79,7 +79,8 @@ impl<'a> Context<'a> {
     /// Workload-independent preconditioning with another block size; used by Throughput from PTS-E 1.1 on.
     #[must_use]
     pub fn precondition_by(&self, block_bytes: u32) -> Workload {
-        let amount = self.target.capacity_bytes * u64::from(self.settings.precondition_capacities);
+        let amount =
+            self.target.capacity_bytes.saturating_mul(u64::from(self.settings.precondition_capacities));
         Workload {
             access: Access::Sequential,
             read_percent: 0,
@@ -167,13 +168,13 @@ impl<'a> Context<'a> {
     /// every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
-        self.settings.cell_ns * u64::from(minutes)
+        self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
     /// Length of `seconds` seconds of the specification, scaled like minutes.
     #[must_use]
     pub fn seconds_ns(&self, seconds: u32) -> u64 {
-        self.settings.cell_ns * u64::from(seconds) / 60
+        self.settings.cell_ns.saturating_mul(u64::from(seconds)) / 60
     }
 
     /// Scales a time in a custom test, which is specified for cells of one minute.

@@ -93,11 +93,13 @@ impl Spent {
         }
         match event {
             Event::Measured(segment) | Event::Preconditioned(segment) => {
-                taken.duration_ns += length_ns(segment);
-                taken.written_bytes += segment.write.bytes;
+                taken.duration_ns = taken.duration_ns.saturating_add(length_ns(segment));
+                taken.written_bytes = taken.written_bytes.saturating_add(segment.write.bytes);
             }
             // A scaled drive divides the requested idle time.
-            Event::Idled { length_ns } => taken.duration_ns += length_ns / divisor,
+            Event::Idled { length_ns } => {
+                taken.duration_ns = taken.duration_ns.saturating_add(length_ns / divisor);
+            }
             Event::Noted(Note::RoundStarted { cells, .. }) => {
                 taken.rounds += 1;
                 (self.cells_missing, self.in_rounds) = (*cells, true);

@@ -9,9 +9,14 @@ use crate::{Cut, Event, Segment, Series};
 /// run measures.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the slots spanned by all histograms of a journal: 1 GiB of memory. A month of one-minute cells has 80
-/// million; a forged histogram with a value at either end has 7,000.
+/// Limit on the slots spanned by all histograms of a journal and on what else takes their memory, of 8 bytes each:
+/// 1 GiB. A month of one-minute cells has 80 million slots and 10 million values of its series; a forged histogram with
+/// a value at either end has 7,000.
 const MOST_SLOTS: u64 = 1 << 27;
+/// Slots that take the memory of an empty text.
+const SLOTS_OF_TEXT: u64 = 3;
+/// Slots that take the memory of a reading without text and percentiles.
+const SLOTS_OF_READING: u64 = 32;
 /// Limit on the records of a journal: 50 times the one-minute cells of a month.
 const MOST_RECORDS: u64 = 1 << 21;
 
@@ -52,11 +57,11 @@ impl Amounts {
 /// The numbers in a record.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// Times on a clock in ns.
+    /// Times on a clock, and lengths of time that are not added up, in ns.
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Slots spanned by the histograms, filled or not.
+    /// Slots spanned by the histograms, filled or not, and whatever else takes as much memory.
     slots: u64,
 }
 
@@ -69,7 +74,10 @@ fn numbers(event: &Event) -> Numbers {
             all.take_series(series);
             all.amounts.extend(errors.iter().map(|error| error.count));
         }
-        Event::Purged(purged) => all.instants.extend([purged.start_ns, purged.end_ns]),
+        Event::Purged(purged) => {
+            all.take_stretch(purged.start_ns, purged.end_ns);
+            all.slots += SLOTS_OF_TEXT * purged.evidence.len() as u64;
+        }
         Event::Health { at_ns, .. } => all.instants.push(*at_ns),
         Event::Idled { length_ns } => all.amounts.push(*length_ns),
         Event::Resumed { gap_ns } => all.amounts.push(*gap_ns),
@@ -80,6 +88,7 @@ fn numbers(event: &Event) -> Numbers {
         Event::Imported(test) => {
             all.amounts.extend(test.round_ns);
             all.amounts.extend(test.readings.iter().filter_map(|reading| reading.ios));
+            all.slots += SLOTS_OF_READING * test.readings.len() as u64;
         }
         Event::Opened { .. }
         | Event::TestStarted { .. }
@@ -98,7 +107,7 @@ fn numbers(event: &Event) -> Numbers {
 
 impl Numbers {
     fn take_segment(&mut self, segment: &Segment) {
-        self.instants.extend([segment.start_ns, segment.end_ns]);
+        self.take_stretch(segment.start_ns, segment.end_ns);
         for direction in [&segment.read, &segment.write] {
             self.amounts.extend([direction.ios, direction.bytes]);
             self.slots += direction.latency.span() as u64;
@@ -113,16 +122,28 @@ impl Numbers {
         }
     }
 
+    /// Takes two times on a clock, between which something took a while.
+    fn take_stretch(&mut self, start_ns: u64, end_ns: u64) {
+        self.instants.extend([start_ns, end_ns]);
+        self.amounts.push(end_ns.saturating_sub(start_ns));
+    }
+
     fn take_series(&mut self, series: &Series) {
-        self.instants.push(series.interval_ns);
-        self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns));
-        self.amounts.extend(series.read_ios.iter().chain(&series.write_ios));
+        let columns = [&series.read_ios, &series.write_ios, &series.latency_mean_ns, &series.latency_max_ns];
+        let rows = columns.map(|column| column.len() as u64);
+        self.slots += rows.iter().sum::<u64>();
+        let length_ns = series.interval_ns.saturating_mul(rows.into_iter().max().unwrap_or(0));
+        self.instants.push(length_ns);
+        self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns).max());
+        let ios = series.read_ios.iter().chain(&series.write_ios);
+        self.amounts.push(ios.fold(0, |sum, ios| sum.saturating_add(*ios)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Direction, IoEngine, IoPath, Purged};
 
     #[test]
     fn a_forged_journal_cannot_take_all_memory() {
@@ -131,5 +152,73 @@ mod tests {
         assert!(Amounts { records: 0, ..full }.take(&Event::Closed).is_ok());
         let wide = Amounts { slots: MOST_SLOTS + 1, ..Amounts::default() };
         assert!(wide.clone().take(&Event::Closed).is_err());
+    }
+
+    /// Returns how often a journal may contain an event, up to ten times.
+    fn times_taken(event: &Event) -> usize {
+        let mut amounts = Amounts::default();
+        (0..10).take_while(|_| amounts.take(event).is_ok()).count()
+    }
+
+    fn measured(start_ns: u64, end_ns: u64, series: Series) -> Event {
+        let workload = r#"{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,
+            "range":{"start_bytes":0,"segment_bytes":4096,"stride_bytes":4096,"segments":1},
+            "data_pattern":"random","until":{"duration_ns":1},"seed":1}"#;
+        Event::Measured(Segment {
+            workload: serde_json::from_str(workload).expect("a workload"),
+            start_ns,
+            end_ns,
+            read: Direction::default(),
+            write: Direction::default(),
+            series,
+            errors: Vec::new(),
+            io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
+            gap_before: None,
+            host: None,
+        })
+    }
+
+    fn series(interval_ns: u64, rows: usize) -> Series {
+        let zeros = || vec![0; rows];
+        Series {
+            interval_ns,
+            read_ios: zeros(),
+            write_ios: zeros(),
+            latency_mean_ns: zeros(),
+            latency_max_ns: zeros(),
+            times: None,
+        }
+    }
+
+    #[test]
+    fn the_lengths_of_all_workloads_can_be_added() {
+        let long = MOST / 4;
+        assert_eq!(times_taken(&measured(long, 2 * long, series(1, 0))), 4);
+        assert_eq!(times_taken(&measured(0, 1_000_000_000, series(1, 0))), 10);
+        let purged = |end_ns: u64| {
+            Event::Purged(Purged {
+                method: "discard".into(),
+                pts_purge: true,
+                start_ns: 0,
+                end_ns,
+                evidence: Vec::new(),
+                samples_read: false,
+            })
+        };
+        assert_eq!(times_taken(&purged(long)), 4);
+        assert_eq!(times_taken(&purged(1)), 10);
+    }
+
+    #[test]
+    fn the_end_of_every_interval_is_a_time() {
+        assert_eq!(times_taken(&measured(0, 1, series(MOST / 2, 2))), 10);
+        assert_eq!(times_taken(&measured(0, 1, series(MOST / 2, 3))), 0);
+        assert_eq!(times_taken(&measured(0, 1, series(u64::MAX, 1))), 0);
+    }
+
+    #[test]
+    fn series_take_memory_too() {
+        let mut amounts = Amounts { slots: MOST_SLOTS - 7, ..Amounts::default() };
+        assert!(amounts.take(&measured(0, 1, series(1, 2))).is_err(), "two rows of four values");
     }
 }

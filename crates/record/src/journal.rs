@@ -4,6 +4,8 @@
 //! as JSON. The digits are the SHA-256 of the previous line's digits (for the first record: those of the SHA-256
 //! of the header line) followed by the JSON, so a changed, lost or swapped line breaks the chain from there on.
 
+mod held;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +16,9 @@ use crate::amounts::Amounts;
 use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
+use held::{Change, Held};
+
+pub use held::RESCUED;
 
 /// Journal version written by this build; older versions are read, newer ones refused.
 pub const VERSION: u32 = 1;
@@ -21,8 +26,10 @@ pub const VERSION: u32 = 1;
 pub const MAGIC: &str = "plateau-journal ";
 /// Far more than any run writes; a larger file is not read into memory.
 const MOST_BYTES: u64 = 1 << 30;
-/// Suffix of the copy of all records that is written when the journal is no longer at its path.
-const RESCUED: &str = ".rescued";
+/// Limit on one record: 100 times the longest known one, the 8 h of writes of XSR with a row per second.
+const MOST_RECORD_BYTES: usize = 64 << 20;
+/// Limit on the values in one record, each of which may take 24 bytes of memory: a workload of 45 days has as many.
+const MOST_RECORD_VALUES: usize = 1 << 24;
 
 /// Errors of a journal.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +84,18 @@ pub enum JournalError {
 pub struct TornTail {
     /// Bytes after the last complete record.
     pub bytes: u64,
+    /// How many of them are zero, which no record contains.
+    pub zero_bytes: u64,
+}
+
+impl std::fmt::Display for TornTail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the last record is incomplete ({} bytes", self.bytes)?;
+        match self.zero_bytes {
+            0 => f.write_str(")"),
+            zero_bytes => write!(f, ", {zero_bytes} of them zero, as a power cut leaves them)"),
+        }
+    }
 }
 
 /// The content of a journal.
@@ -127,9 +146,11 @@ pub struct Journal {
     path: PathBuf,
     next_seq: u64,
     chain: Digest,
-    /// Length of the complete records, including the header.
-    whole_bytes: u64,
-    /// Set if an incomplete record may follow `whole_bytes` and could not be removed.
+    /// The complete records, including the header.
+    held: Held,
+    /// Folders that receive the records if the journal is lost and the library cannot take them.
+    refuges: Vec<PathBuf>,
+    /// Set if the file may end in an incomplete record that could not be removed, or was changed by somebody else.
     is_broken: bool,
     amounts: Amounts,
 }
@@ -164,10 +185,10 @@ impl Journal {
         lock(&*file, path)?;
         let header = format!("{MAGIC}{VERSION}\n");
         file.append(header.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| io("write", path, e))?;
-        let whole_bytes = header.len() as u64;
-        let (path, chain) = (path.into(), Digest::of(header.as_bytes()));
-        let amounts = Amounts::default();
-        Ok(Self { storage, file, path, next_seq: 0, chain, whole_bytes, is_broken: false, amounts })
+        let chain = Digest::of(header.as_bytes());
+        let held = Held::of(header.into_bytes());
+        let (path, refuges, amounts) = (path.into(), Vec::new(), Amounts::default());
+        Ok(Self { storage, file, path, next_seq: 0, chain, held, refuges, is_broken: false, amounts })
     }
 
     /// Opens an existing journal for appending. Truncates an incomplete last record and reports it in [`Loaded`].
@@ -185,9 +206,11 @@ impl Journal {
     pub fn reopen_on(storage: Arc<dyn Storage>, path: &Path) -> Result<(Self, Loaded), JournalError> {
         let mut file = storage.open_to_append(path).map_err(|e| io("open", path, e))?;
         lock(&*file, path)?;
-        let loaded = load(&mut *file, path)?;
+        let mut bytes = file.read(MOST_BYTES).map_err(|e| io("read", path, e))?;
+        let loaded = parse_journal(&bytes, path)?;
         if loaded.torn.is_some() {
             file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
+            bytes.truncate(usize::try_from(loaded.whole_bytes).unwrap_or(usize::MAX));
         }
         // Rewrite the last record so that this sync covers it: the previous writer may have been killed before its
         // sync, or its sync may have failed, after which the kernel considers the pages clean. The record is about
@@ -198,14 +221,20 @@ impl Journal {
         }
         file.sync_all().map_err(|e| io("sync", path, e))?;
         let next_seq = loaded.entries.len() as u64;
-        let (path, chain, whole_bytes) = (path.into(), loaded.digest, loaded.whole_bytes);
-        let amounts = loaded.amounts;
-        Ok((Self { storage, file, path, next_seq, chain, whole_bytes, is_broken: false, amounts }, loaded))
+        let held = Held::of(bytes);
+        let (path, refuges, chain, amounts) = (path.into(), Vec::new(), loaded.digest, loaded.amounts);
+        Ok((Self { storage, file, path, next_seq, chain, held, refuges, is_broken: false, amounts }, loaded))
     }
 
     /// Updates the path after a rename of the folder.
     pub(crate) fn moved_to(self, path: PathBuf) -> Self {
         Self { path, ..self }
+    }
+
+    /// Names folders that receive the records if the journal is lost and neither the directory of the run nor the
+    /// library can take them.
+    pub fn set_refuges(&mut self, folders: Vec<PathBuf>) {
+        self.refuges = folders;
     }
 
     /// Returns the wall-clock time used to timestamp records.
@@ -225,67 +254,81 @@ impl Journal {
         amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
         let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
+        check_size(&json).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let chain = self.chain.next(&json);
         let line = format!("{chain} {json}\n");
         self.write(line.as_bytes()).map_err(|e| io("append to", &self.path, e))?;
         log::info!("record {} on disk: {}, {} B", self.next_seq, name_in(&json), line.len());
         (self.chain, self.amounts) = (chain, amounts);
         self.next_seq += 1;
-        self.whole_bytes += line.len() as u64;
         Ok(entry)
     }
 
-    /// Fails if the journal is no longer at its path: moved, removed or replaced by another file. Its records
-    /// would be lost when the descriptor is closed, so they are copied to a new file next to it.
+    /// Fails if somebody else changed the journal, or if it is no longer at its path. Its records would then be lost
+    /// when the run ends, so they are copied to a new file: next to it, else to the library, else to one of the
+    /// [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
-    /// If the journal is no longer at its path. No further record is accepted then.
+    /// If the journal was changed or is no longer at its path. No further record is accepted then.
     pub fn check_in_place(&mut self) -> Result<(), JournalError> {
-        self.in_place().map_err(|e| io("append to", &self.path, e))
+        let checked = self.usable().and_then(|()| self.in_place()).and_then(|()| {
+            self.held.change_of_content(&mut *self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
+        });
+        checked.map_err(|e| io("append to", &self.path, e))
+    }
+
+    fn usable(&self) -> std::io::Result<()> {
+        if self.is_broken {
+            Err(std::io::Error::other("an earlier record could not be written"))
+        } else {
+            Ok(())
+        }
     }
 
     fn in_place(&mut self) -> std::io::Result<()> {
-        // An error here means a broken disk, not a moved journal; the next sync reports it.
-        let Ok(own) = self.file.found() else { return Ok(()) };
-        match self.storage.look(&self.path) {
-            Ok(found) if found.identity != own.identity => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            _ => return Ok(()),
-        }
-        self.is_broken = true;
-        let taken = "it was moved, removed or replaced while the run was writing to it";
-        Err(std::io::Error::other(match self.rescue() {
-            Ok(copy) => format!("{taken}; all its records are in {}", copy.display()),
-            Err(error) => format!("{taken}, and its records cannot be copied to a new file: {error}"),
-        }))
+        let change = if self.is_gone() { Some(Change::Gone) } else { self.held.change_of(&mut *self.file) };
+        change.map_or(Ok(()), |change| Err(self.give_up(change)))
     }
 
-    fn rescue(&mut self) -> std::io::Result<PathBuf> {
-        let bytes = self.file.read(MOST_BYTES)?;
-        let mut copy = self.path.clone();
-        copy.as_mut_os_string().push(RESCUED);
-        let mut file = self.storage.create(&copy)?;
-        file.append(&bytes)?;
-        file.sync_all()?;
-        storage::sync_folder(&*self.storage, copy.parent().unwrap_or(Path::new(".")))?;
-        Ok(copy)
+    fn is_gone(&self) -> bool {
+        // An error here means a broken disk, not a moved journal; the next sync reports it.
+        let Ok(own) = self.file.found() else { return false };
+        match self.storage.look(&self.path) {
+            Ok(found) => found.identity != own.identity,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Brings the records to safety.
+    fn give_up(&mut self, change: Change) -> std::io::Error {
+        self.is_broken = true;
+        let saved = self.held.rescue(&*self.storage, &mut *self.file, &self.path, &self.refuges);
+        std::io::Error::other(format!("{change}; {saved}"))
     }
 
     fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
-        if self.is_broken {
-            return Err(std::io::Error::other("an earlier record could not be written"));
-        }
-        if self.whole_bytes + line.len() as u64 > MOST_BYTES {
+        self.usable()?;
+        let whole_bytes = self.held.length();
+        if whole_bytes + line.len() as u64 > MOST_BYTES {
             // Readers refuse a larger journal.
             return Err(ReadError::TooLarge { limit_bytes: MOST_BYTES }.into());
         }
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
-        if written.is_err() {
-            let mended = self.file.set_len(self.whole_bytes).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // Do not fill with zeros what somebody else removed in the meantime.
+            if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
+                && found < whole_bytes
+            {
+                return Err(self.give_up(Change::Length { found, written: whole_bytes }));
+            }
+            let mended = self.file.set_len(whole_bytes).and_then(|()| self.file.sync_data());
             self.is_broken = mended.is_err();
+            return Err(error);
         }
-        written
+        self.held.add(line);
+        // If somebody else changed the file between the check and the write, the record is not where it belongs.
+        self.held.settle(&*self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
     }
 }
 
@@ -356,7 +399,8 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
                 last_line = line;
             }
             Err(_) if is_unfinished(line, is_last) => {
-                loaded.torn = Some(TornTail { bytes: line.len() as u64 })
+                let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64;
+                loaded.torn = Some(TornTail { bytes: line.len() as u64, zero_bytes });
             }
             Err(problem) => return Err(JournalError::Damaged { path: path.into(), seq, problem }),
         }
@@ -376,7 +420,21 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     if !may_be_unprintable(json) {
         return serde_json::from_str(json);
     }
-    serde_json::from_value(plain(serde_json::from_str(json)?))
+    serde_json::from_str(&plain(json))
+}
+
+/// Refuses a record that would take far more memory than any real one.
+fn check_size(json: &str) -> Result<(), String> {
+    if json.len() > MOST_RECORD_BYTES {
+        let bytes = json.len();
+        return Err(format!("it has {bytes} B; no run writes a record of more than {MOST_RECORD_BYTES} B"));
+    }
+    // Every value but the first follows one of these; those within strings only make the estimate higher.
+    let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    if values > MOST_RECORD_VALUES {
+        return Err(format!("it has about {values} values; no run writes more than {MOST_RECORD_VALUES}"));
+    }
+    Ok(())
 }
 
 /// Returns the name of the event in the JSON of an entry.
@@ -394,6 +452,7 @@ fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), S
     if digest.to_string() != hash {
         return Err("its hash does not match: it, or a record before it, was changed".into());
     }
+    check_size(json)?;
     let entry = entry_of(json).map_err(|e| e.to_string())?;
     if entry.seq == seq {
         Ok((entry, digest))

@@ -32,8 +32,8 @@ pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LI
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
-    Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, TornTail, VERSION as JOURNAL_VERSION,
-    parse_journal, read_journal,
+    Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
+    VERSION as JOURNAL_VERSION, parse_journal, read_journal,
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};

@@ -2,21 +2,24 @@
 
 mod nascent;
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use stdx::files::ReadError;
+
 use crate::journal::read_journal_on;
-use crate::plain::plain;
+use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage};
 use crate::{Digest, Event, JOURNAL_MAGIC, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
 use nascent::Nascent;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
-/// Size limit of a run file, including command line and plan.
-const MOST_RUN_FILE_BYTES: u64 = 16 << 20;
+/// Size limit of a run file: the longest command line of Linux (2 MiB) and the longest plan (1 MiB), with room.
+const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
 /// Size limit of an id: far longer than any real id, and short enough for any file system to add an extension.
 const MOST_ID_BYTES: usize = 200;
 /// Capacity limit: a thousand times the largest array. Sums of such amounts do not overflow.
@@ -144,13 +147,19 @@ fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError
 /// # Errors
 /// If it is not JSON, is newer than this build, or is not a run file; the error says what is wrong.
 pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
-    let version = value.get("version").and_then(serde_json::Value::as_u64);
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        version: Option<u64>,
+    }
+    let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+    let text = if may_be_unprintable(text) { Cow::from(plain(text)) } else { Cow::from(text) };
+    // A newer file has fields that only a newer build knows, so look at the version first.
+    let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
         return Err(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}"));
     }
-    let file: RunFile = serde_json::from_value(plain(value)).map_err(|e| e.to_string())?;
+    let file: RunFile = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if !is_id(&file.id) {
         return Err(format!("{:?} is not the id of a run", file.id));
     }
@@ -252,6 +261,11 @@ impl Library {
     ) -> Result<Journal, LibraryError> {
         let json =
             serde_json::to_vec_pretty(file).map_err(|e| io("encode", Path::new(RUN_FILE), e.into()))?;
+        if json.len() as u64 > MOST_RUN_FILE_BYTES {
+            // Readers refuse a larger one.
+            let error = ReadError::TooLarge { limit_bytes: MOST_RUN_FILE_BYTES };
+            return Err(io("write", Path::new(RUN_FILE), error.into()));
+        }
         for (name, bytes) in more.iter().chain([&(RUN_FILE, &json[..])]) {
             let (mut file, path) = nascent.create_file(name)?;
             file.append(bytes).and_then(|()| file.sync_all()).map_err(|e| io("write", &path, e))?;

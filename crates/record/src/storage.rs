@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 pub use real::Real;
 
@@ -137,6 +138,12 @@ pub trait Stored: Debug + Send {
     /// If the operation fails.
     fn found(&self) -> io::Result<Found>;
 
+    /// Returns the length and modification time of this file.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn extent(&self) -> io::Result<Extent>;
+
     /// Returns the names of all entries of this folder, in no particular order, regardless of what is at its path
     /// now.
     ///
@@ -176,6 +183,15 @@ pub struct Found {
     pub kind: FoundKind,
     /// Device and inode number: equal for all names of the same object.
     pub identity: (u64, u64),
+}
+
+/// Length and modification time of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Its length.
+    pub bytes: u64,
+    /// When its content was last written; `None` if the file system does not tell.
+    pub modified: Option<SystemTime>,
 }
 
 /// Kinds of directory entries.

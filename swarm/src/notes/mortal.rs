@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use record::storage::{Found, Stored};
+use record::storage::{Extent, Found, Stored};
 
 use super::Process;
 
@@ -47,6 +47,9 @@ impl Stored for Mortal {
     }
     fn found(&self) -> io::Result<Found> {
         self.inner.found()
+    }
+    fn extent(&self) -> io::Result<Extent> {
+        self.inner.extent()
     }
     fn names(&self) -> io::Result<Vec<OsString>> {
         self.inner.names()

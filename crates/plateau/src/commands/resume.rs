@@ -37,10 +37,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let typed = members_confirmed(&stored, is_own, &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
     if let Some(torn) = loaded.torn {
-        crate::printer::tell_line(&format!(
-            "the last record is incomplete ({} bytes); its step will be repeated",
-            torn.bytes
-        ));
+        crate::printer::tell_line(&format!("{torn}; its step will be repeated"));
     }
     if options.handling.lba_format.is_some_and(|asked| stored.file.handling.lba_format != Some(asked)) {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";

@@ -1,13 +1,13 @@
 //! `plateau verify RUN`: checks the hash chain of the journal and repeats its judgements.
 
 use pts::verify::Verified;
-use record::{Digest, Origin, Run};
+use record::{Digest, Loaded, Origin, Run};
 use serde_json::{Value, json};
 use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, publication, signature};
+use crate::{conduct, places, printer, publication, signature};
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
     let run = places::library(cli.library.as_deref())?.find(&options.run)?;
@@ -18,7 +18,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         signature::check(&run, &digest, key)?;
     }
     if let Some(origin) = &run.file.origin {
-        return imported(cli, &run, origin, &digest, loaded.entries.len());
+        return imported(cli, &run, origin, &loaded);
     }
     if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
         publication::kept_logo(&run)?;
@@ -31,18 +31,15 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         "journal_sha256": digest,
         "records": loaded.entries.len(),
         "signature_valid": options.verify_key.as_ref().map(|_| true),
+        "closed": conduct::is_complete(&loaded),
         "torn_bytes": loaded.torn.map(|torn| torn.bytes),
         "same": count == 0,
         "tests": verified.iter().map(test_json).collect::<Vec<_>>(),
     });
     if !cli.json {
-        let mut out = format!("run       {}\n", run.file.id);
-        out.push_str(&format!("journal   {} records, intact, SHA-256 {digest}\n", loaded.entries.len()));
+        let mut out = format!("run       {}\n{}", run.file.id, journal(&loaded));
         if let Some(key) = &options.verify_key {
             out.push_str(&format!("signature of {}, valid\n", key.display()));
-        }
-        if let Some(torn) = loaded.torn {
-            out.push_str(&format!("note      the last record is incomplete ({} bytes)\n", torn.bytes));
         }
         verified.iter().for_each(|test| out.push_str(&text(test)));
         printer::print(&out)?;
@@ -63,7 +60,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
 }
 
 /// Verifies an imported run, which has no judgements of its own: its journal and its file.
-fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize) -> Done {
+fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     let path = run.dir.join(super::import::KEPT);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
     let wrong = match kept {
@@ -77,15 +74,36 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, digest: &str, records: usize)
     }
     if cli.json {
         return printer::print_json(&json!({
-            "run": run.file.id, "journal_sha256": digest, "records": records, "same": true,
-            "imported_file_sha256": origin.sha256, "tests": [],
+            "run": run.file.id, "journal_sha256": loaded.digest.to_string(), "records": loaded.entries.len(),
+            "closed": conduct::is_complete(loaded), "torn_bytes": loaded.torn.map(|torn| torn.bytes),
+            "same": true, "imported_file_sha256": origin.sha256, "tests": [],
         }));
     }
     printer::print(&format!(
-        "run       {}\njournal   {records} records, intact, SHA-256 {digest}\nimported  {} of {}: its file \
-         is unchanged\n",
-        run.file.id, origin.file, origin.tool
+        "run       {}\n{}imported  {} of {}: its file is unchanged\n",
+        run.file.id,
+        journal(loaded),
+        origin.file,
+        origin.tool
     ))
+}
+
+/// Describes the journal. The chain of hashes cannot show that whole records are missing at its end; only the closing
+/// record does.
+fn journal(loaded: &Loaded) -> String {
+    let (records, digest) = (loaded.entries.len(), loaded.digest);
+    let intact = if conduct::is_complete(loaded) { "intact" } else { "intact as far as it goes" };
+    let mut out = format!("journal   {records} records, {intact}, SHA-256 {digest}\n");
+    if let Some(torn) = loaded.torn {
+        out.push_str(&format!("note      {torn}, and was ignored\n"));
+    }
+    if !conduct::is_complete(loaded) {
+        out.push_str(
+            "note      the run is not complete: the journal has no closing record, so records may be missing at its \
+             end\n",
+        );
+    }
+    out
 }
 
 fn text(test: &Verified) -> String {

@@ -101,6 +101,130 @@ fn a_journal_that_was_taken_away_takes_no_more_records_and_is_copied() {
     }
 }
 
+#[test]
+fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
+    type Change = fn(&Path, &[u8]);
+    let changes: [(&str, &str, Change); 4] = [
+        ("emptied", "it has 0 B", |path, _| drop(std::fs::File::create(path).unwrap())),
+        ("cut", "it has 30 B", |path, _| set_len(path, 30)),
+        ("continued", "B were written, and it has", |path, bytes| {
+            std::fs::write(path, [bytes, b"more\n"].concat()).unwrap();
+        }),
+        ("overwritten", "it has other bytes", |path, bytes| {
+            let mut bytes = bytes.to_vec();
+            bytes[80] ^= 1;
+            std::fs::write(path, bytes).unwrap();
+            // Later than the writer's own write by more than the resolution of any clock.
+            set_modified(path);
+        }),
+    ];
+    for (how, told, change) in changes {
+        for at_the_end in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("journal");
+            let mut journal = Journal::create(&path).unwrap();
+            (1..=3).for_each(|r| drop(journal.append(note(r)).unwrap()));
+            let before = std::fs::read(&path).unwrap();
+            change(&path, &before);
+            let failed =
+                if at_the_end { journal.check_in_place() } else { journal.append(note(4)).map(drop) };
+            let JournalError::Io { source, .. } = failed.expect_err(how) else { panic!("{how}") };
+            let text = source.to_string();
+            assert!(text.contains("another program changed it") && text.contains(told), "{how}: {text}");
+            assert!(text.contains("journal.rescued"), "{how}: {text}");
+            assert_eq!(std::fs::read(dir.path().join("journal.rescued")).unwrap(), before, "{how}");
+            assert!(journal.append(note(5)).is_err() && journal.check_in_place().is_err(), "{how}");
+            assert!(!dir.path().join("journal.rescued-2").exists(), "{how}: rescued once");
+        }
+    }
+}
+
+fn set_len(path: &Path, bytes: u64) {
+    std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(bytes).unwrap();
+}
+
+fn set_modified(path: &Path) {
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn a_reopened_journal_is_watched_too() {
+    let (dir, path) = journal_of(3);
+    let before = std::fs::read(&path).unwrap();
+    let (mut journal, _) = Journal::reopen(&path).unwrap();
+    set_len(&path, 0);
+    journal.append(note(4)).unwrap_err();
+    assert_eq!(std::fs::read(dir.path().join("journal.rescued")).unwrap(), before);
+}
+
+#[test]
+fn a_journal_that_was_only_touched_goes_on() {
+    let (_dir, path) = journal_of(1);
+    let (mut journal, _) = Journal::reopen(&path).unwrap();
+    for round in 2..4 {
+        set_modified(&path);
+        journal.append(note(round)).unwrap();
+    }
+    journal.check_in_place().unwrap();
+}
+
+#[test]
+fn an_earlier_rescue_is_kept() {
+    let (dir, path) = journal_of(2);
+    std::fs::write(dir.path().join("journal.rescued"), "of an earlier run").unwrap();
+    let (mut journal, _) = Journal::reopen(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = journal.check_in_place().unwrap_err();
+    let text = std::error::Error::source(&error).unwrap().to_string();
+    assert!(text.contains("journal.rescued-2"), "{text}");
+    assert_eq!(read_journal(&dir.path().join("journal.rescued-2")).unwrap().entries.len(), 2);
+    assert_eq!(std::fs::read_to_string(dir.path().join("journal.rescued")).unwrap(), "of an earlier run");
+}
+
+/// Returns a journal of one record with this JSON and a matching hash.
+fn forged(json: &str) -> Vec<u8> {
+    let header = format!("{MAGIC}{VERSION}\n");
+    let hash = Digest::of(header.as_bytes()).next(json);
+    format!("{header}{hash} {json}\n").into_bytes()
+}
+
+fn problem_of(json: &str) -> String {
+    match parse_journal(&forged(json), Path::new("journal")) {
+        Err(JournalError::Damaged { seq: 0, problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_record_of_more_than_any_run_writes_is_refused_before_it_takes_memory() {
+    let long = format!("[{}0]", " ".repeat(MOST_RECORD_BYTES));
+    assert!(problem_of(&long).contains("no run writes a record of more than"), "{}", problem_of(&long));
+    let many = format!("[{}0]", "0,".repeat(MOST_RECORD_VALUES));
+    assert!(problem_of(&many).contains("values; no run writes more than"), "{}", problem_of(&many));
+    // An escape, which makes all strings safe to print, is no way around it.
+    let escaped = format!("[{}\"\\n\"]", "0,".repeat(MOST_RECORD_VALUES));
+    assert!(problem_of(&escaped).contains("values; no run writes more than"));
+}
+
+#[test]
+fn an_unfinished_record_of_any_length_is_a_torn_one() {
+    let mut bytes = forged(&format!("[{}0]", " ".repeat(MOST_RECORD_BYTES)));
+    bytes.pop();
+    assert!(parse_journal(&bytes, Path::new("journal")).unwrap().torn.is_some());
+}
+
+#[test]
+fn no_record_is_written_that_would_be_refused() {
+    let (_dir, path) = journal_of(1);
+    let (mut journal, _) = Journal::reopen(&path).unwrap();
+    let reason = " ".repeat(MOST_RECORD_BYTES);
+    assert!(journal.append(Event::Interrupted { reason }).is_err());
+    journal.append(note(2)).unwrap();
+    drop(journal);
+    assert_eq!(read_journal(&path).unwrap().entries.len(), 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

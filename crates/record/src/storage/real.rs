@@ -9,7 +9,7 @@ use std::path::Path;
 
 use stdx::files::{self, Links, ReadError};
 
-use super::{Found, FoundKind, Storage, Stored};
+use super::{Extent, Found, FoundKind, Storage, Stored};
 
 /// The file system of this host.
 #[derive(Debug, Clone, Copy, Default)]
@@ -105,6 +105,11 @@ impl Stored for File {
 
     fn found(&self) -> io::Result<Found> {
         Ok(found(&self.metadata()?))
+    }
+
+    fn extent(&self) -> io::Result<Extent> {
+        let metadata = self.metadata()?;
+        Ok(Extent { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {

@@ -17,7 +17,7 @@ pub use survivors::Crash;
 
 use stdx::files::ReadError;
 
-use super::{Found, FoundKind, Storage, Stored};
+use super::{Extent, Found, FoundKind, Storage, Stored};
 
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
@@ -413,6 +413,12 @@ impl Stored for Open {
         let mut inner = self.process.inner();
         inner.call(Call::Read)?;
         Ok(Found { kind: inner.disk.kind(self.node), identity: (VOLUME, self.node.0) })
+    }
+
+    fn extent(&self) -> io::Result<Extent> {
+        let mut inner = self.process.inner();
+        inner.call(Call::Read)?;
+        Ok(Extent { bytes: inner.disk.content(self.node).len() as u64, modified: None })
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {

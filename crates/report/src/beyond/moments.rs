@@ -44,7 +44,9 @@ struct Clock {
 
 impl Clock {
     fn read(&mut self, target_ns: u64) -> u64 {
-        if std::mem::take(&mut self.may_have_begun_anew) && target_ns + self.offset_ns < self.last_ns {
+        if std::mem::take(&mut self.may_have_begun_anew)
+            && target_ns.saturating_add(self.offset_ns) < self.last_ns
+        {
             self.offset_ns = self.last_ns - target_ns;
         }
         self.last_ns = self.last_ns.max(target_ns.saturating_add(self.offset_ns));

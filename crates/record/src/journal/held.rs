@@ -1,0 +1,231 @@
+//! What a writer has written to its journal: notices that somebody else changed the file, and saves the records.
+//!
+//! The lock on a journal stops other writers only if they ask for it; `: > journal` does not.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use sha2::{Digest as _, Sha256};
+
+use super::MOST_BYTES;
+use crate::storage::{self, Storage, Stored};
+
+/// Limit on the copy in memory: several times the journal of a run of a week. The beginning of a longer journal is
+/// held.
+const MOST_HELD_BYTES: usize = 256 << 20;
+/// Name of a copy of the records of a lost journal; another copy has a number behind it.
+pub const RESCUED: &str = "journal.rescued";
+/// Number of names to try in each folder: `journal.rescued`, `journal.rescued-2` and so on.
+const MOST_NAMES: u32 = 99;
+
+/// The bytes that were written to a journal.
+#[derive(Debug)]
+pub(super) struct Held {
+    /// Whole records from the beginning, up to the limit.
+    bytes: Vec<u8>,
+    limit_bytes: usize,
+    /// Length of everything that was written.
+    length: u64,
+    /// SHA-256 of everything that was written.
+    hash: Sha256,
+    /// Number of records, without the header.
+    records: usize,
+    /// Modification time of the file when it was last known to have this content.
+    modified: Option<SystemTime>,
+}
+
+/// What somebody else did to a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It is no longer at its path.
+    Gone,
+    /// It has another length.
+    Length { found: u64, written: u64 },
+    /// It has other bytes.
+    Bytes,
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gone => f.write_str("it was moved, removed or replaced while the run was writing to it"),
+            Self::Length { found, written } => write!(
+                f,
+                "another program changed it while the run was writing to it: {written} B were written, and it \
+                 has {found} B"
+            ),
+            Self::Bytes => f.write_str(
+                "another program changed it while the run was writing to it: it has other bytes than were written",
+            ),
+        }
+    }
+}
+
+impl Held {
+    /// Returns the state of a journal that consists of these bytes: a header and whole records.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self::within(MOST_HELD_BYTES, bytes)
+    }
+
+    fn within(limit_bytes: usize, mut bytes: Vec<u8>) -> Self {
+        let (length, hash, records) =
+            (bytes.len() as u64, Sha256::new_with_prefix(&bytes), records_in(&bytes));
+        if bytes.len() > limit_bytes {
+            let whole = bytes[..limit_bytes].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            bytes.truncate(whole);
+        }
+        Self { bytes, limit_bytes, length, hash, records, modified: None }
+    }
+
+    /// Returns the length of everything that was written.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Adds a record that was written.
+    pub fn add(&mut self, line: &[u8]) {
+        // Never a record behind one that is missing.
+        if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
+            self.bytes.extend_from_slice(line);
+        }
+        self.length += line.len() as u64;
+        self.hash.update(line);
+        self.records += 1;
+    }
+
+    fn has_all(&self) -> bool {
+        self.bytes.len() as u64 == self.length
+    }
+
+    /// Returns what somebody else did to `file`, judged by its length and, if it was modified since the last look,
+    /// by its content.
+    pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
+        // An error here means a broken disk, not a changed journal; the next sync reports it.
+        let extent = file.extent().ok()?;
+        if extent.bytes != self.length {
+            return Some(Change::Length { found: extent.bytes, written: self.length });
+        }
+        if self.modified == extent.modified {
+            return None;
+        }
+        let change = self.change_of_content(file);
+        if change.is_none() {
+            self.modified = extent.modified;
+        }
+        change
+    }
+
+    /// Returns what somebody else did to `file`, judged by its whole content.
+    pub fn change_of_content(&self, file: &mut dyn Stored) -> Option<Change> {
+        let found = file.read(MOST_BYTES).ok()?;
+        if found.len() as u64 != self.length {
+            return Some(Change::Length { found: found.len() as u64, written: self.length });
+        }
+        (!self.is_all(&found)).then_some(Change::Bytes)
+    }
+
+    fn is_all(&self, bytes: &[u8]) -> bool {
+        if self.has_all() {
+            bytes == self.bytes
+        } else {
+            Sha256::digest(bytes) == self.hash.clone().finalize()
+        }
+    }
+
+    /// Takes note of the state of `file` right after a write of our own; returns what somebody else did to it.
+    pub fn settle(&mut self, file: &dyn Stored) -> Option<Change> {
+        let extent = file.extent().ok()?;
+        self.modified = extent.modified;
+        let change = Change::Length { found: extent.bytes, written: self.length };
+        (extent.bytes != self.length).then_some(change)
+    }
+
+    /// Copies the records to a new file and says where they are. `file` is consulted for what is not in memory.
+    pub fn rescue(
+        &self,
+        storage: &dyn Storage,
+        file: &mut dyn Stored,
+        path: &Path,
+        others: &[PathBuf],
+    ) -> String {
+        // An unreadable file has nothing that could be added.
+        let found = if self.has_all() { None } else { file.read(MOST_BYTES).ok() };
+        let (bytes, is_all) = match &found {
+            Some(found) if self.is_all(found) => (&found[..], true),
+            _ => (&self.bytes[..], self.has_all()),
+        };
+        let resume = format!("to resume the run, move that file to {}", path.display());
+        match copy(storage, &refuges(path, others), bytes).map(|copy| copy.display().to_string()) {
+            Ok(copy) if is_all => format!("all its records are in {copy}; {resume}"),
+            Ok(copy) => {
+                format!(
+                    "its first {} records of {} are in {copy}; the others were not kept in memory and are lost; \
+                     {resume}",
+                    records_in(bytes),
+                    self.records,
+                )
+            }
+            Err(why) => format!("its records cannot be copied to a new file: {why}"),
+        }
+    }
+}
+
+fn records_in(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
+}
+
+/// A folder that may receive the copy of a lost journal, and the name of the copy there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Refuge {
+    folder: PathBuf,
+    name: String,
+}
+
+/// Returns where the copy of the journal at `path` may go, best first: beside it, beside the directory of its run, and
+/// in `others`, where its name says which run it is of.
+fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = Refuge { folder: dir.into(), name: RESCUED.into() };
+    let elsewhere = std::iter::once(above).chain(others.iter().map(PathBuf::as_path));
+    let named = elsewhere.map(|folder| Refuge { folder: folder.into(), name: format!("{run}.{RESCUED}") });
+    std::iter::once(beside).chain(named).collect()
+}
+
+/// Writes a new file to the first folder that takes it; otherwise returns what is wrong with each.
+fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
+    let mut problems = Vec::new();
+    for refuge in refuges {
+        match copy_to(storage, refuge, bytes) {
+            Ok(path) => return Ok(path),
+            Err(error) => problems.push(format!("{}: {error}", refuge.folder.display())),
+        }
+    }
+    Err(problems.join("; "))
+}
+
+fn copy_to(storage: &dyn Storage, refuge: &Refuge, bytes: &[u8]) -> io::Result<PathBuf> {
+    for number in 1..=MOST_NAMES {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = refuge.folder.join(format!("{}{suffix}", refuge.name));
+        let mut file = match storage.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            created => created?,
+        };
+        let written = file.append(bytes).and_then(|()| file.sync_all());
+        if let Err(error) = written {
+            // Report the failed write, not a failed cleanup.
+            let _ = storage.remove_file(&path);
+            return Err(error);
+        }
+        // The copy exists, whether or not the file system can sync folders.
+        let _ = storage::sync_folder(storage, &refuge.folder);
+        return Ok(path);
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests;

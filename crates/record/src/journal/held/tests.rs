@@ -1,0 +1,79 @@
+//! Journals that are longer than what is held of them.
+
+use super::*;
+use crate::storage::Real;
+
+const LINES: [&str; 4] = ["header\n", "one\n", "two\n", "three\n"];
+
+/// Returns a file with all lines, and what a writer with room for `limit_bytes` holds of it.
+fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("run")).unwrap();
+    let mut file = Real.create(&dir.path().join("run/journal")).unwrap();
+    let mut held = Held::within(limit_bytes, Vec::new());
+    for line in LINES {
+        file.append(line.as_bytes()).unwrap();
+        held.add(line.as_bytes());
+    }
+    // The header is no record.
+    held.records -= 1;
+    (dir, file, held)
+}
+
+#[test]
+fn a_long_journal_is_held_up_to_a_whole_record() {
+    for (limit, expected) in
+        [(100, "header\none\ntwo\nthree\n"), (20, "header\none\ntwo\n"), (14, "header\none\n")]
+    {
+        let (_dir, mut file, held) = written(limit);
+        assert_eq!(held.bytes, expected.as_bytes(), "{limit}");
+        assert_eq!(held.change_of_content(&mut *file), None, "the rest is known by its hash");
+        let again = Held::within(limit, LINES.concat().into_bytes());
+        assert_eq!((&again.bytes, again.length, again.records), (&held.bytes, held.length, held.records));
+    }
+}
+
+#[test]
+fn a_short_record_behind_one_that_is_not_held_is_not_held_either() {
+    let mut held = Held::within(10, b"header\n".to_vec());
+    held.add(b"a long record\n");
+    held.add(b"b\n");
+    assert_eq!(held.bytes, b"header\n");
+}
+
+#[test]
+fn what_is_not_held_is_saved_if_the_file_still_has_it() {
+    let (dir, mut file, held) = written(14);
+    let path = dir.path().join("run/journal");
+    let told = held.rescue(&Real, &mut *file, &path, &[]);
+    assert!(told.starts_with("all its records are in"), "{told}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued")).unwrap(), LINES.concat());
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    let told = held.rescue(&Real, &mut *file, &path, &[]);
+    assert!(told.contains("first 1 records of 3 are in") && told.contains("are lost"), "{told}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued-2")).unwrap(), "header\none\n");
+}
+
+#[test]
+fn a_copy_goes_to_the_first_folder_that_takes_it() {
+    let (dir, mut file, held) = written(100);
+    let (run, refuge) = (dir.path().join("run"), dir.path().join("refuge"));
+    let rescue =
+        |file: &mut dyn Stored| held.rescue(&Real, file, &run.join("journal"), std::slice::from_ref(&refuge));
+    // A directory that is gone takes no file, not even from root.
+    std::fs::remove_file(run.join("journal")).unwrap();
+    std::fs::remove_dir(&run).unwrap();
+    let beside = dir.path().join("run.journal.rescued");
+    assert!(rescue(&mut *file).contains(beside.to_str().unwrap()));
+    assert_eq!(std::fs::read_to_string(&beside).unwrap(), LINES.concat());
+    // The library is gone, too.
+    let gone = dir.path().join("gone");
+    let lost = |file: &mut dyn Stored| {
+        held.rescue(&Real, file, &gone.join("run/journal"), std::slice::from_ref(&refuge))
+    };
+    let told = lost(&mut *file);
+    assert!(told.contains("cannot be copied") && told.contains("gone") && told.contains("refuge"), "{told}");
+    std::fs::create_dir(&refuge).unwrap();
+    assert!(lost(&mut *file).contains(refuge.join("run.journal.rescued").to_str().unwrap()));
+    assert!(lost(&mut *file).contains(refuge.join("run.journal.rescued-2").to_str().unwrap()));
+}
