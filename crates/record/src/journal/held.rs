@@ -14,7 +14,7 @@ use crate::storage::{self, Storage, Stored};
 /// Limit on the copy in memory: several times the journal of a run of a week. The beginning of a longer journal is
 /// held.
 const MOST_HELD_BYTES: usize = 256 << 20;
-/// Name of a copy of the records of a lost journal; another copy has a number behind it.
+/// Name of a copy of the records of a lost journal; the names of further copies end in a number.
 pub const RESCUED: &str = "journal.rescued";
 /// Number of names to try in each folder: `journal.rescued`, `journal.rescued-2` and so on.
 const MOST_NAMES: u32 = 99;
@@ -85,7 +85,7 @@ impl Held {
 
     /// Adds a record that was written.
     pub fn add(&mut self, line: &[u8]) {
-        // Never a record behind one that is missing.
+        // Never a record after one that is missing.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }
