@@ -262,10 +262,25 @@ pub(crate) fn words_of(name: &str) -> Option<(&'static str, bool)> {
     PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
 }
 
-/// The error for an unknown method, listing the available ones.
+/// The error for an unknown method, with those that may have been meant.
 pub(crate) fn unknown(name: &str) -> DriveError {
-    let names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
-    DriveError::Invalid(format!("unknown purge method '{name}'; available: {}", names.join(", ")))
+    let names = || PURGE_METHODS.iter().map(|method| method.name);
+    let lower = name.to_lowercase();
+    // What other programs call it.
+    let meant = match &*lower {
+        "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
+        "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
+        _ => names().filter(|known| !lower.is_empty() && known.contains(&lower)).collect(),
+    };
+    let meant = if meant.is_empty() { stdx::nearest(name, names()).into_iter().collect() } else { meant };
+    let hint = match &meant[..] {
+        [] => String::new(),
+        [only] => format!("did you mean {only}? "),
+        [first @ .., last] => format!("did you mean {} or {last}? ", first.join(", ")),
+    };
+    DriveError::Invalid(format!(
+        "unknown purge method '{name}'; {hint}`plateau info TARGET` lists the methods of a target"
+    ))
 }
 
 /// The chosen method, and why better ones were passed over.

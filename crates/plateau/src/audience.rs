@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use drive::Tick;
 use record::{Event, Workload};
+use stdx::units::span;
 
 /// A step without ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,7 @@ impl std::fmt::Display for Step<'_> {
             Self::PurgeStep(text) => f.write_str(text),
             Self::Settle(what) => write!(f, "waiting for the first {what} of the array"),
             Self::Rebuild(records) => write!(f, "rebuilding the simulated drive from {records} records"),
-            Self::Idle { .. } => f.write_str("idle"),
+            Self::Idle { length_ns } => write!(f, "idle for {}", span(*length_ns)),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::progress::{Board, Progress};
 use crate::session::Begin;
 use crate::wanted::Wanted;
-use crate::{places, printer, publication, signals, speeds};
+use crate::{labels, places, printer, publication, signals, speeds};
 use together::Target;
 
 /// A target whose run has begun.
@@ -35,6 +35,13 @@ type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
     let library = places::library(cli.library.as_deref())?;
+    labels::warn_of_namesakes(&library, &wanted[0].labels);
+    if let Some(name) = &wanted[0].labels.name {
+        let count = wanted.len();
+        printer::tell_line(&format!(
+            "warning: '{name}' becomes the name of {count} runs; RUN has to be an id for each of them"
+        ));
+    }
     conduct::dismantle_left_over(&library, &options.erase)?;
     let logo = wanted[0].logo.as_deref().map(publication::picture).transpose()?;
     let looked_at = look(wanted, &library)?;
@@ -146,7 +153,7 @@ fn begin(
         file.beside = Some(Beside { campaign: campaign.clone(), targets, shared });
         file.id = conduct::id_of(
             &format!("{campaign}{}", letters(index)),
-            conduct::name_of(&file.tests),
+            &conduct::name_of(&file.tests),
             &file.target.path,
         );
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };

@@ -4,6 +4,7 @@ mod asked;
 mod library;
 mod load;
 mod numbers;
+mod parse;
 mod progress;
 mod tests_argument;
 mod words;
@@ -16,6 +17,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
 pub use load::{Load, OutputFormat};
+pub use parse::parse;
 pub use progress::ProgressChoice;
 use record::CacheChoice;
 
@@ -52,11 +54,11 @@ const GLOBAL_ORDER: usize = 900;
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-unwritable, or judged otherwise by this version (verify); 7 a condition of `compare --fail-if` holds, or `check` found what \
-would invalidate results; 8 a run is in progress (status); 130 interrupted \
+unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, or `check` found \
+settings that would invalidate results; 8 a run is in progress (status); 130 interrupted \
 (resume with `plateau resume RUN`).
 
-RUN is an id, a unique beginning of one, the name given with --name, the path of a run's directory, or `latest` \
+RUN is a run id, a unique prefix of one, a name given with --name, the path of a run's directory, or `latest` \
 (`latest~1` is the run before it).";
 
 #[derive(Debug, Subcommand)]
@@ -83,7 +85,7 @@ pub enum Command {
     Open(Open),
     /// Export the data of runs to files for other programs
     Export(Export),
-    /// Remove runs from the library for good
+    /// Permanently remove runs from the library
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
@@ -95,11 +97,11 @@ pub enum Command {
     List,
     /// Show what a target is, what must be typed to erase it, and what prevents a test
     Info(Info),
-    /// Check the host for settings that would skew results, and how to fix them
+    /// Check the host for settings that would skew results, and show how to fix them
     Check(Check),
     /// Purge a target without testing it; everything on it is lost
     Purge(Purge),
-    /// List the models of simulated drives, show one with what it was fitted to, or fit one to a run
+    /// List the models of simulated drives, show one, or fit one to a run
     #[command(subcommand)]
     Sim(Sim),
     /// Run a load on a target, with fio's options or a fio job file; reads need no confirmation
@@ -123,7 +125,7 @@ pub struct Demo {
     #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
-    #[arg(long, default_value = "pts-e-1.0", value_parser = profiles())]
+    #[arg(long, default_value = "pts-e-1.0", ignore_case = true, value_parser = profiles())]
     pub profile: String,
     /// Seed of the drive and of every offset
     #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
@@ -141,11 +143,10 @@ pub struct Run {
     /// further target, and for each member of an array
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Also write the report to this file, in the format that its name ends in, such as report.pdf; may be given several
-    /// times
+    /// Also write the report to this file, such as report.pdf; its extension selects the format; repeatable
     #[arg(long, value_name = "FILE")]
     pub report: Vec<PathBuf>,
-    /// Show what the run would take, write and erase, as `plateau plan` does, and do not run it
+    /// Show what the run would take, write and erase, like `plateau plan`, without running it
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -157,16 +158,18 @@ pub struct Run {
 /// How the drive itself is treated.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Handling {
-    /// Purge by this method (see `plateau info TARGET`) [default: the best that certainly works]
+    /// Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]
     #[arg(long, value_name = "NAME")]
     pub purge_method: Option<String>,
-    /// Write samples before each purge and look for them afterwards; a deviation, because the PTS allows no reads there
+    /// Write samples before each purge and check afterwards that they are gone; a deviation, because the PTS allows no
+    /// reads at that point
     #[arg(long)]
     pub verify_purge: bool,
     /// Volatile write cache of the drive during the run [default: profile]
     #[arg(long, value_name = "STATE")]
     pub write_cache: Option<WriteCacheChoice>,
-    /// NVMe: format the namespace to this LBA format for the run, and back afterwards (see `plateau info TARGET`)
+    /// NVMe: switch the namespace to this LBA format for the run, and restore the previous one afterwards (see
+    /// `plateau info TARGET`)
     #[arg(long, visible_alias = "lbaf", value_name = "N", value_parser = numbers::lba_format)]
     pub lba_format: Option<u8>,
     /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them afterwards
@@ -227,8 +230,8 @@ pub struct Plan {
     pub asked: Asked,
     #[command(flatten)]
     pub assumptions: Assumptions,
-    /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; for a
-    /// simulated drive its own model is taken
+    /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; the
+    /// default for a simulated target is its own model
     #[arg(long, value_name = "MODEL", add = completing::model())]
     pub rehearse: Option<String>,
     /// Simulated drives: estimate only, do not rehearse
@@ -239,8 +242,8 @@ pub struct Plan {
     pub tbw: Option<f64>,
 }
 
-/// Speeds to assume. Those not given come from earlier runs of the drive, from a probe of a simulated
-/// drive's model, or from what is usual for the interface.
+/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated drive's model, or
+/// from what is typical of the interface.
 #[derive(Debug, Clone, Args, Default, PartialEq)]
 pub struct Assumptions {
     /// Sequential writes, such as 500MB/s
@@ -249,7 +252,7 @@ pub struct Assumptions {
     /// Sequential reads, such as 550MB/s
     #[arg(long, value_name = "RATE")]
     pub assume_read: Option<String>,
-    /// Random 4 KiB writes of a full drive
+    /// Random 4 KiB writes to a full drive
     #[arg(long, value_name = "IOPS", value_parser = positive)]
     pub assume_random_write: Option<f64>,
     /// Random 4 KiB reads
@@ -262,7 +265,7 @@ pub struct Assumptions {
 
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "a number above 0 is needed".to_owned())
+    number.ok_or_else(|| "use a number above 0".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -270,14 +273,14 @@ pub struct Resume {
     /// The run
     #[arg(add = completing::run())]
     pub run: String,
-    /// Start the interrupted test again at its purge, so that it conforms
+    /// Restart the interrupted test from its purge, so that it conforms to the PTS
     #[arg(long)]
     pub restart_test: bool,
     /// Also continue a test whose timeline is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), leaving a gap;
-    /// otherwise it begins again at its purge
+    /// by default it restarts from its purge
     #[arg(long, conflicts_with = "restart_test")]
     pub continue_timeline: bool,
-    /// Confirm the identity again, if the device cannot be recognised for certain; for an array, repeat for each
+    /// Confirm the identity again if the device cannot be recognised with certainty; for an array, repeat for each
     /// member
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
@@ -307,7 +310,7 @@ pub struct Report {
     /// The run
     #[arg(add = completing::run())]
     pub run: String,
-    /// Files to write, in the format that each name ends in: .html, .pdf, .json, .xlsx, .xml, .prom
+    /// Files to write; the extension of each selects its format: .html, .pdf, .json, .xlsx, .xml, .prom
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -328,7 +331,7 @@ pub struct Publisher {
     /// Auditor, printed on the first page
     #[arg(long, value_name = "NAME")]
     pub auditor: Option<String>,
-    /// A special note for the first page; repeatable
+    /// Note for the first page; repeatable
     #[arg(long, value_name = "TEXT")]
     pub note: Vec<String>,
     /// Logo for the summary pages: a PNG or JPEG file of at most 1 MiB
@@ -350,10 +353,10 @@ pub struct Compare {
     /// Write the comparison as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write the same as a PDF
+    /// Write the comparison as a PDF
     #[arg(long, value_name = "FILE")]
     pub pdf: Option<PathBuf>,
-    /// Write every figure of every run as a table
+    /// Write every figure of every run as a CSV table
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Print every figure, not only those of the summary pages
@@ -365,7 +368,7 @@ pub struct Compare {
 pub struct Import {
     /// Result file; it is copied into the run's directory
     pub file: PathBuf,
-    /// Format of the file [default: the one that recognises it]
+    /// Format of the file [default: detected from its content]
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
 }
@@ -406,24 +409,24 @@ pub struct Check {
     /// Block device or regular file
     #[arg(add = completing::target())]
     pub target: String,
-    /// Try out --tune: apply the safe settings, check again, restore them
+    /// Try out --tune: apply the safe settings, check again, and restore the previous ones
     #[arg(long)]
     pub tune: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Purge {
-    /// Block device or regular file; sim:MODEL is a rehearsal on a drive that exists only during this command
+    /// Block device or regular file; with sim:MODEL, a rehearsal on a drive that exists only during this command
     #[arg(add = completing::target())]
     pub target: String,
-    /// Confirm that everything on the target is lost, by typing its identity; again for each other namespace
-    /// that the method would erase, too
+    /// Confirm that everything on the target is lost, by typing its identity; repeat for each other
+    /// namespace that the method would erase as well
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Name of the method (see `plateau info TARGET`) [default: the best that certainly works]
+    /// Name of the method (see `plateau info TARGET`) [default: the best one that is known to work]
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
-    /// Write samples before and look for them after
+    /// Write samples before the purge and check afterwards that they are gone
     #[arg(long)]
     pub verify_purge: bool,
     /// Simulated drives: divide capacity and minutes by this
@@ -435,12 +438,12 @@ pub struct Purge {
 pub enum Sim {
     /// List the models
     List,
-    /// Show one model: what it is, how well it fits, where it does not
+    /// Show a model: its parameters, how well it fits, and where it is known to be off
     Show {
         /// Model, or FILE.toml
         #[arg(add = completing::model())]
         model: String,
-        /// Print the model as a TOML text to start a model of your own from
+        /// Print the model as TOML, as a starting point for a model of your own
         #[arg(long)]
         toml: bool,
     },
@@ -453,22 +456,22 @@ pub struct SimFit {
     /// The run, with an IOPS test
     #[arg(add = completing::run())]
     pub run: String,
-    /// Model or FILE.toml to start from [default: the built-in one that is least off]
+    /// Model or FILE.toml to start from [default: the built-in model closest to the run]
     #[arg(long, value_name = "MODEL", add = completing::model())]
     pub from: Option<String>,
     /// File to write [default: fit-RUN.toml]
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Trials
+    /// Number of trials
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub steps: u32,
-    /// Scale of the simulated drive [default: so that it has about 2.5 GB]
+    /// Scale of the simulated drive [default: one that leaves about 2.5 GB]
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
     /// Seed of the trials
     #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
-    /// Key of the model that is known and stays as it is, such as geometry.effective_op_percent
+    /// Key of the model to leave unchanged because its value is known, such as geometry.effective_op_percent; repeatable
     #[arg(long, value_name = "KEY")]
     pub keep: Vec<String>,
 }

@@ -20,13 +20,14 @@ use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
 use crate::{
-    host, lba_format, places, printer, publication, report_file, settings, signals, speeds, undo, upkeep,
-    version,
+    host, labels, lba_format, places, printer, publication, report_file, settings, signals, speeds, undo,
+    upkeep, version,
 };
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Done<StoredRun> {
     let library = places::library(library)?;
+    labels::warn_of_namesakes(&library, &wanted.labels);
     dismantle_left_over(&library, &options.erase)?;
     let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
     wanted.open.libraries = vec![library.root().to_owned()];
@@ -152,7 +153,7 @@ pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
     let drive = drive::open(&wanted.target, &wanted.open)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: id_of(&being.letters, name_of(&wanted.tests), &wanted.target),
+        id: id_of(&being.letters, &name_of(&wanted.tests), &wanted.target),
         created: being.created,
         plateau_version: version::NUMBER.into(),
         plateau_commit: version::commit().map(Into::into),
@@ -212,12 +213,25 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
         Session::new(armed, journal, progress, interrupted, purge).execute(&run.file, entries, begin);
     progress.clear();
     result.map_err(|failure| {
-        progress.say(&format!(
-            "run {} is not complete; `plateau resume {}` continues it",
-            run.file.id, run.file.id
-        ));
+        let id = &run.file.id;
+        progress.say(&match is_stuck(&run.file, &failure) {
+            true => format!(
+                "run {id} cannot be completed: the media fault of its simulated drive remains when it is resumed; start a new \
+                 run without this --sim-fault, or with the fault elsewhere"
+            ),
+            false => format!("run {id} is not complete; `plateau resume {id}` continues it"),
+        });
         failure.of_run(&run.file.id)
     })
+}
+
+/// Returns whether the run would fail again at the same place whenever it is resumed.
+fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
+    let faults = file.target.simulated.iter().flat_map(|simulated| &simulated.faults);
+    let kinds: Vec<&str> = faults.map(|fault| fault.split(':').next().unwrap_or_default().trim()).collect();
+    // Any other kind is over once the run is resumed, and may have caused this failure.
+    let lasts = |kind: &&str| ["media", "throttle"].contains(kind);
+    failure.exit == Exit::Device && kinds.contains(&"media") && kinds.iter().all(lasts)
 }
 
 /// Returns whether every test of a run is complete.
@@ -291,8 +305,11 @@ pub fn new_id(test: &str, target: &str) -> String {
 }
 
 /// Returns how the id of a run names its tests.
-pub fn name_of(tests: &[String]) -> &str {
-    if let [only] = tests { only } else { "campaign" }
+pub fn name_of(tests: &[String]) -> String {
+    match tests {
+        [only] => only.clone(),
+        several => format!("{}-tests", several.len()),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Labels that an operator may give to a run.
 
-use record::Labels;
+use record::{Labels, Library};
 
 use crate::cli::Labelling;
+use crate::printer;
 
 const MOST_CHARACTERS: usize = 200;
 
@@ -14,13 +15,29 @@ pub fn of(typed: &Labelling) -> Labels {
     Labels { name: typed.name.clone(), tags, notes: typed.note.clone() }
 }
 
+/// Warns if another run already has the name, which then identifies neither.
+pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
+    let Some(name) = &labels.name else { return };
+    // A library that cannot be read is an error of the run itself.
+    let Ok((runs, _)) = library.list() else { return };
+    let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
+    let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
+    if !ids.is_empty() {
+        printer::tell_line(&format!(
+            "warning: '{name}' is already the name of {}; RUN has to be an id for each of them",
+            ids.join(", ")
+        ));
+    }
+}
+
 /// Checks a name, which later identifies the run.
 pub fn name(text: &str) -> Result<String, String> {
     let text = note(text)?;
     let means_another = text.starts_with("latest") || text.starts_with("last") || text.starts_with('-');
     if means_another || text.contains('/') {
         return Err(
-            "RUN means something else where it begins with `latest`, `last` or `-`, or contains `/`".into()
+            "a name must not begin with `latest`, `last` or `-`, nor contain `/`, because RUN would mean something else"
+                .into()
         );
     }
     Ok(text)

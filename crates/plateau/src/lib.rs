@@ -26,6 +26,8 @@ mod listing;
 mod load_plan;
 mod load_result;
 mod meaningless;
+mod misread;
+mod models;
 mod output;
 mod outputs;
 mod places;
@@ -62,8 +64,7 @@ pub mod write_cache;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 
 use failure::{Done, Exit};
 
@@ -79,7 +80,7 @@ pub fn main() -> ExitCode {
     if let Err(failure) = signals::prepare() {
         return ended(Err(failure), false);
     }
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(said) => return answered(&said),
     };
@@ -101,38 +102,10 @@ fn answered(said: &clap::Error) -> ExitCode {
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }
-        return ended(Err(misread(said)), json);
+        return ended(Err(misread::failure(said)), json);
     }
     let printed = said.print().and_then(|()| std::io::stdout().flush());
     ended(printer::outcome(printed), false)
-}
-
-/// Converts a clap error: adds the common prefix, and hints that clap cannot provide.
-fn misread(said: &clap::Error) -> failure::Failure {
-    let text = said.render().to_string();
-    // The tip to pass `--yes` as a value does not help.
-    let is_tip = |line: &str| line.trim_start().starts_with("tip: to pass");
-    let lines: Vec<&str> = text.strip_prefix("error: ").unwrap_or(&text).trim_end().lines().collect();
-    let text =
-        lines.split(|line| is_tip(line)).map(|part| part.join("\n").trim().to_owned()).collect::<Vec<_>>();
-    let text = text.join("\n\n");
-    let argument = match said.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) if said.kind() == ErrorKind::UnknownArgument => argument,
-        _ => "",
-    };
-    let confirms = ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument);
-    let lacks_run = match said.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(missing)) => missing.iter().any(|name| name.starts_with("<RUN>")),
-        _ => false,
-    };
-    let hint = if lacks_run {
-        "\n\nRUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs."
-    } else if confirms {
-        "\n\nThe loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` shows it."
-    } else {
-        ""
-    };
-    failure::Failure::text(Exit::Usage, format!("{text}{hint}"))
 }
 
 fn ended(result: Done, json: bool) -> ExitCode {

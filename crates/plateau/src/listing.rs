@@ -8,6 +8,7 @@ use record::{Run, RunFile};
 
 use crate::cli::{Runs, Sort, State};
 use crate::summary::{self, Summary};
+use crate::words;
 
 /// One run in a list.
 #[derive(Debug, Clone)]
@@ -34,7 +35,7 @@ fn since_at(text: &str, now: &Zoned) -> Result<Timestamp, String> {
         || text.parse::<Span>().and_then(|span| now.checked_sub(span.abs())).map(|zoned| zoned.timestamp());
     let time = text.parse::<Timestamp>().or_else(|_| text.parse().and_then(at)).or_else(|_| ago());
     time.map_err(|_| {
-        "a date such as 2026-11-01, a time such as 2026-11-01T08:00, or a time ago such as 7d".into()
+        "use a date such as 2026-11-01, a time such as 2026-11-01T08:00, or an age such as 7d".into()
     })
 }
 
@@ -71,8 +72,8 @@ fn words(file: &RunFile) -> String {
 }
 
 fn is_test(name: &str, asked: &str) -> bool {
-    let asked = asked.to_lowercase();
-    name == asked || TESTS.iter().any(|test| test.name == name && test.family == asked)
+    let asked = words::test_named(asked).unwrap_or_else(|| asked.to_owned());
+    name.eq_ignore_ascii_case(&asked) || TESTS.iter().any(|test| test.name == name && test.family == asked)
 }
 
 /// Returns the state of a run.

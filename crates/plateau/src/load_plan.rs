@@ -11,6 +11,7 @@ use stdx::files::{Links, ReadError};
 use crate::cli::Load;
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::{self, Job};
+use crate::models;
 
 /// File name extensions of job files.
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
@@ -75,6 +76,7 @@ pub fn asked(options: &Load) -> Done<Asked> {
         target => of_words(target.as_deref(), said)?,
     };
     for job in &mut asked.jobs {
+        job.filename = job.filename.as_deref().map(models::target).transpose()?;
         if !job.randrepeat {
             job.seed = job.seed.or_else(|| Some(drawn_seed()));
         }
@@ -120,7 +122,7 @@ fn drawn_seed() -> u64 {
 }
 
 fn is_job_file(target: &str) -> bool {
-    !target.starts_with("sim:") && JOB_FILES.iter().any(|ending| target.ends_with(ending))
+    models::simulated(target).is_none() && JOB_FILES.iter().any(|ending| target.ends_with(ending))
 }
 
 fn text_of(path: &str) -> Done<String> {

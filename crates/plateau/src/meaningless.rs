@@ -22,7 +22,7 @@ pub fn check(target: &str, asked: &Asked, handling: &Handling, erase: &[String])
     match first(asked, handling, erase) {
         None => Ok(()),
         Some((option, why)) => {
-            let text = format!("{option} means nothing for {target}, a simulated drive: {why}; omit it");
+            let text = format!("{option} does not apply to {target}, a simulated drive: {why}; omit it");
             Err(Failure::text(Exit::Usage, text))
         }
     }
@@ -54,7 +54,7 @@ mod tests {
         let refused = check("sim:sas-slc-2011", &Asked::default(), &handling, &[]);
         let failure = refused.expect_err("it means nothing");
         assert_eq!(failure.exit, Exit::Usage);
-        assert!(failure.message().starts_with("--tune means nothing for sim:sas-slc-2011"));
+        assert!(failure.message().starts_with("--tune does not apply to sim:sas-slc-2011"));
         assert!(check("sim:sas-slc-2011", &Asked::default(), &Handling::default(), &[]).is_ok());
     }
 }

@@ -42,13 +42,27 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
     Err(Failure::text(Exit::Usage, format!("standard output is taken: {taken}; name a file instead")))
 }
 
-/// Checks one file, whose folder may be missing.
-fn check_file(path: &Path) -> Done {
-    // Nothing is created here, not even the folder.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_some_and(|folder| std::fs::symlink_metadata(folder).is_err()) {
+/// Refuses a folder that does not exist, because its name is probably mistyped.
+fn check_folder(folder: &Path) -> Done {
+    let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let current = folder.as_os_str().is_empty();
+    if current || !std::fs::metadata(folder).is_err_and(is_missing) {
         return Ok(());
     }
+    let folder = folder.display();
+    let text = format!("{folder}: no such folder; create it with `mkdir -p {folder}`, or choose another one");
+    Err(Failure::text(Exit::Usage, text))
+}
+
+/// Checks the folder for one output of several runs, and creates it: it is named by the user, its folder is not.
+pub fn check_folder_of_many(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), check_folder)?;
+    Folder::make(path, false).map(drop).map_err(refused)
+}
+
+/// Checks one file.
+fn check_file(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), check_folder)?;
     let (folder, name) = Folder::around(path).map_err(refused)?;
     check_name(&folder, name, path)
 }
@@ -94,7 +108,7 @@ fn loop_device_over(devices: &Path, path: &Path) -> Option<String> {
     names.into_iter().find(is_over).map(|name| format!("/dev/{}", name.to_string_lossy()))
 }
 
-/// Writes a file, creating its folders, or writes to standard output if `path` means that.
+/// Writes a file, or writes to standard output if `path` means that.
 pub fn file(path: &Path, bytes: &[u8]) -> Done {
     if is_stdout(path) {
         return printer::print_bytes(bytes);
@@ -117,6 +131,14 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     if is_stdout(path) {
         let text =
             format!("{} is not a directory, and this output consists of several files", path.display());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    path.parent().map_or(Ok(()), check_folder)?;
+    if std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        let text = format!(
+            "{} is a file, but this output consists of several files; name a folder instead",
+            path.display()
+        );
         return Err(Failure::text(Exit::Usage, text));
     }
     let folder = Folder::make(path, false).map_err(refused)?;

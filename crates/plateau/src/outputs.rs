@@ -28,6 +28,44 @@ pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
     })
 }
 
+/// Checks that the name of an output does not contradict the option that selects the format; see [`check_name`].
+///
+/// # Errors
+/// Suggests the other option, or another name.
+pub fn check(export: &Export, path: &Path) -> Result<(), String> {
+    let ends: &[&str] = match export.make {
+        Make::Folder(_) => &[],
+        // It shares its end with another format, which is the one chosen by the name alone.
+        Make::File(_) if export.extensions.is_empty() => &["json"],
+        Make::File(_) => export.extensions,
+    };
+    check_name(export.name, ends, path)
+}
+
+/// Checks that a file name does not have the end of another format: a PDF in `x.html` would be opened by the wrong
+/// program. Unknown ends are allowed. `ends` are those of `option`; none if it names a folder.
+///
+/// # Errors
+/// Suggests the other option, or another name.
+pub fn check_name(option: &str, ends: &[&str], path: &Path) -> Result<(), String> {
+    let Some(end) = path.extension().map(|end| end.to_string_lossy().to_lowercase()) else { return Ok(()) };
+    let of_end = |export: &&Export| export.name == end || export.extensions.contains(&&*end);
+    let (Some(other), false) = (EXPORTS.iter().find(of_end), ends.contains(&&*end)) else { return Ok(()) };
+    let path = path.display();
+    Err(match (ends.first(), other.make) {
+        (None, _) => {
+            format!("--{option} {path}: several files are written into a folder; name a folder, not a file")
+        }
+        (Some(own), Make::File(_)) => format!(
+            "--{option} {path}: the name ends in .{end}; did you mean --{} {path}, or a name that ends in .{own}?",
+            other.name
+        ),
+        (Some(own), Make::Folder(_)) => {
+            format!("--{option} {path}: the name ends in .{end}; use one that ends in .{own}")
+        }
+    })
+}
+
 impl FromArgMatches for Outputs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let path = |export: &'static Export| Some((export, matches.get_one::<PathBuf>(export.name)?.clone()));
@@ -68,6 +106,32 @@ mod tests {
         }
         for path in ["data.csv", "report", "-", "pdf"] {
             assert!(by_extension(path.as_ref()).unwrap_err().contains(".html"), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_name_fits_the_option() {
+        let named = |option: &str| EXPORTS.iter().find(|export| export.name == option).expect("a format");
+        for (option, path, part) in [
+            ("pdf", "x.html", "did you mean --html x.html, or a name that ends in .pdf?"),
+            ("pdf", "x.svg", "use one that ends in .pdf"),
+            ("json-file", "a/x.PDF", "did you mean --pdf a/x.PDF"),
+            ("fio-json", "x.pdf", "did you mean --pdf x.pdf"),
+            ("csv", "x.csv", "name a folder"),
+            ("csv", "x.html", "name a folder"),
+        ] {
+            let error = check(named(option), path.as_ref()).expect_err(path);
+            assert!(error.contains(part), "{error}");
+        }
+        for (option, path) in [
+            ("pdf", "x.pdf"),
+            ("html", "x.htm"),
+            ("pdf", "x"),
+            ("pdf", "run.v2"),
+            ("csv", "d"),
+            ("fio-json", "x.json"),
+        ] {
+            assert_eq!(check(named(option), path.as_ref()), Ok(()), "{option} {path}");
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Progress {
     run: Option<String>,
     /// Prefix of its lines if there are several runs.
     name: String,
+    /// The latest line.
+    last: String,
 }
 
 /// The facts, shared with the board.
@@ -82,11 +84,12 @@ impl Progress {
             run: run.clone(),
             target: Some(target.to_owned()),
         });
-        Self { board: Arc::clone(board), row, facts, is_real_time, run, name }
+        Self { board: Arc::clone(board), row, facts, is_real_time, run, name, last: String::new() }
     }
 
     /// Prints a line of progress, unless progress is disabled.
     fn tell(&mut self, line: &str) {
+        line.clone_into(&mut self.last);
         if printer::manner().style != Style::Quiet {
             self.say(line);
         }
@@ -96,7 +99,10 @@ impl Progress {
 impl Audience for Progress {
     fn step(&mut self, step: Step<'_>) {
         let line = self.facts.lock().step(step, self.board.now());
-        self.tell(&line);
+        // A test may idle hundreds of times in a row, between short bursts.
+        if !matches!(step, Step::Idle { .. }) || line != self.last {
+            self.tell(&line);
+        }
         self.board.begun(self.row);
     }
 

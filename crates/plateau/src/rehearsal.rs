@@ -11,7 +11,7 @@ use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
 use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::{models, printer};
 
 /// Capacity of the simulated drive, if the model can be scaled down to it.
 const CAPACITY_BYTES: u64 = 1_000_000_000;
@@ -62,7 +62,8 @@ pub struct Curve {
 /// Runs the tests of `file` on a simulated drive; `model` is a name or a TOML file.
 pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let model_bytes = capacity_of(model).map_err(usage)?;
+    let model = &*models::model("--rehearse ", model)?;
+    let model_bytes = capacity_of(model)?;
     let divisor = divisor_for(model_bytes, file.scale_divisor());
     let open = OpenOptions {
         scale: Some(format!("1/{divisor}")),
@@ -105,8 +106,9 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     })
 }
 
-fn capacity_of(model: &str) -> Result<u64, String> {
-    let found = drive::model_of(model).map_err(|error| format!("--rehearse {model}: {error}"))?;
+fn capacity_of(model: &str) -> Done<u64> {
+    let found = drive::model_of(model)
+        .map_err(|error| Failure::text(Exit::Unusable, format!("--rehearse {model}: {error}")))?;
     Ok(found.geometry.capacity_bytes)
 }
 

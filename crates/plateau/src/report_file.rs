@@ -29,25 +29,27 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Export, PathBuf)>> {
 /// output is used for a JSON document.
 pub fn write_all(
     run: &Run,
-    outputs: &[(&'static Export, PathBuf)],
+    wanted: &[(&'static Export, PathBuf)],
     publication: Publication,
     json: bool,
 ) -> Done<Vec<(&'static str, PathBuf)>> {
-    for (export, path) in outputs {
+    for (export, path) in wanted {
         if matches!(export.make, Make::Folder(_)) && output::is_stdout(path) {
             let text = format!("--{} writes several files; specify a directory", export.name);
             return Err(Failure::text(Exit::Usage, text));
         }
     }
-    let files = outputs.iter().filter(|(export, _)| matches!(export.make, Make::File(_)));
+    let files = wanted.iter().filter(|(export, _)| matches!(export.make, Make::File(_)));
     output::check(files.map(|(_, path)| path.as_path()), json)?;
+    let fit = wanted.iter().try_for_each(|(export, path)| outputs::check(export, path));
+    fit.map_err(|text| Failure::text(Exit::Usage, text))?;
     let loaded = run.load()?;
     let document = report::fold(&run.file, &loaded)
         .map_err(|text| Failure::text(Exit::Run, text))?
         .published(publication);
     let source = Source { document: &document, entries: &loaded.entries };
     let mut written = Vec::new();
-    for (export, path) in outputs {
+    for (export, path) in wanted {
         let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
         match export.make {
             Make::File(make) => {

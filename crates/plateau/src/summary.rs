@@ -106,7 +106,7 @@ impl Summary {
             line("host", &host_limits(ceiling));
         }
         if let Some(beside) = &file.beside {
-            line("beside", &format!("{} (campaign {})", beside.targets.join(", "), beside.campaign));
+            line("alongside", &format!("{} (campaign {})", beside.targets.join(", "), beside.campaign));
         }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = profile(file);

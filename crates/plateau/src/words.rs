@@ -1,13 +1,14 @@
 //! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
-use nandsim::MODELS;
 use pts::{PRESETS, Profile, TESTS};
 use stdx::nearest;
 
+use crate::models;
+
 /// Stands for every test of the profile.
-const ALL: &str = "all";
+pub const ALL: &str = "all";
 /// Common other names of test families.
-const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
+pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
 /// The words by their meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,9 @@ pub fn meaning(
         if !may_be_new {
             return Err(no_such_test(&word));
         }
+        if let Some(model) = models::built_in(&word) {
+            return Err(models::lacks_prefix(&word, model));
+        }
         let device = format!("/dev/{word}");
         if exists(&device) {
             return Err(format!(
@@ -73,26 +77,48 @@ pub fn meaning(
 }
 
 fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bool) -> Result<Word, String> {
-    if let Some(model) = word.strip_prefix("sim:") {
-        return Ok(Word::Target(format!("sim:{}", model_of(model)?)));
+    if word.trim().is_empty() {
+        return Err(
+            "one of the words is empty, as when a shell variable is unset; name tests and a target, such as \
+                    `plateau run iops TARGET`"
+                .into(),
+        );
+    }
+    if let Some(model) = models::simulated(word) {
+        return Ok(Word::Target(models::in_full(word, model)?));
     }
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }
-    let parts: Vec<&str> = word.split(',').map(str::trim).collect();
+    // `iops, lat` arrives as the words `iops,` and `lat`.
+    let parts: Vec<&str> = word.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
-    let lower = word.to_lowercase();
-    if let Some(preset) = PRESETS.iter().find(|preset| preset.name == lower)
-        && own_tests.is_none()
+    let preset = |part: &str| {
+        let lower = part.to_lowercase();
+        PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
+    };
+    if let [only] = &parts[..]
+        && let Some(name) = preset(only)
     {
-        return Ok(Word::Preset(preset.name));
+        return Ok(Word::Preset(name));
     }
     match known.iter().position(Option::is_none) {
         None => Ok(Word::Tests(known.into_iter().flatten().collect())),
-        Some(place) if parts.len() > 1 && !exists(word) => Err(no_such_test(parts[place])),
+        Some(place) if parts.len() > 1 && !exists(word) => match parts.iter().find_map(|part| preset(part)) {
+            Some(name) => Err(format!(
+                "'{name}' is a preset, which cannot be part of a list of tests; run it on its own: `plateau run {name} \
+                 TARGET`"
+            )),
+            None => Err(no_such_test(parts[place])),
+        },
         Some(_) if exists(word) => Ok(Word::Target(word.to_owned())),
         Some(_) => Ok(Word::Unknown(word.to_owned())),
     }
+}
+
+/// Returns the test or family with this name or alias, in any case.
+pub fn test_named(name: &str) -> Option<String> {
+    test_of(name, None).filter(|name| name != ALL)
 }
 
 /// Returns the test, family or own test that `part` names.
@@ -107,6 +133,9 @@ fn test_of(part: &str, own_tests: Option<&[String]>) -> Option<String> {
 }
 
 fn no_such_test(word: &str) -> String {
+    if let Some(model) = models::built_in(word) {
+        return format!("no test or preset '{word}'; did you mean the simulated drive sim:{model}?");
+    }
     let families = TESTS.iter().map(|test| test.family);
     let mut known: Vec<&str> = families.chain(TESTS.iter().map(|test| test.name)).collect();
     known.extend(PRESETS.iter().map(|preset| preset.name));
@@ -119,30 +148,6 @@ fn no_such_test(word: &str) -> String {
             TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "),
             PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         ),
-    }
-}
-
-/// Returns the model `name`, or the only one with that prefix. A TOML file is returned unchanged.
-///
-/// # Errors
-/// When there is none, or more than one.
-pub fn model_of(name: &str) -> Result<String, String> {
-    if name.ends_with(".toml") {
-        return Ok(name.to_owned());
-    }
-    let lower = name.to_lowercase();
-    if MODELS.iter().any(|(known, _)| *known == lower) {
-        return Ok(lower);
-    }
-    let matching: Vec<&str> =
-        MODELS.iter().map(|(known, _)| *known).filter(|known| known.starts_with(&lower)).collect();
-    match &matching[..] {
-        [only] => Ok((*only).to_owned()),
-        [] => Err(match nearest(name, MODELS.iter().map(|(known, _)| *known)) {
-            Some(meant) => format!("sim:{name}: there is no such model; did you mean sim:{meant}?"),
-            None => format!("sim:{name}: there is no such model; `plateau sim list` lists them"),
-        }),
-        several => Err(format!("sim:{name}: several models begin like that: {}", several.join(", "))),
     }
 }
 
@@ -180,6 +185,9 @@ mod tests {
             ("iops new.bin", meant(&["iops"], None, &["new.bin"])),
             ("iops new", meant(&["iops"], None, &["new"])),
             ("lat sim:NVME-QLC", meant(&["lat"], None, &["sim:nvme-qlc-2024"])),
+            ("lat SIM:sas-slc-2011", meant(&["lat"], None, &["sim:sas-slc-2011"])),
+            ("iops, lat /dev/x", meant(&["iops", "lat"], None, &["/dev/x"])),
+            ("iops , lat /dev/x", meant(&["iops", "lat"], None, &["/dev/x"])),
             ("lat sim:my.toml", meant(&["lat"], None, &["sim:my.toml"])),
             ("lat array:a.toml", meant(&["lat"], None, &["array:a.toml"])),
         ] {
@@ -201,6 +209,12 @@ mod tests {
             ("iops something /dev/x", "no test or preset 'something'"),
             ("quick one two", "no test or preset 'one'"),
             ("quick map /dev/x", "both presets"),
+            ("map,quick /dev/x", "'map' is a preset, which cannot be part"),
+            ("iops,quick /dev/x", "'quick' is a preset, which cannot be part"),
+            ("lat ", "one of the words is empty"),
+            ("iops sas-slc-2011", "did you mean sim:sas-slc-2011?"),
+            ("SAS-SLC-2011", "did you mean the simulated drive sim:sas-slc-2011?"),
+            ("lat sim:./own.txt", "must end in .toml"),
         ] {
             let error = sorted(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
-use support::{Bench, finished};
+use support::{Bench, finished, texts};
 
 fn run(bench: &Bench, words: &str) -> String {
     let words: Vec<&str> = words.split(' ').collect();
@@ -57,7 +57,12 @@ fn runs_are_filtered_sorted_and_limited() {
         );
     }
     let text = bench.ok(&["runs", "fw1"]);
-    assert!(text.contains("shelf") && text.contains("#fw1  #rack") && text.lines().count() == 1, "{text}");
+    assert!(text.contains("shelf") && text.contains("#fw1  #rack") && text.lines().count() == 2, "{text}");
+    // Each column begins where its heading does.
+    let text = bench.ok(&["runs"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let heading = lines[0].find("started (UTC)").expect("a heading");
+    assert!(lines.len() == 4 && lines[1..].iter().all(|line| line[heading..].starts_with("20")), "{text}");
     assert!(bench.ok(&["runs", "nonsense"]).contains("none of 3 runs"));
     for bad in [&["--since", "soon"][..], &["--state", "odd"], &["--sort", "odd"], &["-n", "-1"]] {
         bench.fails(2, &[&["runs"], bad].concat());
@@ -71,8 +76,15 @@ fn a_run_is_found_by_its_name() {
     let shown = bench.json(&["show", "shelf"]);
     assert_eq!((&shown["run"], &shown["name"]), (&Value::from(first.as_str()), &Value::from("shelf")));
     assert!(bench.ok(&["show", "shelf"]).contains("\nname      shelf\nnote      first\n"));
-    run(&bench, "lat sim:sas-slc-2011 --name shelf");
-    assert!(bench.fails(6, &["show", "shelf"]).contains("is ambiguous"));
+    let again =
+        bench.run(&["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--name", "shelf", "--json"]);
+    let (out, err) = texts(&again);
+    assert!(err.contains(&format!("warning: 'shelf' is already the name of {first};")), "{err}");
+    let second: Value = serde_json::from_str(&out).expect("a document");
+    let second = second["run"].as_str().expect("an id");
+    let error = bench.fails(6, &["show", "shelf"]);
+    assert!(error.contains("the name of several runs; use the id of one"), "{error}");
+    assert!(error.contains(&first) && error.contains(second), "{error}");
     for bad in ["latest", "a/b", ""] {
         bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--name", bad]);
     }

@@ -10,6 +10,16 @@ const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
 
+/// Checks the exit code and the message of a wrong command line.
+fn is_answered(bench: &Bench, words: &[&str], code: i32, part: &str) {
+    let error = bench.fails(code, words);
+    assert!(error.contains(part), "{words:?}: {error}");
+    // If the command is missing, the help is the only message.
+    let is_help = part.starts_with("Usage: ");
+    assert!(is_help != error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
+    assert!(!error.contains("error: "), "{words:?}: {error}");
+}
+
 #[test]
 fn mistakes_are_answered_with_the_cause_and_what_to_type() {
     let bench = Bench::new();
@@ -30,8 +40,11 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["rm", "--yes", ""], 2, "no run is given"),
         (&["load", &format!("--filename={new}"), "--rw=read"], 4, "give its size with --size"),
         (&["run", "iops", new, "--size", "1"], 2, "--size 1 is too small; the smallest target has 16 MiB"),
-        (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "use 1 to 1024"),
-        (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "nearest: 1024"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "use 1 to 1024 (nearest: 1024)"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "use 1 to 1024 (nearest: 1024)"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "0"], 2, "use 1 to 1024 (nearest: 1)"),
+        (&["run", "iops", new, "--size", "1GiB", "--qd", "-1"], 2, "use 1 to 1024 (nearest: 1)"),
+        (&["run", "iops", new, "--size", "1GiB", "--cell-seconds", "-1"], 2, "nearest: 0.01"),
         (&["run", "iops", new, "--qd", "abc"], 2, "use a whole number from 1 to 1024"),
         (&["run", "iops", new, "--cell-seconds", "1m"], 2, "use a number of seconds"),
         (&["run", "iops", new, "--seed=-1"], 2, "it cannot be negative"),
@@ -58,27 +71,143 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         ),
         (&["run", "iops", "sim:sas-slc-2011", "--scale", "0"], 2, "sim:sas-slc-2011"),
         (&["run", "iops", "sim:sas-slc-2011", "--sim-fault", "odd"], 2, "sim:sas-slc-2011"),
-        (&["run", "iops", "sim:sas-slc-2011", "--size", "1GiB"], 2, "--size means nothing"),
-        (&["run", "iops", "sim:sas-slc-2011", "--tune"], 2, "--tune means nothing"),
-        (&["run", "iops", "sim:sas-slc-2011", "--ioengine", "libaio"], 2, "--ioengine means nothing"),
-        (&["run", "iops", "sim:sas-slc-2011", "--cpus_allowed", "0"], 2, "--cpus_allowed means nothing"),
-        (&["run", "iops", "sim:sas-slc-2011", "--lbaf", "1"], 2, "--lba-format means nothing"),
-        (&["run", "iops", "sim:sas-slc-2011", "--erase", "x"], 2, "--erase means nothing"),
-        (&["plan", "iops", "sim:sas-slc-2011", "--hipri"], 2, "--hipri means nothing"),
+        (&["run", "iops", "sim:sas-slc-2011", "--size", "1GiB"], 2, "--size does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--tune"], 2, "--tune does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--ioengine", "libaio"], 2, "--ioengine does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--cpus_allowed", "0"], 2, "--cpus_allowed does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--lbaf", "1"], 2, "--lba-format does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--erase", "x"], 2, "--erase does not apply to"),
+        (&["plan", "iops", "sim:sas-slc-2011", "--hipri"], 2, "--hipri does not apply to"),
         (&["frobnicate"], 2, "frobnicate"),
         (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
         (&["compare", "example-slc-a"], 2, "a comparison needs 2 to 8 runs"),
         (&["sim"], 2, "Usage: plateau sim"),
         (&[], 2, "Usage: plateau"),
     ] {
-        let error = bench.fails(code, words);
-        assert!(error.contains(part), "{words:?}: {error}");
-        // If the command is missing, the help is the only message.
-        let is_help = part.starts_with("Usage: ");
-        assert!(is_help != error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
-        assert!(!error.contains("error: "), "{words:?}: {error}");
+        is_answered(&bench, words, code, part);
         assert!(!std::path::Path::new(new).exists(), "{words:?} touched the target");
     }
+}
+
+#[test]
+fn habits_from_other_programs_are_answered_with_what_to_type_here() {
+    let bench = Bench::new();
+    let new = bench.path("new");
+    let new = new.to_str().expect("text");
+    for (words, part) in [
+        (&["runs", "--test", "iosp"][..], "did you mean 'iops'?"),
+        (&["runs", "-n", "0"], "use 1 or more"),
+        (&["runs", "-n", "-1"], "it cannot be negative"),
+        (&["run", "map,quick", new], "'map' is a preset, which cannot be part of a list of tests"),
+        (&["run", "lat", ""], "one of the words is empty"),
+        (&["info", ""], "the target is empty"),
+        (&["run", "iops", new, "--rw=write"], "--rw is an option of fio, which `plateau load` takes"),
+        (&["plan", "iops", new, "--iodepth", "4"], "Its queue depth is set by --qd."),
+        (&["run", "iops", "sas-slc-2011"], "did you mean sim:sas-slc-2011?"),
+        (&["run", "lat", "sim:sas-slc-2011", "--sim-fault", "media:at=25"], "it has no unit; write 25%"),
+        (&["ls"], "`plateau runs` lists runs"),
+        (&["delete", "latest"], "`plateau rm RUN` removes a run"),
+        (&["remove"], "`plateau rm RUN` removes a run"),
+        (&["diff"], "`plateau compare RUN RUN`"),
+        (&["html"], "`plateau report RUN`"),
+        (&["start"], "`plateau run TESTS TARGET`"),
+        (&["examples", "MLC-A"], "`plateau examples --install mlc-a`"),
+        (&["examples", "nothing"], "adds one to the library: mlc-a"),
+        (&["demo", "sim:sas-slc-2011"], "--model sas-slc-2011"),
+        (&["show", "a", "b"], "`plateau compare RUN RUN`"),
+        (&["run", "lat", "sim:sas-slc-2011", "--purge-method", "trim"], "did you mean discard?"),
+        (
+            &["run", "lat", "sim:sas-slc-2011", "--purge-method", "scsi-sanitise-block"],
+            "did you mean scsi-sanitize-block?",
+        ),
+        (
+            &["run", "lat", "sim:sas-slc-2011", "--purge-method", "magnet"],
+            "`plateau info TARGET` lists the methods",
+        ),
+    ] {
+        is_answered(&bench, words, 2, part);
+    }
+    assert!(!std::path::Path::new(new).exists(), "the target was touched");
+}
+
+#[test]
+fn outputs_are_refused_before_anything_is_run() {
+    let bench = Bench::new();
+    let missing = bench.path("missing/report.pdf");
+    let missing = missing.to_str().expect("text");
+    let folder = missing.trim_end_matches(".pdf");
+    bench.ok(&["examples", "--install", "slc-a"]);
+    for (words, part) in [
+        (
+            &["run", "lat", "sim:sas-slc-2011", "--report", missing][..],
+            "no such folder; create it with `mkdir -p",
+        ),
+        (&["report", "example-slc-a", "--pdf", missing], "no such folder; create it with `mkdir -p"),
+        (&["report", "example-slc-a", "--csv", folder], "no such folder; create it with `mkdir -p"),
+        (&["report", "example-slc-a", "--pdf", "x.html"], "did you mean --html x.html"),
+        (&["report", "example-slc-a", "--csv", "x.csv"], "name a folder, not a file"),
+        (&["export", "example-slc-a", "--fio-json", "x.pdf"], "did you mean --pdf x.pdf"),
+        (&["compare", "latest", "latest", "--csv", "x.pdf"], "did you mean --pdf x.pdf"),
+    ] {
+        is_answered(&bench, words, 2, part);
+    }
+    assert_eq!(bench.runs().len(), 1, "only the example");
+    assert!(!bench.path("missing").exists(), "no folder is created");
+}
+
+/// Every command takes the same names of models, and rejects others with the same exit code.
+#[test]
+fn models_have_the_same_names_in_all_commands() {
+    let bench = Bench::new();
+    let file = bench.path("file");
+    std::fs::write(&file, vec![0; 32 << 20]).expect("a file");
+    let file = file.to_str().expect("text");
+    let read = ["--rw=read", "--runtime=1"];
+    for typed in ["SIM:NVME-QLC-2024", "sim:nvme-qlc"] {
+        let shown = bench.json(&["info", typed]);
+        assert_eq!(shown["target"]["path"], "sim:nvme-qlc-2024", "{typed}");
+        bench.ok(&[&["load", typed][..], &read].concat());
+        assert!(bench.ok(&["purge", typed]).starts_with("purged by"), "{typed}");
+        assert_eq!(bench.json(&["sim", "show", typed])["name"], "nvme-qlc-2024", "{typed}");
+        let planned = bench.json(&["plan", "tp-128", file, "--rehearse", typed]);
+        assert_eq!(planned["rehearsal"]["model"], "nvme-qlc-2024", "{typed}");
+    }
+    for (typed, code, part) in [
+        ("sim:zzz", 2, "sim:zzz: there is no such model"),
+        ("sim:./zzz.txt", 2, "must end in .toml"),
+        ("sim:./zzz.toml", 4, "cannot read the model"),
+    ] {
+        for words in [
+            &["run", "lat", typed][..],
+            &["plan", "lat", typed],
+            &["info", typed],
+            &["check", typed],
+            &["purge", typed],
+            &["load", typed, "--rw=read", "--runtime=1"],
+            &["sim", "show", typed],
+            &["demo", "--model", typed],
+            &["plan", "lat", file, "--rehearse", typed],
+        ] {
+            let error = bench.fails(code, words);
+            assert!(error.contains(part), "{words:?}: {error}");
+        }
+    }
+}
+
+/// A fault of the media is still there after `resume`, which would be suggested again and again.
+#[test]
+fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
+    let bench = Bench::new();
+    let run = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--sim-fault"];
+    for words in [&[&run[..], &["media:at=25%"]].concat()[..], &["resume", "latest"]] {
+        let error = bench.fails(5, words);
+        assert!(
+            error.contains("cannot be completed: the media fault") && !error.contains("`plateau resume"),
+            "{error}"
+        );
+    }
+    let error = bench.fails(5, &[&run[..], &["removal:after=1min"]].concat());
+    assert!(error.contains("`plateau resume "), "{error}");
 }
 
 #[test]

@@ -280,7 +280,7 @@ mod tests {
             remarks(&history),
             ["RND 4KiB W: 1,150.0, mean 1,030.0 in rounds 21-25, range 29.1 % (limit 20 %), slope 0.0 % \
               (limit 10 %): range exceeds its limit; it oscillates with a period of 2 rounds; no forecast: \
-              the values follow no curve"]
+              the values do not follow a curve"]
         );
         assert!(explained[1].to_string().ends_with("(limit 10 %): steady"));
     }

@@ -1,6 +1,7 @@
 //! Cells that were too short for their workload, so that few I/Os completed and the figures are coarse.
 
 use record::Segment;
+use stdx::units::count_of;
 
 /// With fewer I/Os than this, a single I/O changes the figure by more than a tenth.
 const FEW: u64 = 10;
@@ -43,7 +44,7 @@ pub fn kinds_among<'a>(
     let more = kinds.len().saturating_sub(LISTED);
     kinds.truncate(LISTED);
     if more > 0 {
-        kinds.push(format!("{more} more kinds"));
+        kinds.push(format!("{} more", count_of(more as u32, "kind")));
     }
     (found > 0).then(|| (format!("{found} of {all} cells"), kinds.join(", ")))
 }

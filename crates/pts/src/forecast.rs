@@ -108,7 +108,7 @@ impl std::fmt::Display for Forecast {
             Self::TooFew => {
                 write!(f, "no forecast before {ROUNDS_TO_FORECAST} rounds")
             }
-            Self::NoCurve => write!(f, "no forecast: the values follow no curve"),
+            Self::NoCurve => write!(f, "no forecast: the values do not follow a curve"),
         }
     }
 }

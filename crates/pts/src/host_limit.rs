@@ -1,6 +1,7 @@
 //! Results that may reflect the host instead of the drive.
 
 use record::{HOST_LIMIT_SHARE, Segment};
+use stdx::units::count_of;
 
 /// Beyond this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
@@ -51,7 +52,7 @@ pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limi
     let named = kinds.iter().take(LISTED).map(|(name, share)| format!("{name} ({:.0} %)", share * 100.0));
     let mut list: Vec<String> = named.collect();
     if kinds.len() > LISTED {
-        list.push(format!("{} more kinds", kinds.len() - LISTED));
+        list.push(format!("{} more", count_of((kinds.len() - LISTED) as u32, "kind")));
     }
     let count = format!("{limited} of {all} cells");
     let note = format!(

@@ -31,7 +31,7 @@ fn minutes_of_random_writes_until_four_capacities_are_written() {
     assert_eq!(bench.log.len(), 1 + 80);
     assert_eq!((outcome.converged, outcome.header.convergence.to_string().as_str()), (None, "N/A"));
     assert_eq!(outcome.stop, None);
-    assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: enough was written"]);
+    assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: the required amount was written"]);
     assert!(outcome.modified.is_empty());
 }
 

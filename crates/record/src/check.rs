@@ -36,7 +36,7 @@ impl HostVerdict {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::NotHere => "not here",
+            Self::NotHere => "n/a",
             Self::Ok => "ok",
             Self::Warn => "warn",
             Self::WouldInvalidate => "would invalidate",

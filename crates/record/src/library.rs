@@ -70,6 +70,14 @@ pub enum LibraryError {
         /// Ids of the matching runs.
         candidates: Vec<String>,
     },
+    /// Several runs have this name.
+    #[error("'{wanted}' is the name of several runs; use the id of one: {}", candidates.join(", "))]
+    Namesakes {
+        /// The requested run.
+        wanted: String,
+        /// Ids of the runs.
+        candidates: Vec<String>,
+    },
     /// `run.json` is not valid.
     #[error("{} is not a run file: {problem}", path.display())]
     BadRunFile {
@@ -361,10 +369,13 @@ impl Library {
             // Report an unreadable run as such, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
             0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
-            _ => Err(LibraryError::Ambiguous {
-                wanted: wanted.into(),
-                candidates: matching.into_iter().map(|run| run.file.id).collect(),
-            }),
+            _ => {
+                let (wanted, ids) = (wanted.into(), matching.into_iter().map(|run| run.file.id));
+                Err(match by_name {
+                    true => LibraryError::Namesakes { wanted, candidates: ids.collect() },
+                    false => LibraryError::Ambiguous { wanted, candidates: ids.collect() },
+                })
+            }
         }
     }
 }

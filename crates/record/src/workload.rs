@@ -280,10 +280,12 @@ impl Workload {
             return Some(problem);
         }
         if range.segments == 0 || range.segment_bytes < block || range.stride_bytes < range.segment_bytes {
-            return Some(format!(
-                "a range of {} segments of {} B cannot hold {block} B blocks",
-                range.segments, range.segment_bytes
-            ));
+            return Some(match range.segments {
+                0 | 1 => format!("a range of {} B cannot hold blocks of {block} B", range.segment_bytes),
+                count => {
+                    format!("{count} segments of {} B cannot hold blocks of {block} B", range.segment_bytes)
+                }
+            });
         }
         if unaligned(range.start_bytes) || (range.segments > 1 && unaligned(range.stride_bytes)) {
             return Some(format!("the range does not start on a {logical_block_bytes} B sector"));

@@ -44,7 +44,9 @@ impl Candidate {
         let figures = figures::figures(&document, &loaded.entries);
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
-        Ok(Self { name: model.unwrap_or(&target.path).to_owned(), document, figures })
+        // Runs of one model are told apart by what the operator called them.
+        let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
+        Ok(Self { name: name.to_owned(), document, figures })
     }
 }
 
@@ -122,7 +124,7 @@ impl Comparison {
     }
 }
 
-/// Numbers runs of the same model.
+/// Numbers runs of the same name.
 fn tell_apart(runs: &mut [Candidate]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (i, run) in runs.iter_mut().enumerate() {

@@ -16,7 +16,7 @@ timeout:after=TIME[,commands=N][,wait=TIME]                       commands that 
 throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
 removal:after=TIME                                                the drive disappears
 power:after=TIME                                                  the drive loses its power, and returns afterwards
-PLACE and SIZE are bytes or percent of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
+PLACE and SIZE have a unit or are a percentage of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
 /// A fault that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,6 +76,14 @@ fn time_ns(text: &str) -> Result<u64, String> {
     number.checked_mul(unit_ns).ok_or_else(|| "too long".into())
 }
 
+/// Parses a size with a unit. A bare number may have been meant as a percentage, or as megabytes.
+fn size_bytes(text: &str) -> Result<u64, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("it has no unit; write {text}%, {text}MB or {text}GB"));
+    }
+    parse_size(text)
+}
+
 /// Parses a size or a percentage of the capacity into bytes.
 fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
     let bytes = match text.strip_suffix('%') {
@@ -84,7 +92,7 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
             _ => return Err("write 0% to 100%".into()),
         },
         None if text == "0" => 0,
-        None => parse_size(text)?,
+        None => size_bytes(text)?,
     };
     if bytes <= capacity_bytes { Ok(bytes) } else { Err(format!("the drive has {capacity_bytes} bytes")) }
 }
@@ -129,8 +137,7 @@ impl Faults {
             "throttle" => {
                 let from_ns = after(&mut keys)?;
                 let long_ns = keys.take("for", None, time_ns)? / divisor;
-                let bytes_per_second =
-                    keys.take("rate", None, |rate| parse_size(rate.trim_end_matches("/s")))?;
+                let bytes_per_second = keys.take("rate", None, rate_bytes)?;
                 self.slow
                     .push(SlowTime { times_ns: from_ns..from_ns.saturating_add(long_ns), bytes_per_second });
             }
@@ -139,6 +146,15 @@ impl Faults {
             _ => return Err(format!("unknown kind; available:\n{FAULT_GRAMMAR}")),
         }
         keys.end()
+    }
+}
+
+/// Parses a size per second.
+fn rate_bytes(text: &str) -> Result<u64, String> {
+    let size = text.trim_end_matches("/s");
+    match size.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Err(format!("it has no unit; write {size}MB/s or {size}kB/s")),
+        false => parse_size(size),
     }
 }
 
@@ -209,6 +225,9 @@ mod tests {
             ("removal:after=1s,after=2s", "duplicate after"),
             ("removal:at=1s", "after is missing"),
             ("timeout:after=1s,commands=x", "commands = x"),
+            ("media:at=25", "at = 25: it has no unit; write 25%, 25MB or 25GB"),
+            ("media:at=1%,length=4096", "it has no unit"),
+            ("throttle:after=1s,for=1s,rate=50", "write 50MB/s or 50kB/s"),
             ("media:at=101%", "at = 101%: write 0% to 100%"),
             ("media:at=1TB", "at = 1TB: the drive has 100000000000 bytes"),
             ("media:at=100%", "select no bytes"),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use pts::{PRESETS, PROFILES};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pts::{PRESETS, PROFILES, Profile};
 
 use super::numbers;
 use super::tests_argument::TestNames;
@@ -13,19 +13,19 @@ use crate::completing;
 /// Which tests, on what, how.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Asked {
-    /// In any order: tests (commas between them; each begins with a purge of its own), or a preset; and the target: a
-    /// block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run` are tested concurrently,
-    /// each in a run of its own
+    /// In any order: tests (separated by commas; each begins with its own purge; `all` for every test of the profile) or
+    /// a preset, and the target: a block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run`
+    /// are tested concurrently, each in its own run
     #[arg(value_name = "TESTS|TARGET", value_parser = TestNames, add = completing::word())]
     pub words: Vec<String>,
     /// Run a preset: a plan that ships with Plateau (see `plateau plan --list`)
-    #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "plan")]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = presets(), conflicts_with = "plan")]
     pub preset: Option<String>,
     /// Run a plan: a TOML file with tests and settings; the command line overrides it
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// Version of the specification [default: that of the plan, else pts-e-2.0]
-    #[arg(long, value_parser = profiles())]
+    #[arg(long, ignore_case = true, value_parser = profiles())]
     pub profile: Option<String>,
     /// Size of a regular file, such as 1GiB
     #[arg(long, value_name = "SIZE")]
@@ -45,7 +45,7 @@ pub struct Asked {
         conflicts_with = "numa_cpu_nodes"
     )]
     pub cpus_allowed: Option<String>,
-    /// The same by NUMA nodes
+    /// NUMA nodes on whose CPUs the load threads run, such as 0-1
     #[arg(long = "numa_cpu_nodes", alias = "numa-cpu-nodes", value_name = "LIST")]
     pub numa_cpu_nodes: Option<String>,
     #[command(flatten)]
@@ -128,15 +128,17 @@ pub struct Changes {
     pub composite_fits_sectors: bool,
 }
 
-fn presets() -> PossibleValuesParser {
-    PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect::<Vec<_>>().into()
+fn presets() -> impl TypedValueParser<Value = String> {
+    in_lower_case(PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect())
 }
 
 /// The versions of the specification.
-pub(super) fn profiles() -> PossibleValuesParser {
-    PROFILES
-        .iter()
-        .map(|profile| PossibleValue::new(profile.name).help(profile.revision))
-        .collect::<Vec<_>>()
-        .into()
+pub(super) fn profiles() -> impl TypedValueParser<Value = String> {
+    let value = |profile: &Profile| PossibleValue::new(profile.name).help(profile.revision);
+    in_lower_case(PROFILES.iter().map(value).collect())
+}
+
+/// Names that may be typed in any case, if the argument ignores it.
+fn in_lower_case(values: Vec<PossibleValue>) -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::from(values).map(|typed| typed.to_lowercase())
 }

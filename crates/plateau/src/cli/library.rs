@@ -16,7 +16,7 @@ pub struct Labelling {
     /// Tag the run, to find it with `plateau runs TAG`; repeatable
     #[arg(long, value_name = "TAG", value_parser = crate::labels::tag)]
     pub tag: Vec<String>,
-    /// Keep a remark with the run; repeatable
+    /// Store a note with the run; repeatable
     #[arg(long, value_name = "TEXT", value_parser = crate::labels::note)]
     pub note: Vec<String>,
 }
@@ -25,29 +25,29 @@ pub struct Labelling {
 pub struct Runs {
     /// List only runs that have all of these in their id, target, tests, profile, name, tags or notes
     pub text: Vec<String>,
-    /// Only of the drive whose serial number or identity contains this
+    /// Only runs on drives whose serial number or identity contains this
     #[arg(long, value_name = "TEXT")]
     pub serial: Option<String>,
-    /// Only of drives whose model contains this
+    /// Only runs on drives whose model contains this
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
-    /// Only runs with this test, or one of its family
+    /// Only runs with this test, or with a test of this family
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
-    /// Only runs of the profiles that begin like this, such as pts-e
+    /// Only runs whose profile begins with this, such as pts-e
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
     /// Only runs in this state; repeatable
     #[arg(long, value_name = "STATE")]
     pub state: Vec<State>,
-    /// Only runs that began since then: 2026-11-01, 2026-11-01T08:00, or a time ago such as 12h, 7d or 2mo
+    /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
     #[arg(long, value_name = "WHEN", value_parser = crate::listing::since)]
     pub since: Option<jiff::Timestamp>,
     /// Order
     #[arg(long, value_name = "KEY", default_value = "newest")]
     pub sort: Sort,
     /// List at most this many
-    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::whole::<usize>)]
+    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
 }
 
@@ -92,7 +92,7 @@ pub struct Rm {
     /// The runs
     #[arg(required = true, value_name = "RUN", add = completing::run())]
     pub runs: Vec<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short = 'y', long)]
     pub yes: bool,
 }

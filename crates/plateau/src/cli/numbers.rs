@@ -5,14 +5,26 @@ use std::str::FromStr;
 
 use pts::limits::{self, Limit};
 
-/// A number that a setting limits. What fits its type is left to [`crate::settings`], which names the nearest valid one.
-fn limited<T: FromStr + Display>(text: &str, limit: &Limit<T>) -> Result<T, String> {
-    whole(text).map_err(|_| match text.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() && number.fract() == 0.0 => {
-            format!("use {} to {}", limit.range.start(), limit.range.end())
+/// A number that a setting limits; the reason is given for each number outside, even if its type cannot hold it.
+fn limited<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Limit<T>) -> Result<T, String> {
+    let (low, high) = (*limit.range.start(), *limit.range.end());
+    match (whole::<T>(text), text.trim().parse::<f64>()) {
+        (Ok(number), _) if limit.range.contains(&number) => Ok(number),
+        (_, Ok(number)) if number.is_finite() && number.fract() == 0.0 => {
+            let nearest =
+                if whole::<T>(text).map_or(number < 0.0, |number| number < low) { low } else { high };
+            Err(format!("{}; use {low} to {high} (nearest: {nearest})", limit.why))
         }
-        _ => format!("use a whole number from {} to {}", limit.range.start(), limit.range.end()),
-    })
+        _ => Err(format!("use a whole number from {low} to {high}")),
+    }
+}
+
+/// A whole number above 0.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
+    match whole(text) {
+        Ok(0) => Err("use 1 or more".into()),
+        number => number,
+    }
 }
 
 /// Any whole number that its type can hold.
@@ -64,13 +76,16 @@ mod tests {
     #[test]
     fn what_is_no_number_says_what_can_be() {
         assert_eq!(qd("32"), Ok(32));
-        // It fits; the settings know the nearest valid one.
-        assert_eq!(qd("2000"), Ok(2000));
-        assert_eq!(qd("99999"), Err("use 1 to 1024".into()));
-        assert_eq!(qd("-1"), Err("use 1 to 1024".into()));
+        for (text, nearest) in [("0", 1), ("-1", 1), ("2000", 1024), ("99999", 1024)] {
+            let why = "a thread needs an I/O, and each I/O needs a buffer";
+            assert_eq!(qd(text), Err(format!("{why}; use 1 to 1024 (nearest: {nearest})")), "{text}");
+        }
+        let rounds = rounds("4").expect_err("too few");
+        assert!(rounds.ends_with("use 5 to 25 (nearest: 5)"), "{rounds}");
         for text in ["abc", "", "3.5", "1e", "nan"] {
             assert_eq!(qd(text), Err("use a whole number from 1 to 1024".into()), "{text}");
         }
+        assert_eq!((at_least_one("1"), at_least_one("0")), (Ok(1), Err("use 1 or more".into())));
         assert_eq!(whole::<u32>("x"), Err("use a whole number".into()));
         assert_eq!(whole::<u32>("5000000000"), Err("it is too large".into()));
         assert_eq!(whole::<u64>("-5"), Err("it cannot be negative".into()));

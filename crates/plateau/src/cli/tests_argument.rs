@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use pts::TESTS;
 
+use crate::words::{ALIASES, ALL};
+
 /// Takes any text: with a plan, what is typed first is the target.
 #[derive(Debug, Clone, Copy)]
 pub struct TestNames;
@@ -27,14 +29,22 @@ impl TypedValueParser for TestNames {
 }
 
 fn names() -> Vec<PossibleValue> {
+    let aliases = |family: &str| -> Vec<&'static str> {
+        ALIASES.iter().filter(|(_, name)| *name == family).map(|(alias, _)| *alias).collect()
+    };
+    let named = |name: &'static str, about: &str| match &aliases(name)[..] {
+        [] => PossibleValue::new(name).help(about.to_owned()),
+        others => PossibleValue::new(name).help(format!("{about} (or: {})", others.join(", "))),
+    };
     let families = TESTS.iter().filter(|test| test.family != test.name).map(|test| test.family);
-    let mut names: Vec<PossibleValue> = Vec::new();
+    let mut names = vec![PossibleValue::new(ALL).help("every test of the profile")];
     for family in families {
         if names.iter().all(|known| known.get_name() != family) {
-            names.push(PossibleValue::new(family).help("every block size that the profile has for it"));
+            names.push(named(family, "every block size that the profile has for it"));
         }
     }
-    names.push(PossibleValue::new("map").help("not of the PTS: a map of demand, which proposes TC and QD"));
-    names.extend(TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.about)));
+    names
+        .push(PossibleValue::new("map").help("not a PTS test: maps demand intensity and proposes TC and QD"));
+    names.extend(TESTS.iter().map(|test| named(test.name, test.about)));
     names
 }

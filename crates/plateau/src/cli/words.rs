@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::fio::{Form, KEYS, Key};
 
-const HEADING: &str = "Words of fio, the same as in job files";
+const HEADING: &str = "Options of fio, as in job files";
 /// Options of which only one can hold.
 const ONE_OF: &[[&str; 2]] = &[
     ["bs", "bssplit"],

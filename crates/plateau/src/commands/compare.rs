@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
-use crate::{output, places, printer};
+use crate::{output, outputs, places, printer};
 
 pub fn run(cli: &Cli, options: &Compare) -> Done {
     let thresholds: Vec<Threshold> = options
@@ -17,6 +17,12 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     let files = [&options.html, &options.pdf, &options.csv];
     let files = || files.iter().filter_map(|path| path.as_deref());
     output::check(files(), cli.json)?;
+    for (ends, path) in
+        [(&["html", "htm"][..], &options.html), (&["pdf"], &options.pdf), (&["csv"], &options.csv)]
+    {
+        let Some(path) = path else { continue };
+        outputs::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
+    }
     let comparison = read(cli, options)?;
     let mut held: Vec<Holds> = Vec::new();
     for threshold in &thresholds {
@@ -46,6 +52,9 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         printer::print_json(&document)?;
     }
     if held.is_empty() {
+        if !thresholds.is_empty() && !cli.json && !streamed {
+            printer::print(&format!("\nno condition of --fail-if is met: {}", options.fail_if.join("; ")))?;
+        }
         return Ok(());
     }
     let each: Vec<String> =

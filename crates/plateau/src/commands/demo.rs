@@ -1,13 +1,13 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
 use crate::cli::{Asked, Cli, Demo, Run};
-use crate::conduct;
 use crate::failure::Done;
 use crate::wanted::Wanted;
+use crate::{conduct, models};
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
     let asked = Asked {
-        words: vec!["iops".into(), format!("sim:{}", options.model)],
+        words: vec!["iops".into(), format!("sim:{}", models::model("--model ", &options.model)?)],
         profile: Some(options.profile.clone()),
         scale: Some(options.scale.clone()),
         seed: Some(options.seed),

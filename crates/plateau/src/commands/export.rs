@@ -33,6 +33,9 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         let text = format!("--{} of several runs writes several files; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
+    if !is_one {
+        outputs.iter().try_for_each(|(_, path)| output::check_folder_of_many(path))?;
+    }
     let mut written = Vec::new();
     for run in &runs {
         let outputs =

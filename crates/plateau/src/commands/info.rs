@@ -6,7 +6,7 @@ use stdx::units::{amount_base10, parse_size};
 
 use crate::cli::{Cli, Info};
 use crate::failure::{Done, Exit, Failure};
-use crate::{health, printer, summary, wanted};
+use crate::{health, models, printer, summary, wanted};
 
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
@@ -14,7 +14,7 @@ pub fn run(cli: &Cli, options: &Info) -> Done {
     // The simulated drive that a run uses by default.
     let sim_seed = wanted::USUAL_SEED;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
-    let drive = drive::open(&options.target, &open)?;
+    let drive = drive::open(&models::target(&options.target)?, &open)?;
     let about = drive.about()?;
     if cli.json {
         return printer::print_json(&document(&drive, &about));

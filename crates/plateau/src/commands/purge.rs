@@ -11,7 +11,7 @@ use crate::audience::{Audience as _, Step};
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
 use crate::progress::Progress;
-use crate::{places, printer, signals, wanted};
+use crate::{models, places, printer, signals, wanted};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         libraries: places::libraries(cli.library.as_deref()),
         ..OpenOptions::default()
     };
-    let drive = drive::open(&options.target, &open)?;
+    let drive = drive::open(&models::target(&options.target)?, &open)?;
     let identity = drive.facts().identity.clone();
     let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());
     let mut armed = drive.arm(typed.map(String::as_str))?;
@@ -66,17 +66,19 @@ fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
         1 => " of simulated time".to_owned(),
         n => format!(" of simulated time at scale 1/{n}"),
     };
-    let end = "  this was a rehearsal on a temporary drive; a run purges the drive it tests (plateau run \
-               --purge-method)\n";
+    let end = "  rehearsal only: the simulated drive existed for this command; `plateau run` purges its drive itself\n";
     (time, end)
 }
 
 fn tell_what(facts: &TargetFacts) {
-    printer::tell_line(&format!(
-        "erasing {}: {} {}, {}",
-        facts.path,
-        facts.model.as_deref().unwrap_or("model unknown"),
-        facts.identity,
-        amount_base10(facts.capacity_bytes)
-    ));
+    let capacity = amount_base10(facts.capacity_bytes);
+    let what = match &facts.simulated {
+        // Its path is its identity, and contains its model.
+        Some(_) => format!("{} (simulated), {capacity}", facts.path),
+        None => {
+            let model = facts.model.as_deref().unwrap_or("model unknown");
+            format!("{}: {model} {}, {capacity}", facts.path, facts.identity)
+        }
+    };
+    printer::tell_line(&format!("erasing {what}"));
 }

@@ -65,7 +65,8 @@ fn others(run: &Run) -> Done<Vec<String>> {
 fn is_confirmed(runs: &[Run]) -> Done<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        let text = "standard input is not a terminal, so nobody can be asked; confirm with --yes";
+        let text =
+            "cannot ask for confirmation, because standard input is not a terminal; confirm with --yes";
         return Err(Failure::text(Exit::Usage, text));
     }
     for run in runs {
@@ -76,7 +77,7 @@ fn is_confirmed(runs: &[Run]) -> Done<bool> {
         }
     }
     let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");
-    printer::ask(&format!("Remove {count} with all data and reports, for good? [y/N] "));
+    printer::ask(&format!("Remove {count} permanently, with all data and reports? [y/N] "));
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     let publication = publication::of(&done, &Publisher::default())?;
     let written = report_file::write_all(&done, &reports, publication, cli.json)?;
     conduct::finish(cli, done)?;
-    if cli.json {
+    if cli.json || written.is_empty() {
         return Ok(());
     }
     let lines: String = written.iter().map(|(_, path)| format!("report    {}\n", path.display())).collect();

@@ -1,23 +1,42 @@
 //! `plateau runs`.
 
+use pts::TESTS;
 use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 
 use crate::cli::{Cli, Runs, Sort};
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Exit, Failure};
 use crate::listing::{self, Listed};
-use crate::{places, printer, summary};
+use crate::{places, printer, summary, words};
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
+    options.test.as_deref().map_or(Ok(()), |test| check_test(test, &runs))?;
     list(cli, options, &library, runs)?;
     // Report unreadable runs: the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
     Err(last.told())
+}
+
+/// Refuses a test that neither Plateau nor any run has: it is mistyped, and an empty list would hide that.
+fn check_test(test: &str, runs: &[Run]) -> Done {
+    let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
+    if words::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
+        return Ok(());
+    }
+    let built_in = TESTS.iter().flat_map(|test| [test.family, test.name]);
+    let text = match stdx::nearest(test, built_in.chain(own())) {
+        Some(meant) => format!("no test '{test}'; did you mean '{meant}'?"),
+        None => {
+            let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
+            format!("no test '{test}'; tests: {}", names.join(", "))
+        }
+    };
+    Err(Failure::text(Exit::Usage, format!("--test: {text}")))
 }
 
 fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
@@ -54,25 +73,27 @@ pub fn document(run: &Listed) -> Value {
 }
 
 fn text(runs: &[Listed]) -> String {
-    let rows: Vec<[String; 5]> = runs.iter().map(row).collect();
+    let head = ["run", "started (UTC)", "tests", "profile", "state", "target"].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2), width(3)];
-    let line = |row: &[String; 5]| {
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let line = |row: &[String; 6]| {
         let cells =
             row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect::<String>();
-        format!("{cells}{}\n", row[4])
+        format!("{cells}{}\n", row[5])
     };
     rows.iter().map(line).collect()
 }
 
-fn row(run: &Listed) -> [String; 5] {
+fn row(run: &Listed) -> [String; 6] {
     let file = &run.file;
     let labels = &file.labels;
     let tags = labels.tags.iter().map(|tag| format!("#{tag}"));
     let labelled: Vec<String> =
         labels.name.iter().cloned().chain(tags).chain([summary::target(file)]).collect();
     [
-        format!("{}  {} UTC", file.id, file.created.strftime("%Y-%m-%d %H:%M")),
+        file.id.clone(),
+        file.created.strftime("%Y-%m-%d %H:%M").to_string(),
         file.tests.join(","),
         file.profile.clone(),
         run.text.clone(),

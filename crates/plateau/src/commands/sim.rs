@@ -9,7 +9,7 @@ use stdx::units::{amount_base10, block_size, grouped};
 
 use crate::cli::{Cli, Sim};
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::{models, printer};
 
 /// Largest acceptable ratio of the held-out error to the fitted error.
 const HELD_OUT_LIMIT: f64 = 1.5;
@@ -24,10 +24,8 @@ pub fn run(cli: &Cli, action: &Sim) -> Done {
 
 /// Returns a built-in model, or the model in a file whose name ends in `.toml`.
 fn named(name: &str) -> Done<Model> {
-    if !name.ends_with(".toml") {
-        return Model::named(name).map_err(|error| Failure::new(Exit::Usage, error));
-    }
-    drive::model_of(name).map_err(|e| Failure::text(Exit::Usage, format!("{name}: {e}")))
+    let name = models::model("", name)?;
+    drive::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
 fn list(cli: &Cli) -> Done {
@@ -82,7 +80,10 @@ fn parts(model: &Model) -> String {
     let mapping = model.hybrid.as_ref().map_or("page-mapped".to_owned(), |hybrid| {
         format!("granules of {} with a log of map units", block_size(hybrid.granule_bytes.into()))
     });
-    let cache = model.cache.as_ref().map_or("none".to_owned(), |cache| amount_base10(cache.bytes));
+    let cache = model
+        .cache
+        .as_ref()
+        .map_or("none".to_owned(), |cache| format!("{}, SLC", amount_base10(cache.bytes)));
     let throttle = match model.thermal.throttle_c {
         c if c > 0.0 => format!("{} MB/s from {c} degrees C", model.thermal.throttle_mb_per_s),
         _ => "never due to temperature".to_owned(),
@@ -98,7 +99,7 @@ fn parts(model: &Model) -> String {
         ("mapping", format!("{mapping}, map unit {}", block_size(geometry.map_unit_bytes.into()))),
         ("collection", format!("{:?}", firmware.victim_policy).to_lowercase()),
         ("write buffer", amount_base10(firmware.write_buffer_bytes)),
-        ("cache", format!("{cache}, SLC")),
+        ("cache", cache),
         ("throttle", throttle),
         ("wear", format!("a block is rated for {} erases", grouped(geometry.rated_erases.into(), 0))),
         (

@@ -18,7 +18,7 @@ const SHOWN: &[Percentile] = &[
     pts::response::FIVE_NINES,
 ];
 /// Length of the longest bar.
-const BAR: f64 = 40.0;
+const BAR: f64 = 36.0;
 /// A smaller percentage would be rounded to zero.
 const LEAST_PERCENT: f64 = 0.0005;
 

@@ -72,7 +72,10 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
             }
             seen.push(key);
             sections.push(Section {
-                title: format!("Comparing {} - {}", outcome.title, page.title),
+                title: match page.title.starts_with(&outcome.title) {
+                    true => format!("Comparing {}", page.title),
+                    false => format!("Comparing {} - {}", outcome.title, page.title),
+                },
                 rows: rows(runs, &shown),
                 notes: notes(runs, &shown, key.0),
             });

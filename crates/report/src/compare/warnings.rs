@@ -40,7 +40,8 @@ pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
         if values.iter().any(|value| *value != values[0]) {
             let each: Vec<String> =
                 runs.iter().zip(&values).map(|(run, value)| format!("{}: {value}", run.name)).collect();
-            warnings.push(format!("{} differs: {}", property.name, each.join("; ")));
+            let verb = if property.name.contains(" and ") { "differ" } else { "differs" };
+            warnings.push(format!("{} {verb}: {}", property.name, each.join("; ")));
         }
     }
     warnings

@@ -95,6 +95,6 @@ pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun:
         .map(|title| format!("<th>{title}</th>"))
         .collect();
     format!(
-        "<table class=\"setup\"><thead><tr>{above}</tr>\n<tr>{below}</tr></thead>\n<tbody>{rows}</tbody></table>\n"
+        "<p class=\"remark sideways\">Scroll sideways to see all columns.</p>\n<table class=\"setup\"><thead><tr>{above}</tr>\n<tr>{below}</tr></thead>\n<tbody>{rows}</tbody></table>\n"
     )
 }

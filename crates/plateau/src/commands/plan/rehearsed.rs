@@ -38,8 +38,11 @@ fn of_test(test: &Rehearsed) -> String {
         chart.iter().for_each(|line| out.push_str(&format!("{line}\n")));
     }
     for figure in &test.figures {
-        let value = figure.value.map_or_else(|| figure.absent.to_owned(), |v| grouped(v, figure.decimals));
-        out.push_str(&format!("  {} {value} {}\n", figure.name, figure.unit));
+        let value = figure.value.map_or_else(
+            || figure.absent.to_owned(),
+            |value| format!("{} {}", grouped(value, figure.decimals), figure.unit),
+        );
+        out.push_str(&format!("  {} {value}\n", figure.name));
     }
     out
 }

@@ -138,6 +138,6 @@ fn a_simulated_drive_has_no_time_left_before_it_has_done_something() {
     assert_eq!(facts.view(at(1)).unwrap().left, None);
     facts.tick(&tick(0.25), at(2));
     assert_eq!(facts.view(at(2)).unwrap().left, Some(Left::Known(at(6))));
-    assert_eq!(facts.step(Step::Idle { length_ns: 60 * SECOND_NS }, at(3)), "idle");
+    assert_eq!(facts.step(Step::Idle { length_ns: 60 * SECOND_NS }, at(3)), "idle for 1 min 00 s");
     assert_eq!(facts.view(at(3)).unwrap().left, None);
 }

@@ -179,7 +179,11 @@ fn table(seen: &Seen) -> Table {
             row("Mean IOPS of the bursts", &mean_of_bursts, none),
             row("Ratio to steady state", &|state| ratio(mean_of_bursts(state), steady), none),
             row("Return, first minute (IOPS)", &first_minute, none),
-            row("Return, back after (s)", &|state| back_after_seconds(&state.baseline, steady?), "not yet"),
+            row(
+                "Return, time to recover (s)",
+                &|state| back_after_seconds(&state.baseline, steady?),
+                "not reached",
+            ),
         ],
         decimals: 2,
     }

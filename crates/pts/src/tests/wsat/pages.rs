@@ -96,7 +96,7 @@ fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Ve
     let written = amount_base10(seen.written_bytes);
     if let Some(end) = seen.end {
         let why = match end {
-            End::Written => "enough was written",
+            End::Written => "the required amount was written",
             End::Time => "the time limit was reached",
             End::Steady => "steady state was reached",
         };

@@ -1,0 +1,132 @@
+//! Simulated drives as users type them: `sim:MODEL` in any case, with the whole name of a model or a unique beginning.
+
+use std::path::Path;
+
+use nandsim::MODELS;
+use stdx::nearest;
+
+use crate::failure::{Done, Exit, Failure};
+
+const PREFIX: &str = "sim:";
+const ENDING: &str = ".toml";
+
+/// Returns a typed target in the form that is stored: simulated drives with the whole name of their model, others
+/// unchanged.
+pub fn target(typed: &str) -> Done<String> {
+    if typed.trim().is_empty() {
+        let text = "the target is empty, as when a shell variable is unset; name a block device, a file or sim:MODEL";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    match simulated(typed) {
+        Some(model) => in_full(typed, model).map_err(usage),
+        None if Path::new(typed).exists() => Ok(typed.to_owned()),
+        None => match built_in(typed) {
+            Some(model) => Err(usage(lacks_prefix(typed, model))),
+            None => Ok(typed.to_owned()),
+        },
+    }
+}
+
+/// Returns the name of the model that an option, or nothing, takes with or without `sim:`.
+pub fn model(option: &str, typed: &str) -> Done<String> {
+    named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
+}
+
+/// Returns the target `typed`, a simulated drive, with the whole name of its model.
+///
+/// # Errors
+/// When there is no such model, or more than one.
+pub fn in_full(typed: &str, model: &str) -> Result<String, String> {
+    named(model).map(|model| format!("{PREFIX}{model}")).map_err(|why| format!("{typed}: {why}"))
+}
+
+fn usage(text: String) -> Failure {
+    Failure::text(Exit::Usage, text)
+}
+
+/// Returns what follows `sim:`.
+pub fn simulated(target: &str) -> Option<&str> {
+    let (prefix, model) = target.split_at_checked(PREFIX.len())?;
+    prefix.eq_ignore_ascii_case(PREFIX).then_some(model)
+}
+
+/// Returns the built-in model with exactly this name, in any case.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    MODELS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The hint for a model where a target is expected.
+pub fn lacks_prefix(typed: &str, model: &str) -> String {
+    format!("{typed}: there is no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
+}
+
+/// Returns the model `name`, or the only one that begins like that. The path of a model file is returned unchanged.
+///
+/// # Errors
+/// When there is none, or more than one.
+fn named(name: &str) -> Result<String, String> {
+    if name.ends_with(ENDING) {
+        return Ok(name.to_owned());
+    }
+    if let Some(known) = built_in(name) {
+        return Ok(known.to_owned());
+    }
+    if name.contains(['/', '.']) {
+        return Err(format!("the name of a model file must end in {ENDING}"));
+    }
+    let lower = name.to_lowercase();
+    let names = || MODELS.iter().map(|(known, _)| *known);
+    let matching: Vec<&str> = names().filter(|known| known.starts_with(&lower)).collect();
+    match &matching[..] {
+        [only] => Ok((*only).to_owned()),
+        [] => Err(match nearest(name, names()) {
+            Some(meant) => format!("there is no such model; did you mean {PREFIX}{meant}?"),
+            None => "there is no such model; `plateau sim list` lists them".into(),
+        }),
+        _ if name.is_empty() => Err("the name of a model is missing; `plateau sim list` lists them".into()),
+        several => Err(format!("several models begin with that: {}", several.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_may_be_typed_in_any_case_and_abbreviated() {
+        for (typed, expected) in [
+            ("sim:sas-slc-2011", "sim:sas-slc-2011"),
+            ("SIM:SAS-SLC-2011", "sim:sas-slc-2011"),
+            ("Sim:nvme-qlc", "sim:nvme-qlc-2024"),
+            ("SIM:./My.toml", "sim:./My.toml"),
+            ("/dev/x", "/dev/x"),
+            ("array:A.toml", "array:A.toml"),
+        ] {
+            assert_eq!(
+                target(typed).map_err(|failure| failure.message()),
+                Ok(expected.to_owned()),
+                "{typed}"
+            );
+        }
+        for typed in ["nvme-qlc", "sim:nvme-qlc", "SIM:NVME-QLC-2024"] {
+            assert_eq!(model("", typed).ok().as_deref(), Some("nvme-qlc-2024"), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_model_says_what_may_have_been_meant() {
+        for (typed, part) in [
+            ("", "a shell variable is unset"),
+            ("sim:", "the name of a model is missing"),
+            ("sim:zzz", "`plateau sim list`"),
+            ("sim:sas-slc", "sas-slc-2011, sas-slc-fast-2011"),
+            ("sim:sata-mcl-2011", "did you mean sim:sata-mlc-2011?"),
+            ("sim:./own.txt", "must end in .toml"),
+            ("SAS-SLC-2011", "did you mean sim:sas-slc-2011?"),
+        ] {
+            let failure = target(typed).expect_err(typed);
+            assert!(failure.message().contains(part), "{typed}: {}", failure.message());
+            assert_eq!(failure.exit, Exit::Usage, "{typed}");
+        }
+    }
+}
