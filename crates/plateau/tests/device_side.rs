@@ -38,7 +38,7 @@ fn a_purge_of_a_simulated_drive_is_a_rehearsal() {
     for part in [
         "SCSI Sanitize, block erase (simulated)",
         "of simulated time at scale 1/64",
-        "a rehearsal",
+        "rehearsal only",
         "0 after",
     ] {
         assert!(said.contains(part), "{part} in\n{said}");
