@@ -80,3 +80,48 @@ fn the_example_journal_chains_up_and_belongs_to_the_example_run() {
     let digest = Digest::of(text.as_bytes()).to_string();
     assert_eq!(loaded.entries[0].event, Event::Opened { run_sha256: digest });
 }
+
+/// Calls `each` with copies of `value`, each of which has an unknown field in another one of its objects.
+fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_json::Value, &str)) {
+    fn objects(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                fields.iter().for_each(|(name, inner)| objects(inner, format!("{path}/{name}"), found));
+                found.push(path);
+            }
+            serde_json::Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, inner)| objects(inner, format!("{path}/{i}"), found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    objects(value, String::new(), &mut found);
+    for path in found {
+        let mut changed = value.clone();
+        let object = changed.pointer_mut(&path).and_then(|object| object.as_object_mut()).expect("an object");
+        // In a table of values by name, the type is wrong.
+        object.insert("unknown".into(), serde_json::json!({ "x": [] }));
+        each(changed, &path);
+    }
+}
+
+#[test]
+fn unknown_fields_are_refused_everywhere() {
+    let blocks = blocks();
+    let mut tried = 0;
+    for line in blocks.iter().filter(|block| block.starts_with("{\"seq\"")) {
+        let value = serde_json::from_str(line).expect("JSON");
+        with_unknown_fields(&value, &mut |changed, path| {
+            tried += 1;
+            let read = serde_json::from_value::<Entry>(changed);
+            assert!(read.is_err(), "an unknown field at '{path}' is accepted in {line}");
+        });
+    }
+    let value = serde_json::from_str(&run_file().1).expect("JSON");
+    with_unknown_fields(&value, &mut |changed, path| {
+        tried += 1;
+        assert!(serde_json::from_value::<RunFile>(changed).is_err(), "run.json: '{path}'");
+    });
+    assert!(tried > 2 * EVENTS, "{tried}");
+}

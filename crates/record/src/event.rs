@@ -20,7 +20,7 @@ pub struct Entry {
 
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     /// The run started. The digest ties `run.json` to this journal.
     Opened {
@@ -228,7 +228,7 @@ pub struct Health {
 
 /// A note of a running test. Notes are derived from results, so that a replay repeats them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
     /// A round starts.
     RoundStarted {
