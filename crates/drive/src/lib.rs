@@ -405,7 +405,7 @@ impl Armed {
 
     /// Returns what a simulated drive recorded since [`watch`](Self::watch).
     #[must_use]
-    pub fn witness(&self) -> Option<&nandsim::Witness> {
+    pub fn witness(&self) -> Option<&nandsim::LoadRecorder> {
         match &self.inner {
             Inner::Simulated(sim) => sim.witness(),
             Inner::Real { .. } => None,

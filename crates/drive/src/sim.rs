@@ -13,7 +13,7 @@ mod together;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nandsim::{Cause, Failed, Faults, Load, Model, Scale, Ssd, Tally, Witness};
+use nandsim::{Cause, Failed, Faults, Load, LoadRecorder, Model, Scale, Ssd, Tally};
 use record::{
     Cut, Direction, ErrorCount, IoEngine, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until,
     Workload,
@@ -83,7 +83,7 @@ impl Simulated {
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
         let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
         let faults = faults.map_err(|e| invalid(e.to_string()))?;
-        ssd.lay_faults(if options.sim_resumed { faults.lasting() } else { faults });
+        ssd.inject_faults(if options.sim_resumed { faults.lasting() } else { faults });
         let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
         facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));
         let simulated = Self {
@@ -118,7 +118,7 @@ impl Simulated {
         self.ssd.watch(true);
     }
 
-    pub(crate) fn witness(&self) -> Option<&Witness> {
+    pub(crate) fn witness(&self) -> Option<&LoadRecorder> {
         self.ssd.witness()
     }
 

@@ -7,8 +7,8 @@ use crate::events::{Events, NEVER};
 use crate::faults::Cause;
 use crate::flash::Flash;
 use crate::hybrid::Log;
-use crate::lane::Lane;
-use crate::ssd::{Ssd, Use};
+use crate::link::Link;
+use crate::ssd::{Ssd, SuperblockState};
 use crate::write::Open;
 
 /// Purges end on a multiple of this, so that the same workload after any purge repeats to the nanosecond.
@@ -67,7 +67,7 @@ impl Ssd {
     /// a loss of power, however, the contents of a volatile buffer are lost. The write cache is on afterwards.
     pub fn power_cycle(&mut self) {
         self.health.power_cycles += 1;
-        if self.plug_in() {
+        if self.restore_power() {
             self.health.unsafe_shutdowns += 1;
             self.lose_buffer();
         }
@@ -110,9 +110,9 @@ impl Ssd {
         self.health.erases += u64::from(self.plan.superblocks + self.plan.cache_superblocks);
 
         self.map.clear();
-        let (own, cached) = self.uses.split_at_mut(self.plan.superblocks as usize);
-        own.fill(Use::Free);
-        cached.fill(Use::CacheFree);
+        let (own, cached) = self.states.split_at_mut(self.plan.superblocks as usize);
+        own.fill(SuperblockState::Free);
+        cached.fill(SuperblockState::CacheFree);
         self.free = (0..self.plan.superblocks).collect();
         self.sealed = VecDeque::new();
         self.cache = Cache::new(&self.plan);
@@ -123,7 +123,7 @@ impl Ssd {
         self.table = (0, 0);
         self.flash = Flash::new(&self.plan, self.seed);
         self.events = Events::new(self.plan.dies as usize, 0);
-        let link = Lane::new(self.plan.link_ns(4096));
+        let link = Link::new(self.plan.link_ns(4096));
         (self.link_up, self.link_down) = (link.clone(), link);
         self.warm_up();
     }

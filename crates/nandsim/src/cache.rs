@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::collect::Victim;
 use crate::plan::Plan;
-use crate::ssd::{Ssd, Use};
+use crate::ssd::{Ssd, SuperblockState};
 
 /// The superblocks of the cache; empty for a drive without one.
 pub(crate) struct Cache {
@@ -25,7 +25,7 @@ impl Cache {
 impl Ssd {
     /// Under load: folds one program unit if enough of the cache is in use and few programs are outstanding.
     #[inline]
-    pub(crate) fn fold_beside(&mut self) {
+    pub(crate) fn fold_under_load(&mut self) {
         if self.flash.outstanding() < self.plan.fold_below
             && self.plan.cache_superblocks - self.cache.free.len() as u32 > self.plan.fold_from
         {
@@ -39,7 +39,7 @@ impl Ssd {
     pub(crate) fn fold_next(&mut self) -> bool {
         if self.cache.folding.is_none() {
             let Some(superblock) = self.cache.sealed.pop_front() else { return false };
-            self.uses[superblock as usize] = Use::Folding;
+            self.states[superblock as usize] = SuperblockState::Folding;
             let valid = self.map.valid[superblock as usize];
             self.cache.folding = Some(Victim::new(&self.plan, superblock, valid));
         }
@@ -48,10 +48,10 @@ impl Ssd {
         let mut victim = self.cache.folding.take().expect("chosen above");
         let superblock = victim.superblock;
         if self.copy_some(&mut victim, 1) > 0 {
-            self.pay_collector();
+            self.pace_collector();
         }
         if self.map.valid[superblock as usize] == 0 {
-            self.uses[superblock as usize] = Use::CacheFree;
+            self.states[superblock as usize] = SuperblockState::CacheFree;
             self.cache.free.push_back(superblock);
             self.erase_superblock(superblock);
         } else {

@@ -6,7 +6,7 @@ pub(crate) mod canary;
 mod histories;
 
 use crate::map::NONE;
-use crate::ssd::{Ssd, Use};
+use crate::ssd::{Ssd, SuperblockState};
 
 impl Ssd {
     /// Checks that both directions of the mapping, the validity bits, the counts, the free list and the write
@@ -63,33 +63,38 @@ impl Ssd {
             if bits != count as usize {
                 return Err(format!("superblock {superblock} counts {count} valid slots, but has {bits}"));
             }
-            if self.uses[superblock] == Use::Sealed && !self.map.is_bounded(superblock) {
+            if self.states[superblock] == SuperblockState::Sealed && !self.map.is_bounded(superblock) {
                 return Err(format!("superblock {superblock} has fewer valid slots than its group can have"));
             }
-            if matches!(self.uses[superblock], Use::Free | Use::CacheFree) && count > 0 {
+            if matches!(self.states[superblock], SuperblockState::Free | SuperblockState::CacheFree)
+                && count > 0
+            {
                 return Err(format!("superblock {superblock} is free, but has {count} valid slots"));
             }
         }
-        let free = self.uses.iter().filter(|&&used| used == Use::Free).count();
-        let listed = self.free.iter().all(|&superblock| self.uses[superblock as usize] == Use::Free);
+        let free = self.states.iter().filter(|&&used| used == SuperblockState::Free).count();
+        let listed =
+            self.free.iter().all(|&superblock| self.states[superblock as usize] == SuperblockState::Free);
         if free != self.free.len() || !listed {
             return Err(format!("{free} superblocks are free, {} are listed", self.free.len()));
         }
-        let of = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count();
+        let of = |wanted: SuperblockState| self.states.iter().filter(|&&used| used == wanted).count();
         let cache = &self.cache;
-        if of(Use::CacheFree) != cache.free.len()
-            || of(Use::Cache) != cache.sealed.len()
-            || of(Use::Folding) != usize::from(cache.folding.is_some())
+        if of(SuperblockState::CacheFree) != cache.free.len()
+            || of(SuperblockState::Cache) != cache.sealed.len()
+            || of(SuperblockState::Folding) != usize::from(cache.folding.is_some())
         {
             return Err("a list of the cache does not name its superblocks".to_owned());
         }
-        if of(Use::Log) != self.log.sealed.len()
-            || of(Use::Merging) != usize::from(self.log.merging.is_some())
+        if of(SuperblockState::Log) != self.log.sealed.len()
+            || of(SuperblockState::Merging) != usize::from(self.log.merging.is_some())
         {
             return Err("the log does not name its superblocks".to_owned());
         }
         let open = [&self.host, &self.copies, &self.log.open].iter().filter(|open| open.end > 0).count();
-        if of(Use::Open) != open || of(Use::Victim) != usize::from(self.victim.is_some()) {
+        if of(SuperblockState::Open) != open
+            || of(SuperblockState::Victim) != usize::from(self.victim.is_some())
+        {
             return Err("the open superblocks or the victim are not marked as such".to_owned());
         }
         if self.wear.iter().map(|&erases| u64::from(erases)).sum::<u64>() != self.health.erases {

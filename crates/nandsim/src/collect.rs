@@ -1,9 +1,9 @@
 //! The garbage collector: paced by the host's writes, working ahead of them in idle time.
 
-use crate::flash::{Flash, Part};
+use crate::flash::{Flash, ReadRange};
 use crate::map::NONE;
 use crate::plan::Plan;
-use crate::ssd::{Ssd, Use};
+use crate::ssd::{Ssd, SuperblockState};
 
 /// A superblock that is being emptied.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Victim {
             return flash.read_again(self.die, now_ns);
         }
         (self.sensed, self.die) = (unit, plan.die_of(slot));
-        flash.read(self.die, now_ns, Part { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
+        flash.read(self.die, now_ns, ReadRange { unit, slots: 1, sense_ns: plan.sense_ns(slot) })
     }
 }
 
@@ -55,7 +55,7 @@ impl Ssd {
     /// Called for each map unit written: copies a proportional number, so that space is freed as fast as it is
     /// used.
     #[inline]
-    pub(crate) fn pay_collector(&mut self) {
+    pub(crate) fn pace_collector(&mut self) {
         if self.free.len() >= self.plan.collect_below as usize {
             return;
         }
@@ -131,7 +131,7 @@ impl Ssd {
         };
         let Some(superblock) = found else { return false };
         let valid = self.map.valid[superblock as usize];
-        self.uses[superblock as usize] = Use::Victim;
+        self.states[superblock as usize] = SuperblockState::Victim;
         let mut victim = Victim::new(&self.plan, superblock, valid);
         if self.plan.ring {
             // Some superblocks of a ring have no garbage, so the pace follows the share of valid data on the whole
@@ -147,8 +147,9 @@ impl Ssd {
 
     /// The sealed superblock with the fewest valid slots.
     fn fewest_valid(&mut self) -> Option<u32> {
-        let uses = &self.uses;
-        let (superblock, valid) = self.map.fewest_valid(|superblock| uses[superblock] == Use::Sealed)?;
+        let states = &self.states;
+        let (superblock, valid) =
+            self.map.fewest_valid(|superblock| states[superblock] == SuperblockState::Sealed)?;
         (valid < self.plan.superblock_slots).then_some(superblock as u32)
     }
 
@@ -229,13 +230,13 @@ impl Ssd {
             let slot = word + left.trailing_zeros();
             left &= left - 1;
             let ready_ns = victim.read(slot, &mut self.flash, &self.plan, self.now_ns);
-            self.map.carry(slot, to);
+            self.map.move_entry(slot, to);
             to += 1;
             self.copied(to, ready_ns);
         }
         self.copies.next = to;
         victim.cursor = word + (63 - (valid ^ left).leading_zeros()) + 1;
-        self.map.settle((victim.superblock, word, valid ^ left), (first, to));
+        self.map.commit_moves((victim.superblock, word, valid ^ left), (first, to));
         to - first
     }
 
@@ -269,7 +270,7 @@ impl Ssd {
     }
 
     fn free_superblock(&mut self, superblock: u32) {
-        self.uses[superblock as usize] = Use::Free;
+        self.states[superblock as usize] = SuperblockState::Free;
         self.free.push_back(superblock);
         self.erase_superblock(superblock);
     }

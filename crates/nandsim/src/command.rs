@@ -1,7 +1,7 @@
 //! The path of a command through the drive.
 
 use crate::events::NEVER;
-use crate::flash::Part;
+use crate::flash::ReadRange;
 use crate::map::NONE;
 use crate::ssd::Ssd;
 use crate::write::Pending;
@@ -26,7 +26,7 @@ impl Ssd {
             }
         }
         if self.plan.fold_below > 0 {
-            self.fold_beside();
+            self.fold_under_load();
         }
     }
 
@@ -105,7 +105,7 @@ impl Ssd {
     #[inline(always)]
     fn read_unit(&mut self, unit: u32, start_ns: u64) -> (u64, u64) {
         let slot = self.map.l2p[unit as usize];
-        // Unwritten data and data still in the buffer need no flash read.
+        // Data that was never written or is still in the buffer needs no flash read.
         if slot == NONE || self.in_buffer(slot) {
             return (start_ns, start_ns);
         }
@@ -143,7 +143,8 @@ impl Ssd {
     /// Reads `slots` slots of one program unit, starting at `slot`.
     #[inline(always)]
     fn read_slots(&mut self, slot: u32, slots: u32, start_ns: u64) -> u64 {
-        let part = Part { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
+        let part =
+            ReadRange { unit: slot >> self.plan.unit_shift, slots, sense_ns: self.plan.sense_ns(slot) };
         self.flash.read_first(self.plan.die_of(slot), start_ns, part)
     }
 }

@@ -14,20 +14,20 @@ pub(crate) const NEVER: u64 = u64::MAX;
 type Key = u64;
 
 /// No event. No real key equals it, because no leaf has all its bits set.
-const NOTHING: Key = Key::MAX;
+const NO_EVENT: Key = Key::MAX;
 
 /// Leaves below the number of dies are dies; the following ones are commands in flight.
 pub(crate) struct Events {
     dies: Tree,
     commands: Tree,
-    line: Line,
+    line: Fifo,
     first_command: usize,
     leaf_bits: u32,
     leaf_mask: u64,
     /// Times from here on do not fit into a key.
     too_late_ns: u64,
     /// Events whose time does not fit into a key; they come after all that have one.
-    far: BTreeSet<(u64, usize)>,
+    overflow: BTreeSet<(u64, usize)>,
 }
 
 impl Events {
@@ -36,12 +36,12 @@ impl Events {
         Self {
             dies: Tree::new(dies),
             commands: Tree::new(commands),
-            line: Line::new(commands),
+            line: Fifo::new(commands),
             first_command: dies,
             leaf_bits,
             leaf_mask: (1 << leaf_bits) - 1,
-            too_late_ns: NOTHING >> leaf_bits,
-            far: BTreeSet::new(),
+            too_late_ns: NO_EVENT >> leaf_bits,
+            overflow: BTreeSet::new(),
         }
     }
 
@@ -50,10 +50,10 @@ impl Events {
         (key & self.leaf_mask) as usize
     }
 
-    /// The key of an event. An event whose time does not fit into a key goes to `far`.
+    /// The key of an event. An event whose time does not fit into a key goes to `overflow`.
     #[inline(always)]
     fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
-        if !self.far.is_empty() {
+        if !self.overflow.is_empty() {
             self.leave_far(leaf);
         }
         if time_ns >= self.too_late_ns {
@@ -65,14 +65,14 @@ impl Events {
     #[cold]
     fn put_far(&mut self, leaf: usize, time_ns: u64) -> Key {
         if time_ns != NEVER {
-            self.far.insert((time_ns, leaf));
+            self.overflow.insert((time_ns, leaf));
         }
-        NOTHING
+        NO_EVENT
     }
 
     #[cold]
     fn leave_far(&mut self, leaf: usize) {
-        self.far.retain(|event| event.1 != leaf);
+        self.overflow.retain(|event| event.1 != leaf);
     }
 
     #[inline]
@@ -125,7 +125,7 @@ impl Events {
 
     #[inline]
     fn clear_known(&mut self, leaf: usize) -> bool {
-        if !self.far.is_empty() {
+        if !self.overflow.is_empty() {
             self.leave_far(leaf);
         }
         let place = leaf - self.first_command;
@@ -134,7 +134,7 @@ impl Events {
         }
         let in_tree = self.commands.is_set(place);
         if in_tree {
-            self.commands.set(place, NOTHING);
+            self.commands.set(place, NO_EVENT);
         }
         in_tree
     }
@@ -143,8 +143,8 @@ impl Events {
     #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
         let key = earlier(earlier(self.commands.first(), self.line.front), self.dies.first());
-        if key == NOTHING {
-            return self.far.first().copied().unwrap_or((NEVER, 0));
+        if key == NO_EVENT {
+            return self.overflow.first().copied().unwrap_or((NEVER, 0));
         }
         (key >> self.leaf_bits, self.leaf_of(key))
     }
@@ -163,7 +163,7 @@ struct Tree {
 impl Tree {
     fn new(leaves: usize) -> Self {
         let places = leaves.next_power_of_two();
-        Self { nodes: vec![NOTHING; 2 * places], places }
+        Self { nodes: vec![NO_EVENT; 2 * places], places }
     }
 
     #[inline(always)]
@@ -183,7 +183,7 @@ impl Tree {
 
     #[inline]
     fn is_set(&self, place: usize) -> bool {
-        self.nodes[self.places + place] != NOTHING
+        self.nodes[self.places + place] != NO_EVENT
     }
 
     #[inline]
@@ -193,8 +193,8 @@ impl Tree {
 }
 
 /// Events in ascending order.
-struct Line {
-    /// A ring buffer; free entries are [`NOTHING`].
+struct Fifo {
+    /// A ring buffer; free entries are [`NO_EVENT`].
     ring: Vec<Key>,
     first: usize,
     end: usize,
@@ -203,16 +203,16 @@ struct Line {
     last: Key,
 }
 
-impl Line {
+impl Fifo {
     fn new(most: usize) -> Self {
-        let ring = vec![NOTHING; most.next_power_of_two()];
-        Self { ring, first: 0, end: 0, front: NOTHING, last: NOTHING }
+        let ring = vec![NO_EVENT; most.next_power_of_two()];
+        Self { ring, first: 0, end: 0, front: NO_EVENT, last: NO_EVENT }
     }
 
-    /// Appends an event. False if it is earlier than the last one, or is [`NOTHING`].
+    /// Appends an event. False if it is earlier than the last one, or is [`NO_EVENT`].
     #[inline]
     fn join(&mut self, key: Key) -> bool {
-        let fits = (self.front == NOTHING || key > self.last) && key != NOTHING;
+        let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;
         if fits {
             let place = self.end & (self.ring.len() - 1);
             self.ring[place] = key;
@@ -227,7 +227,7 @@ impl Line {
     #[inline]
     fn leave(&mut self) {
         let last_place = self.ring.len() - 1;
-        self.ring[self.first & last_place] = NOTHING;
+        self.ring[self.first & last_place] = NO_EVENT;
         self.first += 1;
         self.front = self.ring[self.first & last_place];
     }

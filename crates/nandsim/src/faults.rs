@@ -7,7 +7,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::power::Unwritten;
+use crate::power::UnprogrammedSlots;
 use crate::ssd::Ssd;
 pub use text::{FAULT_GRAMMAR, FaultError};
 
@@ -19,7 +19,7 @@ pub struct Faults {
     /// Commands that never complete.
     pub lost: Vec<LostCommands>,
     /// Periods during which the drive is slow.
-    pub slow: Vec<SlowTime>,
+    pub slow: Vec<Throttling>,
     /// When the drive disappears; [`Ssd::power_cycle`] brings it back.
     pub removed_at_ns: Option<u64>,
     /// When the drive loses its power; [`Ssd::power_cycle`] brings it back.
@@ -52,7 +52,7 @@ pub struct LostCommands {
 
 /// A period during which the drive limits its throughput.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SlowTime {
+pub struct Throttling {
     /// Start and end in ns.
     pub times_ns: Range<u64>,
     /// Throughput limit in bytes per second, at least 1.
@@ -89,15 +89,15 @@ pub struct Failure {
 
 /// The injected faults and their state.
 #[derive(Default)]
-pub(crate) struct Laid {
+pub(crate) struct InjectedFaults {
     faults: Faults,
     /// Commands in flight that will fail, by event leaf.
     failing: BTreeMap<u32, Cause>,
 }
 
-impl Laid {
+impl InjectedFaults {
     /// The throttles that are active at `now_ns`.
-    fn slow_at(&self, now_ns: u64) -> impl Iterator<Item = &SlowTime> {
+    fn slow_at(&self, now_ns: u64) -> impl Iterator<Item = &Throttling> {
         self.faults.slow.iter().filter(move |slow| slow.times_ns.contains(&now_ns))
     }
 }
@@ -105,15 +105,15 @@ impl Laid {
 impl Ssd {
     /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will cut the
     /// power of a volatile buffer, the buffer is flushed first.
-    pub fn lay_faults(&mut self, faults: Faults) {
+    pub fn inject_faults(&mut self, faults: Faults) {
         let goes_off = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
         let loses = self.plan.volatile_buffer && goes_off;
         if loses && self.buffer_used > 0 {
             self.empty_buffer();
         }
-        self.unwritten = loses.then(|| Box::new(Unwritten::new(self.plan.dies)));
-        self.faults =
-            (faults != Faults::default()).then(|| Box::new(Laid { faults, failing: BTreeMap::new() }));
+        self.unwritten = loses.then(|| Box::new(UnprogrammedSlots::new(self.plan.dies)));
+        self.faults = (faults != Faults::default())
+            .then(|| Box::new(InjectedFaults { faults, failing: BTreeMap::new() }));
         self.attend();
     }
 
@@ -141,12 +141,12 @@ impl Ssd {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
 
-    fn laid(&self) -> Option<&Laid> {
+    fn laid(&self) -> Option<&InjectedFaults> {
         self.faults.as_deref().filter(|_| self.faulty)
     }
 
     /// Restores the power. True if the drive was gone.
-    pub(crate) fn plug_in(&mut self) -> bool {
+    pub(crate) fn restore_power(&mut self) -> bool {
         let (now_ns, gone) = (self.now_ns, self.is_gone());
         if gone && let Some(laid) = self.faults.as_deref_mut() {
             laid.faults.removed_at_ns = laid.faults.removed_at_ns.filter(|&at| at > now_ns);
@@ -202,7 +202,7 @@ impl Ssd {
 
     /// Controller time in ns that the active throttles add per 64 KiB; 0 if there is none.
     pub(crate) fn slowness_ns_per_64k(&self) -> u64 {
-        let slow = |laid: &Laid| {
+        let slow = |laid: &InjectedFaults| {
             let now = laid.slow_at(self.now_ns);
             now.map(|slow| (65_536 * 1_000_000_000) / slow.bytes_per_second.max(1)).max().unwrap_or(0)
         };

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use stdx::Rng;
 
 use crate::events::{Events, NEVER};
-use crate::lane::Lane;
+use crate::link::Link;
 use crate::plan::{FlashPlan, Plan};
 
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ const NO_UNIT: u32 = u32::MAX;
 
 /// Slots of one program unit that are read together.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct ReadRange {
     pub(crate) unit: u32,
     pub(crate) slots: u32,
     pub(crate) sense_ns: u64,
@@ -75,7 +75,7 @@ struct Die {
 pub(crate) struct Flash {
     plan: FlashPlan,
     dies: Vec<Die>,
-    channels: Vec<Lane>,
+    channels: Vec<Link>,
     spread: Rng,
     outstanding: u32,
 }
@@ -95,7 +95,7 @@ impl Flash {
             last_unit: NO_UNIT,
             channel: shared.then_some((i / plan.dies_per_channel) as usize),
         };
-        let channel = Lane::new(plan.flash.slot_transfer_ns);
+        let channel = Link::new(plan.flash.slot_transfer_ns);
         Self {
             plan: plan.flash.clone(),
             dies: (0..plan.dies).map(die).collect(),
@@ -145,7 +145,7 @@ impl Flash {
 
     /// Reads part of a program unit after everything booked on its die. Returns the end in ns.
     #[inline(always)]
-    pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
+    pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         let die = &mut self.dies[die];
         let mut sense_ns = part.sense_ns;
         if self.plan.read_ahead {
@@ -167,7 +167,7 @@ impl Flash {
 
     /// Reads for the host: like [`read`](Self::read), but may suspend a running program.
     #[inline(always)]
-    pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: Part) -> u64 {
+    pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         if at_ns >= self.dies[die].yields_ns {
             return self.read(die, at_ns, part);
         }
@@ -176,7 +176,7 @@ impl Flash {
 
     /// Postpones the end of the program, but not its event: many reads may suspend one program, and
     /// [`finish`](Self::finish) checks for a later end.
-    fn suspend(&mut self, leaf: usize, at_ns: u64, part: Part) -> u64 {
+    fn suspend(&mut self, leaf: usize, at_ns: u64, part: ReadRange) -> u64 {
         let die = &mut self.dies[leaf];
         let start = at_ns.max(die.read_ns);
         let sensed = start + self.plan.suspend_ns + part.sense_ns;

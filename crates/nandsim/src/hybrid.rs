@@ -9,12 +9,12 @@
 use std::collections::VecDeque;
 
 use crate::collect::Victim;
-use crate::flash::{NOBODY, Part};
+use crate::flash::{NOBODY, ReadRange};
 use crate::map::NONE;
 use crate::plan::{Plan, RESERVE};
-use crate::ssd::{Ssd, Use};
-use crate::through::Through;
+use crate::ssd::{Ssd, SuperblockState};
 use crate::write::{Open, Pending};
+use crate::write_through::Through;
 
 /// The log; empty for a drive without granules.
 #[derive(Default)]
@@ -135,7 +135,7 @@ impl Ssd {
         if std::mem::replace(sensed, unit) == unit {
             return self.flash.read_again(die, at_ns);
         }
-        self.flash.read(die, at_ns, Part { unit, slots: 1, sense_ns: self.plan.sense_ns(slot) })
+        self.flash.read(die, at_ns, ReadRange { unit, slots: 1, sense_ns: self.plan.sense_ns(slot) })
     }
 
     /// Whether the log has room for `units` map units. Makes room if it can.
@@ -188,18 +188,18 @@ impl Ssd {
         if self.log.open.next == self.log.open.end {
             if self.log.open.end > 0 {
                 let full = self.log.open.end / self.plan.superblock_slots - 1;
-                self.uses[full as usize] = Use::Log;
+                self.states[full as usize] = SuperblockState::Log;
                 self.log.sealed.push_back(full);
             }
             self.log.open = self.open_next();
         }
         let open = &mut self.log.open;
-        self.map.bind(unit, open.next);
+        self.map.map(unit, open.next);
         open.next += 1;
         open.filled += 1;
         open.ready_ns = open.ready_ns.max(ready_ns);
         self.buffer_used += 1;
-        self.pay_collector();
+        self.pace_collector();
     }
 
     /// Sends the log's program unit to its die as it is.
@@ -230,7 +230,7 @@ impl Ssd {
     pub(crate) fn sweep_log(&mut self) -> bool {
         if self.log.merging.is_none() {
             let Some(superblock) = self.log.sealed.pop_front() else { return false };
-            self.uses[superblock as usize] = Use::Merging;
+            self.states[superblock as usize] = SuperblockState::Merging;
             self.log.merging = Some(Victim::new(&self.plan, superblock, self.map.valid[superblock as usize]));
         }
         // The last free superblock is reserved for the collector.
@@ -244,7 +244,7 @@ impl Ssd {
         }
         if slot.is_none() || self.map.valid[superblock as usize] == 0 {
             self.log.merging = None;
-            self.uses[superblock as usize] = Use::Free;
+            self.states[superblock as usize] = SuperblockState::Free;
             self.free.push_back(superblock);
             self.erase_superblock(superblock);
         }

@@ -198,14 +198,14 @@ impl Map {
 
     /// Maps `unit` to the unused `slot`; its old slot becomes garbage.
     #[inline]
-    pub(crate) fn bind(&mut self, unit: u32, slot: u32) {
+    pub(crate) fn map(&mut self, unit: u32, slot: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
         if old == NONE {
             self.mapped += 1;
         } else {
             self.invalidate(old);
         }
-        self.hold(unit, slot);
+        self.mark_valid(unit, slot);
     }
 
     /// Moves the contents of the valid slot `from` to the unused slot `to`. The map unit's old slot is known, so
@@ -216,23 +216,23 @@ impl Map {
         debug_assert_eq!(self.l2p[unit as usize], from, "a valid slot that nothing maps to");
         self.invalidate(from);
         self.l2p[unit as usize] = to;
-        self.hold(unit, to);
+        self.mark_valid(unit, to);
     }
 
-    /// Like [`relocate`](Self::relocate), but leaves the bits and counts to [`settle`](Self::settle), which
+    /// Like [`relocate`](Self::relocate), but leaves the bits and counts to [`commit_moves`](Self::commit_moves), which
     /// updates them for many slots at once.
     #[inline]
-    pub(crate) fn carry(&mut self, from: u32, to: u32) {
+    pub(crate) fn move_entry(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
         debug_assert_eq!(self.l2p[unit as usize], from, "a valid slot that nothing maps to");
         self.l2p[unit as usize] = to;
         self.p2l[to as usize] = unit;
     }
 
-    /// Updates the bits and counts after [`carry`](Self::carry). The slots in the bitmap `moved`, which starts at
+    /// Updates the bits and counts after [`move_entry`](Self::move_entry). The slots in the bitmap `moved`, which starts at
     /// `first`, lie in the superblock `from`; the slots from `to` to `end` lie in another one.
     #[inline]
-    pub(crate) fn settle(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
+    pub(crate) fn commit_moves(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;
         let from = from as usize;
         self.valid[from] -= end - to;
@@ -247,7 +247,7 @@ impl Map {
     }
 
     #[inline]
-    fn hold(&mut self, unit: u32, slot: u32) {
+    fn mark_valid(&mut self, unit: u32, slot: u32) {
         self.p2l[slot as usize] = unit;
         self.bits[slot as usize / 64] |= 1 << (slot % 64);
         self.valid[self.superblock.quotient(slot) as usize] += 1;
@@ -296,7 +296,7 @@ mod tests {
         fn next_valid_finds_what_a_scan_finds(set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..300, length in 0u32..300) {
             let mut map = Map::new(300, 3, 100, Memory::default());
             for &slot in &set {
-                map.bind(slot, slot);
+                map.map(slot, slot);
             }
             let end = (from + length).min(300);
             let wanted = set.range(from..end.max(from));

@@ -161,7 +161,7 @@ pub struct Timing {
     /// Whether a write smaller than a map unit completes before the rest of its unit is read; the
     /// read-modify-write then happens in the background.
     #[serde(default)]
-    pub modify_behind: bool,
+    pub modify_in_background: bool,
     /// Duration of a purge in ms.
     pub purge_ms: f64,
     /// Overhead in us of a read that suspends a program instead of waiting for it; 0 disables suspension.

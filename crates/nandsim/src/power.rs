@@ -11,9 +11,9 @@ use crate::write::Open;
 
 /// Slots of host data whose programs have not ended, per die in the order of their ends. Maintained only on a
 /// drive with a volatile buffer and a power loss ahead.
-pub(crate) struct Unwritten(Vec<VecDeque<Range<u32>>>);
+pub(crate) struct UnprogrammedSlots(Vec<VecDeque<Range<u32>>>);
 
-impl Unwritten {
+impl UnprogrammedSlots {
     pub(crate) fn new(dies: u32) -> Self {
         Self(vec![VecDeque::new(); dies as usize])
     }
@@ -32,7 +32,7 @@ impl Unwritten {
 impl Ssd {
     /// Discards data that exists only in the buffer.
     pub(crate) fn lose_buffer(&mut self) {
-        let Some(Unwritten(dies)) = self.unwritten.as_deref() else { return };
+        let Some(UnprogrammedSlots(dies)) = self.unwritten.as_deref() else { return };
         let being_filled = [self.host, self.log.open].map(|open| open.next - open.filled..open.next);
         let lost: Vec<u32> = dies.iter().flatten().cloned().chain(being_filled).flatten().collect();
         for slot in lost {

@@ -138,7 +138,7 @@ impl Drop for Queue<'_> {
     fn drop(&mut self) {
         // During a panic, the state of the drive is undefined, and a second panic would abort the process.
         if !std::thread::panicking() {
-            self.ssd.let_end();
+            self.ssd.drain_in_flight();
         }
     }
 }

@@ -129,7 +129,7 @@ impl Ssd {
             }
             self.now_ns = end;
             if gone {
-                self.lose_all(&mut run);
+                self.fail_all_in_flight(&mut run);
             }
             if over || gone {
                 break;
@@ -154,7 +154,7 @@ impl Ssd {
 
     /// Lets commands in flight complete, except writes that wait for the buffer, without counting them. If the
     /// drive disappears, they are dropped.
-    pub(crate) fn let_end(&mut self) {
+    pub(crate) fn drain_in_flight(&mut self) {
         let dies = self.plan.dies as usize;
         // On a drive that is gone, the blocked commands may have failed already.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
@@ -204,7 +204,7 @@ impl Ssd {
         if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
             run.end_tick(self.now_ns, on_tick);
         }
-        self.let_end();
+        self.drain_in_flight();
         self.health.host_read_bytes += run.tally.read.bytes;
         Tally { times: run.times.finish(), ..run.tally }
     }
@@ -223,7 +223,7 @@ impl Ssd {
 
     /// The drive is gone: fails everything in flight.
     #[cold]
-    fn lose_all(&mut self, run: &mut Run) {
+    fn fail_all_in_flight(&mut self, run: &mut Run) {
         let cause = self.gone_cause();
         for index in 0..run.slots.len() {
             if run.slots[index].busy {

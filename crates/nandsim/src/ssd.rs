@@ -5,23 +5,23 @@ use std::collections::VecDeque;
 use crate::cache::Cache;
 use crate::collect::Victim;
 use crate::events::{Events, NEVER};
-use crate::faults::Laid;
+use crate::faults::InjectedFaults;
 use crate::flash::{Finished, Flash, NOBODY};
 use crate::health::Health;
 use crate::hybrid::Log;
-use crate::lane::Lane;
+use crate::link::Link;
 use crate::map::{Map, Memory, NONE};
 use crate::plan::{Plan, RESERVE};
-use crate::power::Unwritten;
+use crate::power::UnprogrammedSlots;
 use crate::thermal::Thermal;
-use crate::through::Through;
-use crate::witness::Witness;
+use crate::witness::LoadRecorder;
 use crate::write::{Open, Pending};
+use crate::write_through::Through;
 use crate::{Model, Scale};
 
 /// Current use of a superblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum SuperblockState {
     Free,
     Open,
     Sealed,
@@ -41,7 +41,7 @@ pub struct Ssd {
     pub(crate) seed: u64,
     pub(crate) now_ns: u64,
     pub(crate) map: Map,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) states: Vec<SuperblockState>,
     pub(crate) free: VecDeque<u32>,
     pub(crate) host: Open,
     pub(crate) copies: Open,
@@ -61,8 +61,8 @@ pub struct Ssd {
     pub(crate) flash: Flash,
     pub(crate) events: Events,
     pub(crate) controller_free_ns: u64,
-    pub(crate) link_up: Lane,
-    pub(crate) link_down: Lane,
+    pub(crate) link_up: Link,
+    pub(crate) link_down: Link,
     pub(crate) buffer_used: u32,
     pub(crate) blocked: VecDeque<Pending>,
     /// State of the writes that wait for flash; `None` while the write cache is on.
@@ -73,11 +73,11 @@ pub struct Ssd {
     /// Bytes of accepted reads, completed or not.
     pub(crate) taken_read_bytes: u64,
     pub(crate) thermal: Thermal,
-    pub(crate) faults: Option<Box<Laid>>,
+    pub(crate) faults: Option<Box<InjectedFaults>>,
     /// Whether fault injection is enabled.
     pub(crate) faulty: bool,
-    pub(crate) unwritten: Option<Box<Unwritten>>,
-    pub(crate) witness: Option<Box<Witness>>,
+    pub(crate) unwritten: Option<Box<UnprogrammedSlots>>,
+    pub(crate) witness: Option<Box<LoadRecorder>>,
     /// Whether every command must be inspected, because of faults, throttling or the witness.
     pub(crate) attended: bool,
     /// A planted bug.
@@ -96,9 +96,9 @@ impl Ssd {
     #[must_use]
     pub fn new_in(model: &Model, scale: Scale, seed: u64, memory: Memory) -> Self {
         let plan = Plan::new(model, scale);
-        let link = Lane::new(plan.link_ns(4096));
-        let mut uses = vec![Use::Free; plan.superblocks as usize];
-        uses.resize((plan.superblocks + plan.cache_superblocks) as usize, Use::CacheFree);
+        let link = Link::new(plan.link_ns(4096));
+        let mut states = vec![SuperblockState::Free; plan.superblocks as usize];
+        states.resize((plan.superblocks + plan.cache_superblocks) as usize, SuperblockState::CacheFree);
         let mut ssd = Self {
             seed,
             now_ns: 0,
@@ -108,7 +108,7 @@ impl Ssd {
                 plan.superblock_slots,
                 memory,
             ),
-            uses,
+            states,
             free: (0..plan.superblocks).collect(),
             host: Open::default(),
             copies: Open::default(),

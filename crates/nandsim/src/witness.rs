@@ -11,7 +11,7 @@ const MOST_CHANGES: usize = 4096;
 
 /// The load that a drive has received since recording began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
+pub struct LoadRecorder {
     /// Number of reads.
     pub reads: u64,
     /// Number of writes.
@@ -44,7 +44,7 @@ pub struct Witness {
     last_end: u64,
 }
 
-impl Witness {
+impl LoadRecorder {
     fn new() -> Self {
         Self {
             reads: 0,
@@ -87,13 +87,13 @@ impl Witness {
 impl Ssd {
     /// Starts a new recording, or stops recording.
     pub fn watch(&mut self, on: bool) {
-        self.witness = on.then(|| Box::new(Witness::new()));
+        self.witness = on.then(|| Box::new(LoadRecorder::new()));
         self.attend();
     }
 
     /// The load recorded since [`watch`](Self::watch).
     #[must_use]
-    pub fn witness(&self) -> Option<&Witness> {
+    pub fn witness(&self) -> Option<&LoadRecorder> {
         self.witness.as_deref()
     }
 

@@ -1,9 +1,9 @@
 //! The write path: buffering, read-modify-write and the placement of map units.
 
-use crate::flash::{NOBODY, Part};
+use crate::flash::{NOBODY, ReadRange};
 use crate::map::NONE;
-use crate::ssd::{Ssd, Use};
-use crate::through::Through;
+use crate::ssd::{Ssd, SuperblockState};
+use crate::write_through::Through;
 
 /// A superblock that is being filled: slots before `next` are in use.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,8 +56,8 @@ impl Ssd {
 
     fn accepted(&mut self, pending: &Pending) -> u64 {
         let need = self.plan.link_ns(pending.bytes);
-        let lane = if self.plan.link_full_duplex { &mut self.link_down } else { &mut self.link_up };
-        lane.book(pending.ready_ns, need) + self.plan.write_latency_ns
+        let link = if self.plan.link_full_duplex { &mut self.link_down } else { &mut self.link_up };
+        link.book(pending.ready_ns, need) + self.plan.write_latency_ns
     }
 
     /// Admits blocked writes in order, as far as the buffer has room.
@@ -108,9 +108,9 @@ impl Ssd {
                 let mut ready_ns = start_ns;
                 if partial && old != NONE {
                     let sense_ns = self.plan.sense_ns(old) + self.plan.modify_ns;
-                    let part = Part { unit: old >> self.plan.unit_shift, slots: 1, sense_ns };
+                    let part = ReadRange { unit: old >> self.plan.unit_shift, slots: 1, sense_ns };
                     ready_ns = self.flash.read(self.plan.die_of(old), start_ns, part);
-                    if !self.plan.modify_behind {
+                    if !self.plan.modify_in_background {
                         pending.ready_ns = pending.ready_ns.max(ready_ns);
                     }
                 }
@@ -138,13 +138,13 @@ impl Ssd {
         if self.host.next == self.host.end {
             self.open_host_superblock();
         }
-        self.map.bind(unit, self.host.next);
+        self.map.map(unit, self.host.next);
         self.host.next += 1;
         self.host.filled += 1;
         self.host.ready_ns = self.host.ready_ns.max(ready_ns);
         self.buffer_used += 1;
         if self.host.next <= self.plan.cache_start {
-            self.pay_collector();
+            self.pace_collector();
         }
     }
 
@@ -207,7 +207,8 @@ impl Ssd {
         }
         let superblock = full.end / self.plan.superblock_slots - 1;
         let in_cache = superblock >= self.plan.superblocks;
-        self.uses[superblock as usize] = if in_cache { Use::Cache } else { Use::Sealed };
+        self.states[superblock as usize] =
+            if in_cache { SuperblockState::Cache } else { SuperblockState::Sealed };
         self.map.counts_now(superblock as usize);
         if in_cache {
             self.cache.sealed.push_back(superblock);
@@ -223,7 +224,7 @@ impl Ssd {
     }
 
     fn open(&mut self, superblock: u32) -> Open {
-        self.uses[superblock as usize] = Use::Open;
+        self.states[superblock as usize] = SuperblockState::Open;
         let next = superblock * self.plan.superblock_slots;
         Open { next, end: next + self.plan.superblock_slots, filled: 0, ready_ns: 0 }
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{SECOND, churn, fill, load, run, small, small_model};
-use nandsim::{Cache, Cause, Faults, Load, LostCommands, MediaFault, Scale, SlowTime, Ssd, Tally, Until};
+use nandsim::{Cache, Cause, Faults, Load, LostCommands, MediaFault, Scale, Ssd, Tally, Throttling, Until};
 use stdx::access::{Kind, Order, Pattern, Span, Zone};
 
 fn reads(ssd: &Ssd) -> Load {
@@ -94,7 +94,7 @@ fn with_faults(faults: impl Fn(u64) -> Faults, load_of: impl Fn(&Ssd) -> Load) -
         fill(ssd);
         ssd.idle(SECOND);
     }
-    faulty.lay_faults(faults(faulty.now_ns()));
+    faulty.inject_faults(faults(faulty.now_ns()));
     faulty.set_faulty(false);
     let load = load_of(&pristine);
     assert_eq!(run(&mut faulty, &load), run(&mut pristine, &load), "switched off they change nothing");
@@ -127,11 +127,11 @@ fn a_media_error_ends_a_run_where_it_lies() {
 fn a_media_error_of_reads_lets_writes_through() {
     let mut ssd = small(64, 20.0, 256);
     let fault = MediaFault { bytes: 0..64 << 20, reads: true, writes: false, retry_ns: 1 };
-    ssd.lay_faults(Faults { media: vec![fault], ..Faults::default() });
+    ssd.inject_faults(Faults { media: vec![fault], ..Faults::default() });
     assert_eq!(churn(&mut ssd, 1).failed, None);
     let failed = read_some(&mut ssd).failed.unwrap();
     assert_eq!(failed.media, 32);
-    ssd.lay_faults(Faults::default());
+    ssd.inject_faults(Faults::default());
     assert_eq!(read_some(&mut ssd).failed, None);
 }
 
@@ -171,7 +171,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
 fn a_slow_time_has_its_rate() {
     let (_, tally) = with_faults(
         |now| {
-            let slow = SlowTime { times_ns: now..now + 100 * SECOND, bytes_per_second: 5_000_000 };
+            let slow = Throttling { times_ns: now..now + 100 * SECOND, bytes_per_second: 5_000_000 };
             Faults { slow: vec![slow], ..Faults::default() }
         },
         reads,
@@ -184,8 +184,8 @@ fn a_slow_time_has_its_rate() {
 fn a_slow_time_is_told_while_it_lasts() {
     let mut ssd = small(64, 20.0, 256);
     let now = ssd.now_ns();
-    let slow = SlowTime { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };
-    ssd.lay_faults(Faults { slow: vec![slow], ..Faults::default() });
+    let slow = Throttling { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };
+    ssd.inject_faults(Faults { slow: vec![slow], ..Faults::default() });
     let told = [SECOND / 2, SECOND, SECOND].map(|later| {
         ssd.idle(later);
         ssd.smart().throttled

@@ -17,7 +17,7 @@ fn drive(volatile: bool, change: impl Fn(&mut Model)) -> Ssd {
 /// number of mapped units afterwards.
 fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
     let at = ssd.now_ns() + SECOND / 20;
-    ssd.lay_faults(Faults { power_lost_at_ns: vec![at], ..Faults::default() });
+    ssd.inject_faults(Faults { power_lost_at_ns: vec![at], ..Faults::default() });
     let all = load(&ssd, Order::Sequential, 0, 4096, Until::Bytes(ssd.capacity_bytes()));
     let tally = run(&mut ssd, &Load { threads: 1, ..all });
     assert!(ssd.is_gone() && tally.end_ns == at, "{} is not {at}", tally.end_ns);
@@ -78,7 +78,7 @@ fn a_loss_that_waits_changes_nothing_and_each_happens_once() {
     let [mut without, mut with] = [1, 1].map(|_| drive(true, |_| ()));
     let now = with.now_ns();
     let power_lost_at_ns = vec![now + 20_000 * SECOND, now + 10_000 * SECOND];
-    with.lay_faults(Faults { power_lost_at_ns, ..Faults::default() });
+    with.inject_faults(Faults { power_lost_at_ns, ..Faults::default() });
     for ssd in [&mut without, &mut with] {
         fill(ssd);
         churn(ssd, 2);

@@ -5,7 +5,7 @@ mod common;
 use common::{SECOND, churn, fill, load, small};
 use nandsim::{
     Cache, Command, Direction, Failed, Faults, Hybrid, Load, LostCommands, MediaFault, Model, Queue, Scale,
-    SlowTime, Ssd, Tally, Until, VictimPolicy,
+    Ssd, Tally, Throttling, Until, VictimPolicy,
 };
 use proptest::prelude::*;
 use stdx::Rng;
@@ -105,7 +105,7 @@ fn varied(rng: &mut Rng) -> Model {
     firmware.collect_burst_map_units = if rng.percent(70) { 1 } else { 50 };
     firmware.volatile_buffer = rng.percent(50);
     firmware.map_bytes_per_write = if rng.percent(50) { 0.0 } else { 900.0 };
-    timing.modify_behind = rng.percent(40);
+    timing.modify_in_background = rng.percent(40);
     timing.read_ahead = rng.percent(40);
     timing.link_full_duplex = rng.percent(50);
     model.hybrid = (model.cache.is_none() && rng.percent(50)).then(|| Hybrid {
@@ -131,7 +131,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
         commands: 1 + rng.below(5) as u32,
         timeout_ns: SECOND,
     };
-    let slow = SlowTime { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 };
+    let slow = Throttling { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 };
     Faults {
         media: if rng.percent(50) { vec![media] } else { Vec::new() },
         lost: if rng.percent(40) { vec![lost] } else { Vec::new() },
@@ -190,7 +190,7 @@ proptest! {
             if matches!(load.until, Until::Bytes(_)) && rng.percent(60) {
                 let faults = some_faults(&mut rng, &fast);
                 for ssd in [&mut fast, &mut slow] {
-                    ssd.lay_faults(faults.clone());
+                    ssd.inject_faults(faults.clone());
                 }
             }
             let tally = fast.run(&load, &mut |_| true);
@@ -199,7 +199,7 @@ proptest! {
             prop_assert_eq!(fast.smart(), slow.smart());
             slow.check().unwrap();
             for ssd in [&mut fast, &mut slow] {
-                ssd.lay_faults(Faults::default());
+                ssd.inject_faults(Faults::default());
                 ssd.power_cycle();
             }
             fast.idle(ios * 50_000);

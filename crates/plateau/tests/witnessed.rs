@@ -9,7 +9,7 @@ mod witnessed {
 use std::ops::RangeInclusive;
 
 use drive::{Armed, Flow, OpenOptions, Outcome};
-use nandsim::Witness;
+use nandsim::LoadRecorder;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
 use witnessed::script::{Length, Reach, Step, Want, script};
@@ -28,7 +28,7 @@ const SIGMAS: f64 = 6.0;
 enum Seen {
     Purge,
     Idle { ns: u64 },
-    Load { measured: bool, witness: Box<Witness>, ns: u64 },
+    Load { measured: bool, witness: Box<LoadRecorder>, ns: u64 },
 }
 
 struct Watched {
@@ -130,7 +130,7 @@ fn compare(seen: &Seen, wanted: &Step, capacity: u64) -> Option<String> {
     }
 }
 
-fn length(witness: &Witness, ns: u64, want: &Want, capacity: u64) -> Option<String> {
+fn length(witness: &LoadRecorder, ns: u64, want: &Want, capacity: u64) -> Option<String> {
     match want.length {
         Length::Fills(fills) => {
             let (wanted, largest) = (fills * capacity, u64::from(want.largest_bytes()));
@@ -147,7 +147,7 @@ fn length(witness: &Witness, ns: u64, want: &Want, capacity: u64) -> Option<Stri
     }
 }
 
-fn demand(witness: &Witness, want: &Want) -> Option<String> {
+fn demand(witness: &LoadRecorder, want: &Want) -> Option<String> {
     let (most, wanted) = (witness.most_outstanding, want.outstanding());
     (most != wanted).then(|| format!("{most} commands in flight instead of {wanted}"))
 }
@@ -158,12 +158,12 @@ fn is_share(count: u64, all: u64, percent: f64) -> bool {
     (count as f64 - share * all).abs() <= SIGMAS * (share * (1.0 - share) * all).sqrt()
 }
 
-fn mix(witness: &Witness, want: &Want) -> Option<String> {
+fn mix(witness: &LoadRecorder, want: &Want) -> Option<String> {
     let right = is_share(witness.reads, witness.commands(), f64::from(want.read_percent));
     (!right).then(|| format!("{:?} % reads", witness.read_percent()))
 }
 
-fn sizes(witness: &Witness, want: &Want) -> Option<String> {
+fn sizes(witness: &LoadRecorder, want: &Want) -> Option<String> {
     let share = |bytes| want.sizes.iter().find(|size| size.0 == bytes).map_or(0, |size| size.1);
     let wrong = |(&bytes, &count): (&u32, &u64)| {
         let right = is_share(count, witness.commands(), share(bytes).into());
@@ -178,7 +178,7 @@ fn sizes(witness: &Witness, want: &Want) -> Option<String> {
 }
 
 /// Checks the access order, and the alignment to the smallest size.
-fn order(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+fn order(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
     let smallest = u64::from(want.sizes.iter().map(|size| size.0).min()?);
     if witness.alignment_bytes()? < smallest {
         return Some(format!("aligned to {:?} B", witness.alignment_bytes()));
@@ -222,7 +222,7 @@ fn segment_bytes(index: u64, capacity: u64) -> (u64, u64) {
     (index * stride, index * stride + 8 * MIB)
 }
 
-fn range(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+fn range(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
     let end = match want.reach {
         Reach::Percent(100) => capacity,
         Reach::Percent(percent) => capacity * percent / 100 / MIB * MIB,
@@ -240,7 +240,7 @@ fn range(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
         .then(|| format!("bytes {} to {} of {end}", witness.first_byte, witness.end_byte))
 }
 
-fn segments(witness: &Witness, want: &Want, capacity: u64) -> Option<String> {
+fn segments(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
     let count = 2048 / SCALE;
     let allowed: Vec<usize> = (0..count).flat_map(|index| segment(index, capacity)).collect();
     let stray = (0..nandsim::PARTS).find(|part| witness.parts[*part] > 0 && !allowed.contains(part));

@@ -5,8 +5,8 @@ use stdx::access::{Order, Span};
 
 use super::canary::{BUGS, Bug};
 use crate::{
-    Cache, Cause, Command, Faults, Hybrid, Load, LostCommands, MediaFault, Model, Scale, SlowTime, Ssd,
-    Tally, Until, VictimPolicy,
+    Cache, Cause, Command, Faults, Hybrid, Load, LostCommands, MediaFault, Model, Scale, Ssd, Tally,
+    Throttling, Until, VictimPolicy,
 };
 
 const SEEDS: u64 = 1000;
@@ -33,7 +33,7 @@ fn drive(rng: &mut Rng) -> Ssd {
         pick(rng, &[VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::Windowed, VictimPolicy::Ring]);
     firmware.victim_window = 8;
     firmware.ring_skips_percent = pick(rng, &[0.0, 30.0, 100.0]);
-    model.timing.modify_behind = rng.percent(30);
+    model.timing.modify_in_background = rng.percent(30);
     firmware.volatile_buffer = rng.percent(40);
     let geometry_unit = geometry.map_unit_bytes;
     model.timing.die_held_through_transfer = rng.percent(50);
@@ -93,7 +93,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
         });
     }
     if rng.percent(40) {
-        faults.slow.push(SlowTime { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 });
+        faults.slow.push(Throttling { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 });
     }
     faults.removed_at_ns = rng.percent(30).then(|| now + rng.below(SECOND / 20));
     faults.power_lost_at_ns.extend(rng.percent(30).then(|| now + rng.below(SECOND / 20)));
@@ -174,7 +174,7 @@ fn step(ssd: &mut Ssd, rng: &mut Rng) -> Result<(), String> {
         15 => ssd.power_cycle(),
         16 => {
             let faults = some_faults(rng, ssd);
-            ssd.lay_faults(faults);
+            ssd.inject_faults(faults);
         }
         17 => ssd.set_faulty(rng.percent(50)),
         18 => ssd.watch(rng.percent(50)),

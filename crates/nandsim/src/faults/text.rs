@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use stdx::units::{SECOND_NS, parse_size};
 
-use super::{Faults, LostCommands, MediaFault, SlowTime};
+use super::{Faults, LostCommands, MediaFault, Throttling};
 use crate::Scale;
 
 /// The fault syntax, for help texts.
@@ -138,8 +138,10 @@ impl Faults {
                 let from_ns = after(&mut keys)?;
                 let long_ns = keys.take("for", None, time_ns)? / divisor;
                 let bytes_per_second = keys.take("rate", None, rate_bytes)?;
-                self.slow
-                    .push(SlowTime { times_ns: from_ns..from_ns.saturating_add(long_ns), bytes_per_second });
+                self.slow.push(Throttling {
+                    times_ns: from_ns..from_ns.saturating_add(long_ns),
+                    bytes_per_second,
+                });
             }
             "power" => self.power_lost_at_ns.push(after(&mut keys)?),
             "removal" => self.removed_at_ns = Some(after(&mut keys)?),
@@ -207,7 +209,7 @@ mod tests {
             (10 * GB, true, true)
         );
         assert_eq!(laid.lost, [LostCommands { from_ns: 30 * GB, commands: 3, timeout_ns: GB / 2 }]);
-        assert_eq!(laid.slow, [SlowTime { times_ns: 900 * GB..910 * GB, bytes_per_second: 50_000_000 }]);
+        assert_eq!(laid.slow, [Throttling { times_ns: 900 * GB..910 * GB, bytes_per_second: 50_000_000 }]);
         assert_eq!(laid.removed_at_ns, Some(2 * GB));
         assert_eq!(laid.power_lost_at_ns, [GB, 3 * GB]);
         let lasting = laid.clone().lasting();

@@ -8,7 +8,7 @@ use crate::ssd::Ssd;
 
 /// A write in flight.
 #[derive(Debug, Clone, Copy, Default)]
-struct Waiting {
+struct PendingWrite {
     /// Programs of its data that have not ended.
     programs: u32,
     /// Earliest completion time; `None` until the buffer has all of its data.
@@ -17,7 +17,7 @@ struct Waiting {
 
 /// The writes in flight, indexed by command slot.
 pub(crate) struct Through {
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingWrite>,
     first_leaf: u32,
     /// Event leaf of the command whose data is being accepted.
     taken: u32,
@@ -31,7 +31,7 @@ impl Through {
     /// Prepares for `commands` commands in flight.
     pub(crate) fn begin(&mut self, commands: usize) {
         self.waiting.clear();
-        self.waiting.resize(commands, Waiting::default());
+        self.waiting.resize(commands, PendingWrite::default());
         self.taken = NOBODY;
     }
 
@@ -48,7 +48,7 @@ impl Through {
         self.taken
     }
 
-    fn of(&mut self, leaf: u32) -> &mut Waiting {
+    fn of(&mut self, leaf: u32) -> &mut PendingWrite {
         &mut self.waiting[(leaf - self.first_leaf) as usize]
     }
 }
@@ -81,7 +81,7 @@ impl Ssd {
         let empty = self.host.next - before[0] + self.log.open.next - before[1];
         // The empty slots are space that the collector must reclaim.
         if self.host.next <= self.plan.cache_start {
-            (0..empty).for_each(|_| self.pay_collector());
+            (0..empty).for_each(|_| self.pace_collector());
         }
         let through = self.through.as_mut().expect("only without a cache");
         through.taken = NOBODY;

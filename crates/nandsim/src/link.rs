@@ -12,7 +12,7 @@ const BUCKETS: usize = 2048;
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
-pub(crate) struct Lane {
+pub(crate) struct Link {
     /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. A time
     /// before its start is left over from an earlier lap, so the bucket is empty. A time after its end belongs to
     /// a later lap that has reused the bucket; for a booking that far back, it counts as full.
@@ -25,7 +25,7 @@ pub(crate) struct Lane {
     full: [Range<u64>; STRETCHES],
 }
 
-impl Lane {
+impl Link {
     /// `typical_ns` is the usual length of a transfer; it is rounded up to a power of two.
     pub(crate) fn new(typical_ns: u64) -> Self {
         let shift = typical_ns.clamp(256, 1 << 30).next_power_of_two().trailing_zeros();
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn carries_no_more_than_its_rate() {
-        let mut lane = Lane::new(1000);
-        let ends: Vec<u64> = (0..1000).map(|_| lane.book(5000, 1000)).collect();
+        let mut link = Link::new(1000);
+        let ends: Vec<u64> = (0..1000).map(|_| link.book(5000, 1000)).collect();
         assert!(ends.is_sorted());
         let last = *ends.last().unwrap();
         assert!((1_000_000..=1_006_000).contains(&last), "{last}");
@@ -107,32 +107,32 @@ mod tests {
 
     #[test]
     fn a_backlog_beyond_the_ring_keeps_the_rate() {
-        let mut lane = Lane::new(1000);
-        let last = (0..100).map(|_| lane.book(0, 100_000)).max().unwrap();
+        let mut link = Link::new(1000);
+        let last = (0..100).map(|_| link.book(0, 100_000)).max().unwrap();
         assert!((10_000_000..=10_100_000).contains(&last), "{last}");
     }
 
     #[test]
     fn a_far_booking_leaves_the_gap_before_it() {
-        let mut lane = Lane::new(1000);
-        lane.book(500_000, 1000);
-        assert_eq!(lane.book(10_000, 1000), 11_000);
+        let mut link = Link::new(1000);
+        link.book(500_000, 1000);
+        assert_eq!(link.book(10_000, 1000), 11_000);
     }
 
     /// Bookings in the present, some of them long, mixed with bookings far in the past, as of a thread that lags.
     #[test]
     fn what_is_remembered_changes_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);
-        let mut lane = Lane::new(1000);
+        let mut link = Link::new(1000);
         let (mut now_ns, mut remembered) = (0, 0);
         for _ in 0..20_000 {
             now_ns += rng.below(3000);
             let at_ns = if rng.percent(30) { now_ns - rng.below(now_ns.min(3_000_000) + 1) } else { now_ns };
             let need_ns = if rng.percent(10) { 1 + rng.below(20_000) } else { 1 + rng.below(1000) };
-            let mut forgetful = Lane { full: [const { 0..0 }; STRETCHES], ..lane.clone() };
-            remembered += u32::from(lane.full.iter().any(|full| full.contains(&at_ns)));
-            assert_eq!(lane.book(at_ns, need_ns), forgetful.book(at_ns, need_ns));
-            assert_eq!(lane.filled_ns, forgetful.filled_ns);
+            let mut forgetful = Link { full: [const { 0..0 }; STRETCHES], ..link.clone() };
+            remembered += u32::from(link.full.iter().any(|full| full.contains(&at_ns)));
+            assert_eq!(link.book(at_ns, need_ns), forgetful.book(at_ns, need_ns));
+            assert_eq!(link.filled_ns, forgetful.filled_ns);
         }
         assert!(remembered > 1000, "{remembered}");
     }
