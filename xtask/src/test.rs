@@ -19,7 +19,8 @@ use crate::test_binaries::{self, TestBinary};
 /// Number of binaries that run at the same time.
 const LANES: usize = 2;
 /// Started first, because they take longest: whatever is left over at the end runs alone.
-pub const SLOWEST: &[&str] = &["plateau/devices", "drive/bystanders", "plateau/planned", "plateau/outcomes"];
+pub const SLOWEST: &[&str] =
+    &["plateau/devices", "drive/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
 /// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
 /// package runs in its own directory.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use drive::{Access, OpenOptions, Refusal};
-use support::users::{After, Holder, refused, shared, text};
+use support::users::{Cleanup, Holder, refused, shared, text};
 use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
@@ -24,7 +24,7 @@ struct Overlay {
     upper: PathBuf,
     lower: PathBuf,
     merged: PathBuf,
-    _mount: After,
+    _mount: Cleanup,
     dir: tempfile::TempDir,
 }
 
@@ -45,7 +45,7 @@ impl Overlay {
         command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)])
             .map_err(|why| skip(&why))
             .ok()?;
-        let mount = After("umount", vec![text(&merged).to_owned()]);
+        let mount = Cleanup("umount", vec![text(&merged).to_owned()]);
         Some(Self { upper, lower, merged, _mount: mount, dir })
     }
 }
@@ -90,7 +90,7 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     fs::create_dir(&empty).expect("a folder");
     let Some(_device) = Loop::over(&overlay.upper.join("image"), &[]) else { return };
     command("mount", &["--bind", text(&empty), text(&overlay.upper)]).expect("a bind mount");
-    let _cover = After("umount", vec![text(&overlay.upper).to_owned()]);
+    let _cover = Cleanup("umount", vec![text(&overlay.upper).to_owned()]);
     let target = overlay.merged.join("image");
     for _ in 0..2 {
         let found = refused(text(&target));
@@ -126,7 +126,7 @@ fn a_claimed_device_with_partitions() {
     if let Err(why) = mounted {
         return skip(&why);
     }
-    let _mount = After("umount", vec![text(at.path()).to_owned()]);
+    let _mount = Cleanup("umount", vec![text(at.path()).to_owned()]);
     accepted(&over.path);
     let Some(inside) = Loop::over(Path::new(&disk.path), &["--offset", "20MiB"]) else { return };
     assert!(shared(&refused(&inside.path)));

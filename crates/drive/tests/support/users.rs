@@ -8,9 +8,9 @@ use drive::{DriveError, ErrorKind, OpenOptions, Refusal};
 use super::{command, fingerprint, skip};
 
 /// Runs a clean-up command on drop.
-pub struct After(pub &'static str, pub Vec<String>);
+pub struct Cleanup(pub &'static str, pub Vec<String>);
 
-impl Drop for After {
+impl Drop for Cleanup {
     fn drop(&mut self) {
         let arguments: Vec<&str> = self.1.iter().map(String::as_str).collect();
         drop(command(self.0, &arguments));

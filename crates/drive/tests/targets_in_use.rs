@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 
 use drive::{Access, ErrorKind, OpenOptions, Refusal};
-use support::users::{After, Holder, refused, refused_with, shared, text};
+use support::users::{Cleanup, Holder, refused, refused_with, shared, text};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
@@ -19,7 +19,7 @@ const BTRFS_SIZE: u64 = 160 << 20;
 /// An image with a file system, mounted through its own loop device.
 struct Mounted {
     image: PathBuf,
-    _mount: After,
+    _mount: Cleanup,
     /// Fields are dropped in order: the mount before the device, the directory last.
     _device: Loop,
     dir: tempfile::TempDir,
@@ -39,11 +39,11 @@ impl Mounted {
 }
 
 /// Mounts read-only, so that the kernel writes nothing on its own.
-fn mount(device: &str, dir: &Path) -> Option<After> {
+fn mount(device: &str, dir: &Path) -> Option<Cleanup> {
     let at = dir.join("mnt");
     fs::create_dir_all(&at).expect("a folder");
     command("mount", &["-o", "ro", device, text(&at)]).map_err(|why| skip(&why)).ok()?;
-    Some(After("umount", vec![text(&at).to_owned()]))
+    Some(Cleanup("umount", vec![text(&at).to_owned()]))
 }
 
 fn mknod(dir: &Path, device: &str) -> Option<PathBuf> {
@@ -70,7 +70,7 @@ fn hard_links_and_bind_mounts_of_a_mounted_image() {
     let other = mounted.dir.path().join("bound");
     fs::create_dir(&other).expect("a folder");
     if command("mount", &["--bind", text(mounted.dir.path()), text(&other)]).is_ok() {
-        let _bound = After("umount", vec![text(&other).to_owned()]);
+        let _bound = Cleanup("umount", vec![text(&other).to_owned()]);
         assert!(loops_over(&refused(text(&other.join("image")))));
     }
     // The name used to attach the loop device is gone.
@@ -138,13 +138,13 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
         return skip(&format!("no file systems in files: {why}"));
     }
-    let _mount = After("umount", vec![text(&at).to_owned()]);
+    let _mount = Cleanup("umount", vec![text(&at).to_owned()]);
     let found = refused(text(&image));
     assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Mounted { .. })), "{found:?}");
 }
 
 /// Ways for another process to use a file or device.
-const HANDS: &[(&str, &str)] = &[
+const HOLDS: &[(&str, &str)] = &[
     ("open for writing", "f = os.open(sys.argv[1], os.O_RDWR)"),
     ("POSIX lock", "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.lockf(f, fcntl.LOCK_SH, 1, 100)"),
     ("flock", "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.flock(f, fcntl.LOCK_EX)"),
@@ -172,8 +172,8 @@ const HANDS: &[(&str, &str)] = &[
 ];
 
 /// Refuses `target` while another process uses `held` in each of these ways, and accepts it afterwards.
-fn refused_while_held(held: &str, target: &str, hands: &[(&str, &str)]) {
-    for (how, code) in hands {
+fn refused_while_held(held: &str, target: &str, holds: &[(&str, &str)]) {
+    for (how, code) in holds {
         let Some(holder) = Holder::new(code, held) else { continue };
         let found = refused(target);
         assert!(!found.is_empty(), "{how} of {held}");
@@ -187,13 +187,13 @@ fn a_file_in_use_by_another_process() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("file");
     fs::File::create(&file).and_then(|file| file.set_len(SIZE)).expect("a file");
-    refused_while_held(text(&file), text(&file), HANDS);
+    refused_while_held(text(&file), text(&file), HOLDS);
 }
 
 #[test]
 fn a_device_in_use_by_another_process() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
-    refused_while_held(&device.path, &device.path, HANDS);
+    refused_while_held(&device.path, &device.path, HOLDS);
 }
 
 /// A few of the ways are enough: the two tests above find all of them, and each refusal takes two seconds, because
@@ -201,10 +201,10 @@ fn a_device_in_use_by_another_process() {
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
-    refused_while_held(text(&device.image), &device.path, &HANDS[3..6]);
+    refused_while_held(text(&device.image), &device.path, &HOLDS[3..6]);
     let dir = tempfile::tempdir().expect("a folder");
     let Some(node) = mknod(dir.path(), &device.path) else { return };
-    let Some(_holder) = Holder::new(HANDS[3].1, text(&node)) else { return };
+    let Some(_holder) = Holder::new(HOLDS[3].1, text(&node)) else { return };
     let found = refused(&device.path);
     let locked = |r: &Refusal| matches!(r, Refusal::OpenBy { access: Access::Locked, .. });
     assert!(found.iter().any(locked), "{found:?}");
@@ -221,7 +221,7 @@ fn a_further_device_of_a_mounted_btrfs() {
     if let Err(why) = mounted {
         return skip(&why);
     }
-    let _mount = After("umount", vec![text(at.path()).to_owned()]);
+    let _mount = Cleanup("umount", vec![text(at.path()).to_owned()]);
     if let Err(why) = command("addpart", &[&second.path, "1", "2048", "65536"]) {
         return skip(&why);
     }
@@ -269,7 +269,7 @@ fn swap_files_under_another_name() {
         return skip(&why);
     }
     fs::hard_link(&file, &link).expect("a link");
-    let _off = After("swapoff", vec![text(&file).to_owned()]);
+    let _off = Cleanup("swapoff", vec![text(&file).to_owned()]);
     for target in [&file, &link] {
         let found = refused(text(target));
         assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Swap { .. })), "{found:?}");
