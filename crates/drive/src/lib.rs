@@ -74,6 +74,7 @@ use sim::Simulated;
 pub use sim::model_of;
 pub use target::FileState;
 use target::{Held, Real};
+pub use usage::built_on_file;
 
 /// Options for opening a target.
 #[derive(Debug, Clone, Default)]

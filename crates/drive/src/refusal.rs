@@ -171,7 +171,14 @@ impl fmt::Display for Access {
 impl Refusal {
     /// Whether it may disappear by itself within moments, because udev and others open new devices.
     pub(crate) fn is_transient(&self) -> bool {
-        matches!(self, Self::OpenBy { .. } | Self::FileLocked { .. } | Self::OpenElsewhere | Self::Busy)
+        matches!(
+            self,
+            Self::OpenBy { .. }
+                | Self::FileLocked { .. }
+                | Self::OpenElsewhere
+                | Self::Busy
+                | Self::UnknownUser { .. }
+        )
     }
 
     /// Whether it protects existing data; otherwise the target just cannot be written.

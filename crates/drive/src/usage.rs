@@ -16,6 +16,7 @@ mod overlay;
 mod processes;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 pub(crate) use gather::{gather, thing_at, thing_of_file};
@@ -198,6 +199,13 @@ impl Facts {
         self.unseen.first().map(|unseen| unseen.what.as_str())
     }
 
+    fn add_unseen(&mut self, what: String, is_of_file: bool) {
+        let unseen = Unseen { what, is_of_file };
+        if !self.unseen.contains(&unseen) {
+            self.unseen.push(unseen);
+        }
+    }
+
     fn name(&self, node: usize) -> String {
         self.nodes[node].name.clone()
     }
@@ -340,6 +348,17 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
         }
     });
     unique
+}
+
+/// Returns what is built on a regular file, under any name: loop devices and their users, mounts, swap space. None if
+/// that cannot be determined.
+pub fn built_on_file(path: &Path) -> Vec<Refusal> {
+    let roots = &Roots::default();
+    let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
+    let found = gather(roots, Some((file, path))).map(|facts| users(&facts, file)).unwrap_or_default();
+    let is_process =
+        |refusal: &Refusal| matches!(refusal, Refusal::OpenBy { .. } | Refusal::FileLocked { .. });
+    found.into_iter().filter(|refusal| refusal.protects_data() && !is_process(refusal)).collect()
 }
 
 /// Returns the files that the target is built on, at any level.

@@ -75,8 +75,7 @@ fn devices_over_both_names_of_a_file_on_an_overlay() {
         accepted(&device.path);
         let holder = Holder::new(WRITER, text(used));
         let found = refused(&device.path);
-        let writer = |r: &Refusal| matches!(r, Refusal::OpenBy { access: Access::Writing, .. });
-        assert!(found.iter().any(writer), "{}: {found:?}", target.display());
+        assert!(written(&found), "{}: {found:?}", target.display());
         drop(holder);
         accepted(&device.path);
     }
@@ -98,6 +97,62 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
         // Another file of the same name.
         fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
     }
+}
+
+fn written(found: &[Refusal]) -> bool {
+    found.iter().any(|refusal| matches!(refusal, Refusal::OpenBy { access: Access::Writing, .. }))
+}
+
+/// As containers do with single files.
+#[test]
+fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
+    let Some(overlay) = Overlay::new() else { return };
+    let bound = overlay.dir.path().join("bound");
+    fs::write(&bound, "").expect("a mount point");
+    command("mount", &["--bind", text(&overlay.merged.join("image")), text(&bound)]).expect("a bind mount");
+    let _bound = Cleanup("umount", vec![text(&bound).to_owned()]);
+    accepted(text(&bound));
+    let Some(device) = Loop::over(&overlay.upper.join("image"), &["--offset", "1M"]) else { return };
+    accepted(&device.path);
+    let Some(holder) = Holder::new(WRITER, text(&bound)) else { return };
+    assert!(written(&refused(&device.path)));
+    drop(holder);
+    accepted(&device.path);
+}
+
+/// The mount point below the overlay is in the mount table, but not what its path leads to.
+#[test]
+fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [upper, work, merged] = ["upper", "work", "merged"].map(|name| dir.path().join(name));
+    let [inner, covered] = [upper.join("inner"), merged.join("inner")];
+    for folder in [&inner, &work, &covered] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    fs::File::create(inner.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
+    command("mount", &["-t", "tmpfs", "covered", text(&covered)]).expect("a tmpfs");
+    let _covered = Cleanup("umount", vec![text(&covered).to_owned()]);
+    let lower = dir.path().join("lower");
+    fs::create_dir(&lower).expect("a folder");
+    let options = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
+    if let Err(why) = command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)]) {
+        return skip(&why);
+    }
+    let _mount = Cleanup("umount", vec![text(&merged).to_owned()]);
+    let Some(device) = Loop::over(&inner.join("image"), &[]) else { return };
+    let Some(_holder) = Holder::new(WRITER, text(&covered.join("image"))) else { return };
+    assert!(written(&refused(&device.path)));
+}
+
+/// Reads through the overlay come from the lower layer.
+#[test]
+fn a_lower_layer_that_is_read_through_the_overlay() {
+    let Some(overlay) = Overlay::new() else { return };
+    let [lower, merged] = [&overlay.lower, &overlay.merged].map(|layer| layer.join("copied"));
+    let Some(_reader) = Loop::over(&merged, &["--read-only"]) else { return };
+    assert!(!refused(text(&lower)).is_empty());
+    let Some(device) = Loop::over(&lower, &["--offset", "1M"]) else { return };
+    assert!(shared(&refused(&device.path)));
 }
 
 fn with_partition(image: Option<&Path>) -> Option<Loop> {

@@ -1,10 +1,7 @@
 //! Writes every output file of a command: regular files are replaced atomically, links are not followed, and anything
 //! other than a regular file is not overwritten.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use record::Run;
@@ -81,8 +78,8 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     };
     let problem = if is_named_so || record::begins_as_file_of_run(&begin) {
         "is part of a run".to_owned()
-    } else if let Some(device) = loop_device_over(Path::new("/sys/block"), path) {
-        format!("is the backing file of {device}")
+    } else if let Some(use_of_it) = drive::built_on_file(path).first() {
+        format!("is in use ({use_of_it})")
     } else {
         return Ok(());
     };
@@ -93,19 +90,6 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
 /// Returns whether a run may keep something under this name beside its `run.json` and journal.
 fn is_of_run(name: &str) -> bool {
     name.starts_with(record::RESCUED_JOURNAL) || [publication::LOGO, commands::import::KEPT].contains(&name)
-}
-
-/// Returns the loop device, if any, whose content is in the file at `path`: it would lose it when it is detached.
-fn loop_device_over(devices: &Path, path: &Path) -> Option<String> {
-    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    let own = std::fs::symlink_metadata(path).ok().map(identity)?;
-    let names = std::fs::read_dir(devices).ok()?.filter_map(|entry| Some(entry.ok()?.file_name()));
-    let is_over = |name: &OsString| {
-        let backing = std::fs::read(devices.join(name).join("loop/backing_file")).ok();
-        let backing = backing.map(|line| line.strip_suffix(b"\n").map(<[u8]>::to_vec).unwrap_or(line));
-        backing.and_then(|file| std::fs::metadata(OsStr::from_bytes(&file)).ok()).map(identity) == Some(own)
-    };
-    names.into_iter().find(is_over).map(|name| format!("/dev/{}", name.to_string_lossy()))
 }
 
 /// Writes a file, or writes to standard output if `path` means that.
@@ -162,33 +146,5 @@ fn refused(error: WriteError) -> Failure {
             format!("cannot write: {error} since the run was read; find out who did that, then try again"),
         ),
         WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_image_of_a_loop_device_is_known_under_every_name() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| dir.path().join(name);
-        let backing = |device: &str, content: &str| {
-            std::fs::create_dir_all(at("block").join(device).join("loop")).expect("a folder");
-            std::fs::write(at("block").join(device).join("loop/backing_file"), content).expect("a file");
-        };
-        std::fs::write(at("image"), "mine").expect("a file");
-        std::fs::write(at("other"), "mine").expect("a file");
-        std::fs::hard_link(at("image"), at("same")).expect("a link");
-        std::fs::create_dir_all(at("block/sda")).expect("a folder");
-        backing("loop0", "/gone (deleted)\n");
-        assert_eq!(loop_device_over(&at("block"), &at("image")), None);
-        backing("loop7", &format!("{}\n", at("image").display()));
-        for name in ["image", "same"] {
-            assert_eq!(loop_device_over(&at("block"), &at(name)).as_deref(), Some("/dev/loop7"), "{name}");
-        }
-        for name in ["other", "missing"] {
-            assert_eq!(loop_device_over(&at("block"), &at(name)), None, "{name}");
-        }
     }
 }

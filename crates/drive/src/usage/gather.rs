@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 
 use super::overlay::{self, Overlays, Stored};
-use super::{By, Facts, Kind, Span, Thing, Unseen, descriptor, mounts, processes as running};
+use super::{By, Facts, Kind, Span, Thing, descriptor, mounts, processes as running};
 use crate::error::reason;
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
@@ -31,7 +31,11 @@ pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<
     let overlays = Overlays::of(&namespaces);
     if let Some((thing, path)) = file {
         let node = facts.node(thing, "it");
-        add_stored(&mut facts, node, overlays.stored(thing, path));
+        match overlays.stored(thing, path) {
+            // Writes to the target go to a copy.
+            Stored::Lower { .. } => {}
+            stored => add_stored(&mut facts, node, stored),
+        }
     }
     let devices = devices(roots, &mut facts)?;
     for (place, device) in &devices {
@@ -68,6 +72,10 @@ fn add_stored(facts: &mut Facts, node: usize, stored: Stored) {
             if overlay::reopened(&file).is_some_and(descriptor::locked_by_others) {
                 facts.used(thing, "", By::Lock);
             }
+        }
+        Stored::Lower { path, thing } => {
+            let lower = facts.node(thing, path.display().to_string());
+            facts.layer(node, lower, Span::ALL, Kind::Overlay);
         }
         Stored::Unknown => {
             let what = format!(
@@ -157,12 +165,11 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays
         std::thread::sleep(DETACH_PAUSE);
         looks += 1;
     };
-    let unseen = |why: &str, is_of_file| Unseen {
-        what: format!(
+    let unseen = |why: &str| {
+        format!(
             "the backing file of {} cannot be determined ({why}); run as root on the host itself, or detach it",
             device.kname
-        ),
-        is_of_file,
+        )
     };
     match status {
         Ok(status) => {
@@ -171,7 +178,7 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays
             let lower = node_at(facts, overlays, thing, &path);
             facts.layer(place, lower, span, Kind::Loop);
             if facts.nodes[lower].problem.is_some() {
-                facts.unseen.push(unseen("its volume may be an overlay that is not visible from here", true));
+                facts.add_unseen(unseen("its volume may be an overlay that is not visible from here"), true);
             }
         }
         Err(error) => {
@@ -182,7 +189,7 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays
             }
             // Where this user may not query the driver, the path is the best remaining information.
             if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
-                facts.unseen.push(unseen(&reason(&error), false));
+                facts.add_unseen(unseen(&reason(&error)), false);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -10,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use super::descriptor::{self, Elsewhere};
 use super::gather::{node_at, processes, read, thing_at};
 use super::overlay::Overlays;
-use super::{By, Facts, Thing, Unseen};
+use super::{By, Facts, Thing};
 use crate::host::{DeviceNumber, Roots, parse_number};
 
 /// A line of `/proc/PID/mountinfo`.
@@ -20,6 +21,8 @@ pub(super) struct Mount {
     at: String,
     pub(super) file_system: String,
     source: PathBuf,
+    /// Where it begins in its source (`fsoffset` of EROFS).
+    offset_bytes: u64,
 }
 
 /// A mount namespace.
@@ -29,7 +32,7 @@ pub(super) struct Namespace {
     /// `/proc/PID/root` of that process.
     root: PathBuf,
     /// The link `/proc/PID/ns/mnt`, which identifies it.
-    pub(super) link: Option<PathBuf>,
+    link: Option<PathBuf>,
     pub(super) mountinfo: String,
 }
 
@@ -85,12 +88,8 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     let source = namespace.within(&mount.source);
     let thing = thing_at(&source).filter(|_| mount.source.is_absolute());
     if is_in_unknown_file(mount, thing, &source) {
-        let at = &mount.at;
-        let what = format!("the file in which the file system at {at} is stored was renamed; unmount it");
-        let unseen = Unseen { what, is_of_file: true };
-        if !facts.unseen.contains(&unseen) {
-            facts.unseen.push(unseen);
-        }
+        let what = format!("the file system at {} may have its data in any file; unmount it", mount.at);
+        facts.add_unseen(what, true);
     }
     match thing {
         Some(thing) => {
@@ -101,9 +100,12 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     }
 }
 
-/// Whether a file system is stored in a file, and its source leads to no file, or to one that nobody has open, so
-/// that it is another one by now.
+/// Whether a file system has data in a file that the mount table does not show: the one at its source was renamed, so
+/// that another one or none is there by now, or it has further ones.
 fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
+    if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
+        return true;
+    }
     // btrfs and bcachefs have devices, which they claim.
     if mount.number.major != 0 || ["btrfs", "bcachefs"].contains(&mount.file_system.as_str()) {
         return false;
@@ -112,11 +114,25 @@ fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> boo
         Some(Thing::Device(_)) => false,
         None => true,
         Some(Thing::File { .. }) => {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let file = rustix::fs::open(source, flags, Mode::empty());
-            file.is_ok_and(|file| descriptor::open_elsewhere(&file) == Elsewhere::No)
+            let file = opened(source);
+            file.is_some_and(|file| descriptor::open_elsewhere(&file) == Elsewhere::No)
         }
     }
+}
+
+fn opened(source: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(source, flags, Mode::empty()).ok()
+}
+
+/// Whether an EROFS begins there and has no further devices (fs/erofs/erofs_fs.h, `struct erofs_super_block`).
+fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
+    const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
+    const AT: u64 = 1024;
+    const EXTRA_DEVICES: usize = 86;
+    let mut block = [0; 128];
+    let read = opened(source).and_then(|file| rustix::io::pread(file, &mut block, offset_bytes + AT).ok());
+    read == Some(block.len()) && block.starts_with(&MAGIC) && block[EXTRA_DEVICES..][..2] == [0, 0]
 }
 
 /// Falls back to the kernel name where the source is not a device node.
@@ -157,8 +173,10 @@ pub(super) fn parse(line: &str) -> Option<Mount> {
     let number = parse_number(fields.nth(2)?)?;
     let at = unescape(fields.nth(1)?).to_string_lossy().into_owned();
     let (file_system, rest) = rest.split_once(' ')?;
-    let source = unescape(rest.split(' ').next()?);
-    Some(Mount { number, at, file_system: file_system.to_owned(), source })
+    let (source, options) = rest.split_once(' ')?;
+    let offset = options.split(',').find_map(|option| option.strip_prefix("fsoffset="));
+    let offset_bytes = offset.and_then(|offset| offset.parse().ok()).unwrap_or(0);
+    Some(Mount { number, at, file_system: file_system.to_owned(), source: unescape(source), offset_bytes })
 }
 
 /// Unescapes a path: the kernel writes blanks and backslashes as `\040` and the like.
@@ -187,9 +205,33 @@ mod tests {
             at: "/a b".into(),
             file_system: "ext3".into(),
             source: r"/dev/sd\a".into(),
+            offset_bytes: 0,
         };
         assert_eq!(mount, expected);
+        let shifted =
+            parse("36 35 0:40 / /a ro - erofs /image ro,user_xattr,fsoffset=4096").expect("a mount");
+        assert_eq!(shifted.offset_bytes, 4096);
         assert_eq!(parse("garbage"), None);
         assert_eq!(unescape(r"\"), PathBuf::from(r"\"));
+    }
+
+    #[test]
+    fn an_erofs_is_whole_without_further_devices() {
+        let image = tempfile::NamedTempFile::new().expect("a file");
+        let write = |at: usize, bytes: &[u8]| {
+            let mut content = std::fs::read(image.path()).expect("a file");
+            content.resize(content.len().max(8192), 0);
+            content[at..at + bytes.len()].copy_from_slice(bytes);
+            std::fs::write(image.path(), content).expect("a file");
+        };
+        assert!(!is_whole_erofs(image.path(), 0), "empty");
+        write(1024, &0xE0F5_E1E2_u32.to_le_bytes());
+        assert!(is_whole_erofs(image.path(), 0));
+        assert!(!is_whole_erofs(image.path(), 512));
+        write(512 + 1024, &0xE0F5_E1E2_u32.to_le_bytes());
+        assert!(is_whole_erofs(image.path(), 512));
+        write(1024 + 86, &1u16.to_le_bytes());
+        assert!(!is_whole_erofs(image.path(), 0), "a blob in another file");
+        assert!(!is_whole_erofs(Path::new("/no/such/image"), 0));
     }
 }

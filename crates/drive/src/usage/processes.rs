@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+
 use super::gather::{processes, read, thing_at};
 use super::overlay::{Overlays, Stored};
 use super::{By, Facts, Thing};
@@ -27,10 +29,29 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
         }
         found.extend(mapped);
         let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
-        for (thing, access) in found {
-            facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+        for (opened, access) in found {
+            match opened {
+                Opened::Known(thing) => {
+                    facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+                }
+                Opened::Hidden => {
+                    let what = format!(
+                        "process {pid} ({name}) uses a file on an overlay, or with a path, that is not visible from \
+                         here; end it"
+                    );
+                    facts.add_unseen(what, true);
+                }
+            }
         }
     }
+}
+
+/// A file of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    Known(Thing),
+    /// It may be any regular file.
+    Hidden,
 }
 
 /// Which files of processes are relevant: block devices, and files that are facts already.
@@ -46,15 +67,31 @@ impl Relevant<'_> {
 
     /// Returns what a link in the folder of a process leads to if it is relevant, or if the file that stores its
     /// content is.
-    fn at(&self, folder: &Path, link: &Path) -> Option<Thing> {
-        let thing = thing_at(link)?;
-        if self.contains(thing) || !self.overlays.may_hold(thing) {
-            return Some(thing).filter(|thing| self.contains(*thing));
+    fn at(&self, link: &Path) -> Option<Opened> {
+        self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
+    }
+
+    /// Like [`at`](Self::at), for a path as a process sees it.
+    fn at_path(&self, folder: &Path, path: &Path) -> Option<Opened> {
+        // Others are not paths, such as `socket:[123]`.
+        let inside = path.strip_prefix("/").ok()?;
+        let within = folder.join("root").join(inside);
+        if rustix::fs::statx(CWD, &within, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).is_err() {
+            return Some(Opened::Hidden);
         }
-        let namespace = fs::read_link(folder.join("ns/mnt")).ok()?;
-        match self.overlays.stored_of_link(&namespace, link) {
-            Stored::Upper { thing, .. } => Some(thing).filter(|thing| self.contains(*thing)),
-            Stored::Here | Stored::Unknown => None,
+        let thing = thing_at(&within)?;
+        self.opened(thing, || self.overlays.stored(thing, path))
+    }
+
+    fn opened(&self, thing: Thing, stored: impl FnOnce() -> Stored) -> Option<Opened> {
+        if self.contains(thing) || !self.overlays.may_hold(thing) {
+            return Some(Opened::Known(thing)).filter(|_| self.contains(thing));
+        }
+        match stored() {
+            Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
+            // Whoever writes has a copy in the upper layer.
+            Stored::Here | Stored::Lower { .. } => None,
+            Stored::Unknown => Some(Opened::Hidden),
         }
     }
 }
@@ -79,17 +116,17 @@ fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
 }
 
 /// Returns the block devices and relevant files that a process has open for more than reading.
-fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Thing, Access)> {
+fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
         let info = folder.join("fdinfo").join(entry.file_name());
-        if let Some(thing) = relevant.at(folder, &entry.path()) {
+        if let Some(opened) = relevant.at(&entry.path()) {
             let access = read(&info).ok().and_then(|info| access_of(&info));
-            found.extend(access.map(|access| (thing, access)));
+            found.extend(access.map(|access| (opened, access)));
         } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == RING) {
-            let registered = registered(&info).into_iter().filter_map(|path| thing_at(&path));
-            let registered = registered.filter(|thing| relevant.contains(*thing));
-            found.extend(registered.map(|thing| (thing, Access::Registered)));
+            let registered = registered(&info);
+            let registered = registered.iter().filter_map(|path| relevant.at_path(folder, path));
+            found.extend(registered.map(|opened| (opened, Access::Registered)));
         }
     }
     found
@@ -134,7 +171,7 @@ fn access_of(info: &str) -> Option<Access> {
 }
 
 /// Returns what a process has mapped shared and may write to; its descriptor may be closed already.
-fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Thing, Access)> {
+fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
     // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that.
@@ -148,9 +185,9 @@ fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Thing, Access)> {
         // only root may follow the link. Some kernels list the stored file for one on an overlay.
         let link = folder.join("map_files").join(mapping.range);
         let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
-        let thing =
-            relevant.at(folder, &link).or_else(|| Some(listed).filter(|it| relevant.contains(*it)))?;
-        (mapping.is_writable || can_be_made_writable(mapping.range)).then_some((thing, Access::Mapped))
+        let listed = || relevant.contains(listed).then_some(Opened::Known(listed));
+        let opened = relevant.at(&link).or_else(listed)?;
+        (mapping.is_writable || can_be_made_writable(mapping.range)).then_some((opened, Access::Mapped))
     };
     text.lines().filter_map(mapped).collect()
 }

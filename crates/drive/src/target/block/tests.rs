@@ -159,6 +159,65 @@ fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device()
     assert_eq!(facts.unseen_user_of_files(), None);
 }
 
+/// A process with a ring that has registered a file whose path leads nowhere.
+#[test]
+fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
+    let host = Host::new();
+    let process = host.roots.proc.join("4242");
+    host.write("proc/4242/comm", "server\n");
+    fs::create_dir_all(process.join("fd")).expect("a folder");
+    symlink("anon_inode:[io_uring]", process.join("fd/5")).expect("a link");
+    symlink("/", process.join("root")).expect("a link");
+    let unseen = |path: &str| {
+        host.write("proc/4242/fdinfo/5", format!("UserFiles:\t1\n    0: {path}\nUserBufs:\t0\n"));
+        let facts = usage::gather(&host.roots, None).expect("facts");
+        assert_eq!(usage::users(&facts, Thing::Device(DISK)), []);
+        facts.unseen_user_of_files().map(str::to_owned)
+    };
+    assert!(unseen("/no/such/file (deleted)").is_some_and(|what| what.contains("process 4242 (server)")));
+    assert_eq!(unseen("socket:[1234]"), None);
+    assert_eq!(unseen("<none>"), None);
+    assert_eq!(unseen("/dev/null"), None);
+}
+
+/// A process with a file on an overlay whose layers were given relative to the folder of whoever mounted it.
+#[test]
+fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
+    let host = Host::new();
+    let at = |name: &str| host.dir.path().join(name);
+    for name in ["lower", "upper", "work", "merged"] {
+        fs::create_dir(at(name)).expect("a folder");
+    }
+    fs::write(at("upper/file"), "content").expect("a file");
+    let mut mount = std::process::Command::new("mount");
+    mount.args([
+        "-i",
+        "-t",
+        "overlay",
+        "overlay",
+        "merged",
+        "-o",
+        "lowerdir=lower,upperdir=upper,workdir=work",
+    ]);
+    let mounted = mount.current_dir(host.dir.path()).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        skips::skip!("no overlay can be mounted");
+        return;
+    }
+    fs::create_dir_all(host.roots.proc.join("4242/fd")).expect("a folder");
+    symlink(at("merged/file"), host.roots.proc.join("4242/fd/3")).expect("a link");
+    let unseen = |flags: &str| {
+        host.write("proc/4242/fdinfo/3", format!("pos:\t0\nflags:\t{flags}\n"));
+        let facts = usage::gather(&host.roots, None);
+        facts.expect("facts").unseen_user_of_files().map(str::to_owned)
+    };
+    let found = [unseen("0100002"), unseen("0100000")];
+    let unmounted = std::process::Command::new("umount").arg(at("merged")).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert!(found[0].as_deref().is_some_and(|what| what.contains("process 4242")), "{found:?}");
+    assert_eq!(found[1], None, "who only reads changes nothing");
+}
+
 fn facts_of(host: &Host) -> TargetFacts {
     let mut facts = TargetFacts {
         kind: TargetKind::Block,
