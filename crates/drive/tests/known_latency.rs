@@ -95,14 +95,14 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         let p99_ns = segment.read.latency.quantile(0.99);
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
+        if let Some(plain_ns) = plain_ns {
+            // The program that serves the device is late then, which delays the next I/O and so changes the mean, too.
+            let busy = !is_near(plain_ns, 1e9 / f64::from(IOPS));
+            assert!(busy, "{seen}; plain reads keep to {plain_ns:.0} ns");
+            skip(&format!("{seen}: this machine is too busy, also for plain reads"));
+            continue;
+        }
         assert!(is_near(mean_ns, known_ns), "{seen}");
         assert!(is_near(segment.iops(), f64::from(IOPS)), "{seen}: {} IOPS", segment.iops());
-        if let Some(plain_ns) = plain_ns {
-            assert!(
-                !is_near(plain_ns, 1e9 / f64::from(IOPS)),
-                "{seen}; plain reads keep to {plain_ns:.0} ns"
-            );
-            skip(&format!("{seen}: this machine is too busy for the percentile, also of plain reads"));
-        }
     }
 }
