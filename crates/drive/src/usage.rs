@@ -350,15 +350,24 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Returns what is built on a regular file, under any name: loop devices and their users, mounts, swap space. None if
-/// that cannot be determined.
+/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports. None if that
+/// cannot be determined: whoever may replace a file may not be able to look, as inside a container.
 pub fn built_on_file(path: &Path) -> Vec<Refusal> {
     let roots = &Roots::default();
     let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
     let found = gather(roots, Some((file, path))).map(|facts| users(&facts, file)).unwrap_or_default();
-    let is_process =
-        |refusal: &Refusal| matches!(refusal, Refusal::OpenBy { .. } | Refusal::FileLocked { .. });
-    found.into_iter().filter(|refusal| refusal.protects_data() && !is_process(refusal)).collect()
+    let is_built_on_it = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::LoopBacking { .. }
+                | Refusal::Held { .. }
+                | Refusal::Shared { .. }
+                | Refusal::Mounted { .. }
+                | Refusal::Swap { .. }
+                | Refusal::Exported { .. }
+        )
+    };
+    found.into_iter().filter(is_built_on_it).collect()
 }
 
 /// Returns the files that the target is built on, at any level.

@@ -249,3 +249,28 @@ fn the_image_of_a_loop_device_is_not_replaced() {
         let _ = std::fs::remove_file(&image);
     }
 }
+
+/// As in most containers: what may use the file below cannot be determined there, and outputs are written all the same.
+#[test]
+fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
+    let bench = Bench::beside_the_build();
+    let [run, _] = runs(&bench);
+    for name in ["lower", "upper", "work", "merged"] {
+        std::fs::create_dir(bench.path(name)).expect("a folder");
+    }
+    // Nobody else knows what relative layers are relative to.
+    let options = "lowerdir=lower,upperdir=upper,workdir=work";
+    let mut mount = Command::new("mount");
+    mount.args(["-i", "-t", "overlay", "overlay", "merged", "-o", options]);
+    if !mount.current_dir(bench.dir.path()).output().is_ok_and(|output| output.status.success()) {
+        skips::skip!("no overlay can be mounted");
+        return;
+    }
+    let report = bench.path("merged/report.html");
+    std::fs::write(&report, "an older report").expect("a file");
+    let output = bench.run(&["report", &run, "--html", report.to_str().expect("a path")]);
+    let written = std::fs::read_to_string(&report).expect("a report");
+    let unmounted = Command::new("umount").arg(bench.path("merged")).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert!(output.status.success() && written.contains("<html"), "{output:?}");
+}
