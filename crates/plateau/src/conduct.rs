@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use drive::{Armed, Drive, PurgeOptions};
+use nandsim::{Faults, Scale};
 use pts::Profile;
 use record::{
     Digest, Event, Gap, Handling, HostFacts, Journal, Library, Loaded, RUN_FILE_VERSION, Run as StoredRun,
@@ -227,11 +228,10 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
 
 /// Returns whether the run would fail again at the same place whenever it is resumed.
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
-    let faults = file.target.simulated.iter().flat_map(|simulated| &simulated.faults);
-    let kinds: Vec<&str> = faults.map(|fault| fault.split(':').next().unwrap_or_default().trim()).collect();
-    // Any other kind is over once the run is resumed, and may have caused this failure.
-    let lasts = |kind: &&str| ["media", "throttle"].contains(kind);
-    failure.exit == Exit::Device && kinds.contains(&"media") && kinds.iter().all(lasts)
+    let Some(simulated) = &file.target.simulated else { return false };
+    let Some(scale) = Scale::one_over(simulated.scale_divisor) else { return false };
+    let faults = Faults::from_texts(&simulated.faults, file.target.capacity_bytes, scale);
+    failure.exit == Exit::Device && faults.is_ok_and(|faults| faults.remain())
 }
 
 /// Returns whether every test of a run is complete.

@@ -123,6 +123,14 @@ impl Faults {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
     }
 
+    /// Whether a run that a fault ended ends again whenever it is resumed: only a media fault is not over by then.
+    #[must_use]
+    pub fn remain(&self) -> bool {
+        let may_be_over =
+            self.removed_at_ns.is_some() || !self.lost.is_empty() || !self.power_lost_at_ns.is_empty();
+        !self.media.is_empty() && !may_be_over
+    }
+
     fn add(&mut self, text: &str, capacity_bytes: u64, divisor: u64) -> Result<(), String> {
         let (kind, keys) = text.split_once(':').unwrap_or((text, ""));
         let mut keys = Keys::of(keys)?;
@@ -213,6 +221,8 @@ mod tests {
         assert_eq!(laid.removed_at_ns, Some(2 * GB));
         assert_eq!(laid.power_lost_at_ns, [GB, 3 * GB]);
         let lasting = laid.clone().lasting();
+        assert!(!laid.remain() && !Faults::default().remain());
+        assert!(Faults { media: laid.media.clone(), slow: laid.slow.clone(), ..Faults::default() }.remain());
         assert!(lasting.lost.is_empty() && lasting.removed_at_ns.is_none());
         assert_eq!((lasting.media, lasting.slow), (laid.media, laid.slow));
         assert_eq!(lasting.power_lost_at_ns, laid.power_lost_at_ns);
