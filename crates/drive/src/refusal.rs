@@ -169,7 +169,7 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Whether it may disappear by itself within moments, because udev and others open new devices.
+    /// Whether it may disappear by itself within moments, because udev and others open new devices, and processes end.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,

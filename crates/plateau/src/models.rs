@@ -57,7 +57,7 @@ pub fn built_in(name: &str) -> Option<&'static str> {
 
 /// The hint for a model where a target is expected.
 pub fn lacks_prefix(typed: &str, model: &str) -> String {
-    format!("{typed}: there is no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
+    format!("{typed}: no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
 }
 
 /// Returns the model `name`, or the only one that begins like that. The path of a model file is returned unchanged.
@@ -80,8 +80,8 @@ fn named(name: &str) -> Result<String, String> {
     match &matching[..] {
         [only] => Ok((*only).to_owned()),
         [] => Err(match nearest(name, names()) {
-            Some(meant) => format!("there is no such model; did you mean {PREFIX}{meant}?"),
-            None => "there is no such model; `plateau sim list` lists them".into(),
+            Some(meant) => format!("no such model; did you mean {PREFIX}{meant}?"),
+            None => "no such model; `plateau sim list` lists them".into(),
         }),
         _ if name.is_empty() => Err("the name of a model is missing; `plateau sim list` lists them".into()),
         several => Err(format!("several models begin with that: {}", several.join(", "))),

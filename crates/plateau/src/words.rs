@@ -67,9 +67,7 @@ pub fn meaning(
         }
         let device = format!("/dev/{word}");
         if exists(&device) {
-            return Err(format!(
-                "{word}: there is no such file; did you mean {device}? (./{word} names a new file)"
-            ));
+            return Err(format!("{word}: no such file; did you mean {device}? (./{word} names a new file)"));
         }
         meaning.targets.push(word);
     }

@@ -173,7 +173,7 @@ fn models_have_the_same_names_in_all_commands() {
         assert_eq!(planned["rehearsal"]["model"], "nvme-qlc-2024", "{typed}");
     }
     for (typed, code, part) in [
-        ("sim:zzz", 2, "sim:zzz: there is no such model"),
+        ("sim:zzz", 2, "sim:zzz: no such model"),
         ("sim:./zzz.txt", 2, "must end in .toml"),
         ("sim:./zzz.toml", 4, "cannot read the model"),
     ] {

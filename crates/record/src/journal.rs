@@ -322,8 +322,8 @@ impl Journal {
             {
                 return Err(self.give_up(Change::Length { found, written: whole_bytes }));
             }
-            let mended = self.file.set_len(whole_bytes).and_then(|()| self.file.sync_data());
-            self.is_broken = mended.is_err();
+            let truncated = self.file.set_len(whole_bytes).and_then(|()| self.file.sync_data());
+            self.is_broken = truncated.is_err();
             return Err(error);
         }
         self.held.add(line);

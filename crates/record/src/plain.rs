@@ -27,7 +27,7 @@ pub(crate) fn plain(json: &str) -> String {
     out
 }
 
-/// Splits text into what is before the first string, the string with its quotes, and what is behind it.
+/// Splits text into what is before the first string, the string with its quotes, and what follows it.
 fn next_string(json: &str) -> Option<(&str, &str, &str)> {
     let begin = json.find('"')?;
     let mut is_escaped = false;

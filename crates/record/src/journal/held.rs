@@ -160,7 +160,7 @@ impl Held {
             Ok(copy) if is_all => format!("all its records are in {copy}; {resume}"),
             Ok(copy) => {
                 format!(
-                    "its first {} records of {} are in {copy}; the others were not kept in memory and are lost; \
+                    "the first {} of its {} records are in {copy}; the others were not kept in memory and are lost; \
                      {resume}",
                     records_in(bytes),
                     self.records,
@@ -182,7 +182,7 @@ struct Refuge {
     name: String,
 }
 
-/// Returns where the copy of the journal at `path` may go, best first: beside it, beside the directory of its run, and
+/// Returns where the copy of the journal at `path` may go, best first: next to it, next to the directory of its run, and
 /// in `others`, where its name says which run it is of.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));

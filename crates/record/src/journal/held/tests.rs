@@ -34,7 +34,7 @@ fn a_long_journal_is_held_up_to_a_whole_record() {
 }
 
 #[test]
-fn a_short_record_behind_one_that_is_not_held_is_not_held_either() {
+fn a_short_record_after_one_that_is_not_held_is_not_held_either() {
     let mut held = Held::within(10, b"header\n".to_vec());
     held.add(b"a long record\n");
     held.add(b"b\n");
@@ -50,7 +50,7 @@ fn what_is_not_held_is_saved_if_the_file_still_has_it() {
     assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued")).unwrap(), LINES.concat());
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
     let told = held.rescue(&Real, &mut *file, &path, &[]);
-    assert!(told.contains("first 1 records of 3 are in") && told.contains("are lost"), "{told}");
+    assert!(told.contains("the first 1 of its 3 records are in") && told.contains("are lost"), "{told}");
     assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued-2")).unwrap(), "header\none\n");
 }
 
