@@ -67,6 +67,18 @@ fn runs_are_filtered_sorted_and_limited() {
     for bad in [&["--since", "soon"][..], &["--state", "odd"], &["--sort", "odd"], &["-n", "-1"]] {
         bench.fails(2, &[&["runs"], bad].concat());
     }
+    for (mistyped, meant) in [
+        (["--profile", "pts-e1.0"], "did you mean 'pts-e-1.0'?"),
+        (["--profile", "nonsense"], "profiles: pts-"),
+        (["--test", "iosp"], "did you mean 'iops'?"),
+        (["--model", "sata-mcl-2011"], "did you mean 'sata-mlc-2011'?"),
+        (["--state", "stedy"], "steady"),
+    ] {
+        let error = bench.fails(2, &["runs", mistyped[0], mistyped[1]]);
+        assert!(error.contains(mistyped[0]) && error.contains(meant), "{error}");
+    }
+    assert_eq!(ids(&bench, &["--model", "SAMSUNG MZ"]), [""; 0], "a drive may have no run yet");
+    assert_eq!(ids(&bench, &["--profile", "PTS-E-1.0"]), [slc.as_str()]);
 }
 
 #[test]

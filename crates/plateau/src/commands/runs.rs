@@ -1,6 +1,7 @@
 //! `plateau runs`.
 
-use pts::TESTS;
+use nandsim::MODELS;
+use pts::{PROFILES, TESTS};
 use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
@@ -8,12 +9,14 @@ use stdx::text::on_one_line;
 use crate::cli::{Cli, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};
 use crate::listing::{self, Listed};
-use crate::{places, printer, summary, words};
+use crate::{models, places, printer, summary, words};
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = library.list()?;
     options.test.as_deref().map_or(Ok(()), |test| check_test(test, &runs))?;
+    options.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, &runs))?;
+    options.model.as_deref().map_or(Ok(()), |model| check_model(model, &runs))?;
     list(cli, options, &library, runs)?;
     // Report unreadable runs: the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
@@ -39,6 +42,36 @@ fn check_test(test: &str, runs: &[Run]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--test: {text}")))
 }
 
+/// Refuses the beginning of a profile that neither Plateau nor any run has.
+fn check_profile(profile: &str, runs: &[Run]) -> Done {
+    let lower = profile.to_lowercase();
+    let built_in = || PROFILES.iter().map(|profile| profile.name);
+    let known = || built_in().chain(runs.iter().map(|run| run.file.profile.as_str()));
+    if known().any(|name| name.starts_with(&lower)) {
+        return Ok(());
+    }
+    let hint = match stdx::nearest(profile, known()) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => format!("profiles: {}", built_in().collect::<Vec<_>>().join(", ")),
+    };
+    Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
+}
+
+/// Refuses a mistyped simulated drive. The model of another drive may be right although no run has it.
+fn check_model(model: &str, runs: &[Run]) -> Done {
+    let asked = Runs { model: Some(model.to_owned()), ..Runs::default() };
+    let name = models::simulated(model).unwrap_or(model);
+    let built_in = || MODELS.iter().map(|(known, _)| *known);
+    let is_known = built_in().any(|known| known.contains(&name.to_lowercase()));
+    if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &asked)) {
+        return Ok(());
+    }
+    stdx::nearest(name, built_in()).map_or(Ok(()), |meant| {
+        let text = format!("--model: no run is on a drive like '{model}'; did you mean '{meant}'?");
+        Err(Failure::text(Exit::Usage, text))
+    })
+}
+
 fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
     let count = runs.len();
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.file, options));
@@ -58,7 +91,13 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
         (true, 0) => {
             printer::print(&format!("no runs in {}; `plateau demo` makes one", library.root().display()))
         }
-        (true, _) => printer::print(&format!("none of {count} runs in {}", library.root().display())),
+        (true, _) => {
+            let hint = match &options.text[..] {
+                [only] if library.find(only).is_ok() => format!("; `plateau show {only}` shows that run"),
+                _ => String::new(),
+            };
+            printer::print(&format!("none of {count} runs in {}{hint}", library.root().display()))
+        }
     }
 }
 
