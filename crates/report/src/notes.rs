@@ -22,8 +22,9 @@ const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
 const ROW_PIXELS: f64 = 8.0;
 
-/// Height of a row with these comments, in pixels of the sheet.
-fn height(comments: &[String]) -> f64 {
+/// Estimated height of a row, in pixels of the sheet.
+fn height(row: &NoteRow) -> f64 {
+    let comments = &row.comments;
     let lines =
         |limit: usize| comments.iter().map(|c| c.chars().count().div_ceil(limit).max(1)).sum::<usize>();
     let lines = if comments.len() == 1 { lines(WIDE) } else { lines(NARROW).div_ceil(2) + 1 };
@@ -31,16 +32,22 @@ fn height(comments: &[String]) -> f64 {
 }
 
 /// Splits `rows` into those that fit into `room` pixels and the rest, so that no sheet overflows.
-fn split(rows: Vec<NoteRow>, mut room: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
+pub(crate) fn split(
+    rows: Vec<NoteRow>,
+    mut room: f64,
+    height: impl Fn(&NoteRow) -> f64,
+) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let (mut first, mut further): (Vec<NoteRow>, Vec<NoteRow>) = (Vec::new(), Vec::new());
     for mut row in rows {
-        if further.is_empty() && height(&row.comments) <= room {
-            room -= height(&row.comments);
+        if further.is_empty() && height(&row) <= room {
+            room -= height(&row);
             first.push(row);
             continue;
         }
-        let fits = |n: &usize| further.is_empty() && height(&row.comments[..*n]) <= room;
-        if let Some(fitting) = (1..row.comments.len()).rev().find(fits) {
+        let part = |count: usize| NoteRow { comments: row.comments[..count].to_vec(), ..row.clone() };
+        let counts: Vec<usize> = (1..row.comments.len()).collect();
+        let fitting = counts.partition_point(|count| further.is_empty() && height(&part(*count)) <= room);
+        if fitting > 0 {
             let rest = row.comments.split_off(fitting);
             first.push(row.clone());
             row.comments = rest;
@@ -72,10 +79,11 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
     let members = document.run.target.array.as_ref().map_or(0, |array| array.members.len());
     let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
-    split(all_notes(document), (ROOM_BESIDE - marks - tests - members).max(0.0))
+    split(all_notes(document), (ROOM_BESIDE - marks - tests - members).max(0.0), height)
 }
 
-fn all_notes(document: &Document) -> Vec<NoteRow> {
+/// All special notes of the run.
+pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
     for mark in document.marks(None) {
         let comments = match mark.kind {
@@ -132,7 +140,7 @@ pub(crate) fn of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
-    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0));
+    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0), height);
     if !further.is_empty() {
         first.push(NoteRow {
             item: outcome.title.clone(),
@@ -156,13 +164,13 @@ mod tests {
     fn no_comment_is_lost_and_the_first_sheet_does_not_run_over() {
         for count in [1, 2, 7, 40, 300] {
             for room in [0.0, 30.0, 200.0] {
-                let (first, further) = split(vec![row_of(count), row_of(3)], room);
+                let (first, further) = split(vec![row_of(count), row_of(3)], room, height);
                 let all: Vec<&String> = first.iter().chain(&further).flat_map(|row| &row.comments).collect();
                 let expected = [row_of(count).comments, row_of(3).comments].concat();
                 assert_eq!(all, expected.iter().collect::<Vec<_>>());
-                assert!(first.iter().map(|row| height(&row.comments)).sum::<f64>() <= room);
+                assert!(first.iter().map(height).sum::<f64>() <= room);
             }
         }
-        assert_eq!(split(Vec::new(), 0.0), (Vec::new(), Vec::new()));
+        assert_eq!(split(Vec::new(), 0.0, height), (Vec::new(), Vec::new()));
     }
 }

@@ -21,6 +21,7 @@ use krilla::tagging::TagTree;
 
 use crate::Document;
 use crate::content;
+use crate::notes::NoteRow;
 use crate::pages::{PageKind, Place, pages};
 pub(crate) use flow::Block;
 use letters::Letters;
@@ -44,12 +45,13 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let mut bookmarks: Vec<Bookmark> = Vec::new();
     let mut meaning = TagTree::new().with_lang(Some("en".into()));
     let pages = pages(document);
+    let mut further = Vec::new();
     for (index, kind) in pages.iter().enumerate() {
         let place = Place { number: index + 1, total: pages.len() };
         bookmark(&mut bookmarks, kind, index);
-        on_page(&mut pdf, &letters, &mut meaning, |sheet| draw(sheet, document, kind, place))?;
+        on_page(&mut pdf, &letters, &mut meaning, |sheet| draw(sheet, document, kind, place, &mut further))?;
     }
-    annex::draw(&mut pdf, document, &letters, &mut meaning, &mut bookmarks)?;
+    annex::draw(&mut pdf, document, further, &letters, &mut meaning, &mut bookmarks)?;
     pdf.set_tag_tree(meaning);
     pdf.set_outline(outline(bookmarks));
     pdf.set_metadata(metadata(document));
@@ -91,14 +93,17 @@ fn on_page(
     Ok(())
 }
 
+/// Draws a page; the summary moves notes that do not fit to `further`.
 fn draw(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
     kind: &PageKind<'_>,
     place: Place,
+    further: &mut Vec<NoteRow>,
 ) -> Result<(), String> {
     match kind {
-        PageKind::Summary { notes, continued } => summary::first(sheet, document, notes, *continued, place),
+        // The HTML page estimates how many notes fit; here that is known.
+        PageKind::Summary { .. } => *further = summary::first(sheet, document, place),
         PageKind::TestSummary(outcome) => summary::of_test(sheet, document, outcome, place),
         PageKind::Exhibits(outcome, index) => return body::page(sheet, document, outcome, *index, place),
     }

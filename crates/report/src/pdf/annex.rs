@@ -12,19 +12,20 @@ use crate::care::TextTable;
 use crate::chart;
 use crate::conformance::{Clause, Conformance, Verdict};
 use crate::content;
-use crate::notes::{NoteRow, notes_of_run};
+use crate::notes::NoteRow;
 use crate::page::STATEMENT_REMARK;
 
-/// Draws notes that do not fit on page 1. Adds statement and further data if a test was started and measured by
+/// Draws the notes `further`, which do not fit on page 1. Adds statement and further data if a test was started and measured by
 /// Plateau.
 pub(super) fn draw(
     pdf: &mut Pdf,
     document: &Document,
+    further: Vec<NoteRow>,
     letters: &Letters,
     meaning: &mut TagTree,
     bookmarks: &mut Vec<Bookmark>,
 ) -> Result<(), String> {
-    let mut blocks = notes(document);
+    let mut blocks = notes(further);
     if !document.conformance.is_empty() {
         blocks.extend(statement_and_beyond(document));
     }
@@ -37,8 +38,7 @@ pub(super) fn draw(
     flow::draw(pdf, letters, meaning, bookmarks, blocks, &around)
 }
 
-fn notes(document: &Document) -> Vec<Block> {
-    let (_, further) = notes_of_run(document);
+fn notes(further: Vec<NoteRow>) -> Vec<Block> {
     let rows: Vec<Vec<String>> = further
         .into_iter()
         .flat_map(|NoteRow { item, notation, comments }| {

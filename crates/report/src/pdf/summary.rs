@@ -5,13 +5,13 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 use pts::Outcome;
 
-use super::grid::{Field, facts, label_width, table};
-use super::letters::{Style, ink, soft};
+use super::grid::{Field, facts, height_of, label_width, table};
+use super::letters::{Letters, Style, ink, soft};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 use crate::Document;
 use crate::content::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::document::MarkKind;
-use crate::notes::{NoteRow, of_test as of_test_notes};
+use crate::notes::{NoteRow, all_notes, of_test as of_test_notes, split};
 use crate::pages::Place;
 
 const TEXT: f64 = 11.5;
@@ -102,30 +102,35 @@ fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, place: Place, kin
     y + 54.0
 }
 
-/// Draws the summary of all tests.
-pub(super) fn first(
-    sheet: &mut Sheet<'_, '_>,
-    document: &Document,
-    notes: &[NoteRow],
-    continued: bool,
-    place: Place,
-) {
+/// Draws the summary of all tests; returns the notes that do not fit.
+pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, place: Place) -> Vec<NoteRow> {
     let y = surround(sheet, document, None, place);
     let y = top(sheet, document, y, place, content::summary_kind(document));
     let y = blocks(sheet, document, y) + 8.0;
     let y = heading(sheet, y, "Testing Summary: Tests Run");
     let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
     let y = heading(sheet, y, "Test Sponsor - Special Notes");
-    let y = if continued && notes.is_empty() { y } else { y + notes_table(sheet, y, notes) + 6.0 };
-    go_on(sheet, y, continued);
-    origin(sheet, document);
-}
-
-fn go_on(sheet: &mut Sheet<'_, '_>, y: f64, continued: bool) {
-    if continued {
+    let (notes, further) = notes_below(sheet.letters, document, y);
+    let y = if notes.is_empty() && !further.is_empty() { y } else { y + notes_table(sheet, y, &notes) + 6.0 };
+    if !further.is_empty() {
         let text = "Continued after the report pages, in Annex N.";
         sheet.text((SIDE, y + 11.0), ROOM, text, soft(11.0), Align::Middle);
     }
+    origin(sheet, document);
+    further
+}
+
+/// Splits the notes into those that fit below `y` and those that continue in an annex.
+fn notes_below(letters: &Letters, document: &Document, y: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
+    /// Height of the run's origin at the foot of the page, and of the reference to the annex.
+    const ORIGIN: f64 = 40.0;
+    const REFERENCE: f64 = 23.0;
+    let room = (BOTTOM - ORIGIN - y - NOTE_ROW).max(0.0);
+    let height = |row: &NoteRow| -> f64 {
+        note_fields(row).iter().map(|row| height_of(letters, &NOTE_WIDTHS, row, NOTE_STYLE)).sum()
+    };
+    let whole = split(all_notes(document), room, height);
+    if whole.1.is_empty() { whole } else { split(all_notes(document), (room - REFERENCE).max(0.0), height) }
 }
 
 fn blocks(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64) -> f64 {
@@ -185,32 +190,38 @@ fn set_up(
     table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW))
 }
 
+const NOTE_WIDTHS: [f64; 4] = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
+const NOTE_ROW: f64 = 17.0;
+const NOTE_STYLE: (Style, f64) = (ink(10.5), NOTE_ROW);
+
 fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
-    let widths = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
     let mut rows =
         vec![vec![Field::heading("ITEM"), Field::heading("NOTATION"), Field::heading("COMMENTS").over(2)]];
     if notes.is_empty() {
         rows.push(vec![Field::new("-"), Field::new("None"), Field::new("-").over(2)]);
     }
-    for NoteRow { item, notation, comments } in notes {
-        let notation = Field { bold: true, ..Field::new(notation.clone()) };
-        let item = Field::new(item.clone());
-        match comments.as_slice() {
-            [one] => rows.push(vec![item, notation, Field::new(one.clone()).over(2)]),
-            many => {
-                let (left, right) = many.split_at(many.len().div_ceil(2));
-                let pairs = left.iter().zip(right.iter().map(Some).chain([None]));
-                for (index, (left, right)) in pairs.enumerate() {
-                    let first = index == 0;
-                    let cell = |text: Option<&String>| Field::new(text.cloned().unwrap_or_default());
-                    let item = if first { item.clone() } else { Field::new("") };
-                    let notation = if first { notation.clone() } else { Field::new("") };
-                    rows.push(vec![item, notation, cell(Some(left)), cell(right)]);
-                }
-            }
-        }
-    }
-    table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), 17.0))
+    rows.extend(notes.iter().flat_map(note_fields));
+    table(sheet, (SIDE, y), &NOTE_WIDTHS, &rows, NOTE_STYLE)
+}
+
+/// Returns the rows of one note: several comments are in two columns.
+fn note_fields(NoteRow { item, notation, comments }: &NoteRow) -> Vec<Vec<Field>> {
+    let notation = Field { bold: true, ..Field::new(notation.clone()) };
+    let item = Field::new(item.clone());
+    let [one] = comments.as_slice() else {
+        let (left, right) = comments.split_at(comments.len().div_ceil(2));
+        let pairs = left.iter().zip(right.iter().map(Some).chain([None]));
+        let cell = |text: Option<&String>| Field::new(text.cloned().unwrap_or_default());
+        let row = |(index, (left, right))| {
+            let (item, notation) = match index {
+                0 => (item.clone(), notation.clone()),
+                _ => (Field::new(""), Field::new("")),
+            };
+            vec![item, notation, cell(Some(left)), cell(right)]
+        };
+        return pairs.enumerate().map(row).collect();
+    };
+    vec![vec![item, notation, Field::new(one.clone()).over(2)]]
 }
 
 fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
