@@ -101,6 +101,12 @@ impl Fault {
 pub(crate) trait Admin {
     /// Sends an NVMe admin command and returns dword 0 of its completion.
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
+    /// The same for a command without data that takes long; calls `meanwhile` about once a second until it completes.
+    fn nvme_long(
+        &mut self,
+        command: &NvmeCommand,
+        meanwhile: &mut dyn FnMut(&mut dyn Admin),
+    ) -> Result<u32, Fault>;
     /// Sends a SCSI command. Any status of the device is `Ok`.
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
     /// Discards the whole device.

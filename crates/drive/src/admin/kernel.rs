@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use super::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
@@ -16,6 +17,8 @@ use crate::target::block::Block;
 
 /// Direct I/O needs page-aligned memory.
 const PAGE_BYTES: usize = 4096;
+/// Interval at which the progress of a long command is read.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// An open block device; opened exclusively for commands that change it.
 pub(crate) struct Kernel<'a> {
@@ -47,18 +50,43 @@ fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result
     answer
 }
 
+fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+    let answer = match ioctl::nvme_admin(fd, command, data) {
+        Ok((0, result)) => Ok(result),
+        Ok((status, _)) => Err(Fault::Nvme(status)),
+        Err(error) => Err(Fault::Kernel(error)),
+    };
+    let NvmeCommand { opcode, namespace, cdw10_to_15, .. } = command;
+    logged(
+        format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}"),
+        answer,
+    )
+}
+
 impl Admin for Kernel<'_> {
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
-        let answer = match ioctl::nvme_admin(self.fd(), command, data) {
-            Ok((0, result)) => Ok(result),
-            Ok((status, _)) => Err(Fault::Nvme(status)),
-            Err(error) => Err(Fault::Kernel(error)),
-        };
-        let NvmeCommand { opcode, namespace, cdw10_to_15, .. } = command;
-        logged(
-            format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}"),
-            answer,
-        )
+        sent(self.fd(), command, data)
+    }
+
+    fn nvme_long(
+        &mut self,
+        command: &NvmeCommand,
+        meanwhile: &mut dyn FnMut(&mut dyn Admin),
+    ) -> Result<u32, Fault> {
+        let held: &Held = self.held;
+        let fd = held.fd.as_fd();
+        std::thread::scope(|scope| {
+            let (done, completed) = mpsc::channel();
+            // The receiver outlives the thread.
+            scope.spawn(move || drop(done.send(sent(fd, command, Data::None))));
+            loop {
+                match completed.recv_timeout(LOOK_EVERY) {
+                    Ok(answer) => return answer,
+                    Err(RecvTimeoutError::Timeout) => meanwhile(self),
+                    Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
+                }
+            }
+        })
     }
 
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {

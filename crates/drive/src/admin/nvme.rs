@@ -1,5 +1,7 @@
 //! NVMe admin commands that query and configure (NVM Express Base Specification 2.0c, section 5).
 
+use std::time::Duration;
+
 use super::{Admin, Data, Fault, NvmeCommand};
 use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace, SanitizeLog, SmartLog};
 
@@ -26,6 +28,18 @@ pub(crate) fn controller(admin: &mut dyn Admin) -> Result<Controller, Fault> {
 /// Identify with CNS 00h.
 pub(crate) fn namespace(admin: &mut dyn Admin, namespace: u32) -> Result<Namespace, Fault> {
     identify(admin, namespace, 0x00).map(|bytes| Namespace::decode(&bytes))
+}
+
+/// Returns how much of a running format is done, as Identify reports it; `None` if no format is running or the drive
+/// does not answer.
+pub(crate) fn format_progress(admin: &mut dyn Admin, namespace: u32, timeout: Duration) -> Option<f64> {
+    let mut bytes = [0; IDENTIFY_BYTES];
+    let command = NvmeCommand { timeout, ..NvmeCommand::of(IDENTIFY, namespace, 0x00, 0) };
+    admin.nvme(&command, Data::In(&mut bytes)).ok()?;
+    Namespace::decode(&bytes)
+        .format_remaining
+        .filter(|&remaining| remaining > 0.0)
+        .map(|remaining| 1.0 - remaining)
 }
 
 fn log(admin: &mut dyn Admin, page: u32) -> Result<[u8; LOG_BYTES], Fault> {

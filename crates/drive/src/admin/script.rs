@@ -44,6 +44,8 @@ pub(crate) struct Script {
     pub(crate) rechecks: Vec<bool>,
     /// Rechecks after this many report the device as in use.
     pub(crate) in_use_from: usize,
+    /// Duration of the next long NVMe command.
+    pub(crate) long_seconds: u64,
 }
 
 impl Script {
@@ -54,6 +56,7 @@ impl Script {
             now_ns: 0,
             rechecks: Vec::new(),
             in_use_from: usize::MAX,
+            long_seconds: 0,
         }
     }
 
@@ -133,6 +136,19 @@ impl Admin for Script {
             Answer::Bytes(result) => Ok(u32::from(result[0])),
             _ => Ok(0),
         }
+    }
+
+    fn nvme_long(
+        &mut self,
+        command: &NvmeCommand,
+        meanwhile: &mut dyn FnMut(&mut dyn Admin),
+    ) -> Result<u32, Fault> {
+        let answer = self.nvme(command, Data::None);
+        for _ in 0..std::mem::take(&mut self.long_seconds) {
+            self.pause(Duration::from_secs(1));
+            meanwhile(self);
+        }
+        answer
     }
 
     fn scsi(&mut self, command: &[u8], data: Data<'_>, _: Duration) -> Result<ScsiAnswer, Fault> {

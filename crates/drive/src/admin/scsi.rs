@@ -41,6 +41,12 @@ pub(crate) fn send(
     }
 }
 
+/// Sends REQUEST SENSE, which reports the progress of a command in the background.
+pub(crate) fn request_sense(admin: &mut dyn Admin) -> Option<Sense> {
+    let answer = page(admin, &[0x03, 0, 0, 0, LENGTH, 0]);
+    answer.ok().and_then(|bytes| Sense::decode(&bytes))
+}
+
 fn page(admin: &mut dyn Admin, command: &[u8]) -> Result<[u8; PAGE_BYTES], Fault> {
     let mut bytes = [0; PAGE_BYTES];
     send(admin, command, Data::In(&mut bytes), ASKING).map(|()| bytes)

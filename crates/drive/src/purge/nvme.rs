@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Job, Offer, Polled};
+use super::{Job, Offer, Polled, Purging};
 use crate::admin::{Admin, Data, NvmeCommand, nvme};
 use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::error::DriveError;
@@ -62,7 +62,16 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     settings |= u32::from(now.protection) << 5 | u32::from(now.protection_first) << 8;
     let command = NvmeCommand { timeout: FORMATTING, ..NvmeCommand::of(FORMAT_NVM, number, settings, 0) };
     job.recheck()?;
-    job.admin.nvme(&command, Data::None).map_err(|fault| {
+    let has_progress = now.format_remaining.is_some();
+    let Job { admin, on_progress, .. } = job;
+    let formatted = admin.nvme_long(&command, &mut |admin| {
+        // Other drives may answer only after the format; Linux resets a controller that exceeds a timeout, which would
+        // end the format, so even those that report progress have as long as the format itself.
+        let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
+        // The answer is ignored: a format cannot be cancelled.
+        on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
+    });
+    formatted.map_err(|fault| {
         fault.during(
             "Format NVM",
             "look at the drive with plateau info, or choose another method with --method",
@@ -85,7 +94,8 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     // One overwrite pass of zeroes; without AUSE, a failed sanitize can only be left by another one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
-    if log(job.admin)?.state == SanitizeState::Running {
+    let before = log(job.admin)?;
+    if before.state == SanitizeState::Running {
         return Err(DriveError::device(
             "a sanitize started by another program is running on this drive; wait until it completes"
                 .to_owned(),
@@ -96,6 +106,11 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
         fault
             .during("Sanitize", "look at the drive with plateau info, or choose another method with --method")
     })?;
+    job.expects(match action {
+        Action::Overwrite => before.expected[0],
+        Action::Block => before.expected[1],
+        Action::Crypto => before.expected[2],
+    });
     job.poll("Sanitize", ask)?;
     let after = log(job.admin)?;
     if after.command != cdw10 {

@@ -66,7 +66,11 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, DriveError> {
     match scsi::send(admin, &[0; 6], Data::None, Duration::from_secs(60)) {
         Ok(()) => Ok(Polled::Done),
         Err(Fault::Scsi(_, Some(sense))) => match sense.code {
-            FORMAT_RUNNING | SANITIZE_RUNNING => Ok(Polled::Running(sense.share_done)),
+            FORMAT_RUNNING | SANITIZE_RUNNING => {
+                // Some drives report progress only when asked for it.
+                let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
+                Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
+            }
             _ => failed(sense),
         },
         Err(fault) => Err(fault.during("TEST UNIT READY", ADVICE)),

@@ -213,6 +213,63 @@ fn nvme_format_keeps_the_block_size_and_is_looked_at_after() {
     }
 }
 
+/// Identify Namespace of a drive that reports how much of a format remains, in percent.
+fn formatting(remaining_percent: u8) -> Answer {
+    let mut bytes = identify_namespace(1);
+    bytes[32] = 0x80 | remaining_percent;
+    Answer::Bytes(bytes)
+}
+
+#[test]
+fn a_format_shows_its_progress_where_the_drive_reports_it() {
+    let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Ok);
+    for answer in [formatting(75), Answer::Nvme(0x084), formatting(10), formatting(0), formatting(0)] {
+        script = script.nvme(0x06, 1, 0, answer);
+    }
+    script.long_seconds = 4;
+    let mut can = nvme(0b10, 0, 0);
+    let Protocol::Nvme(device) = &mut can.protocol else { panic!("not NVMe") };
+    device.namespace.format_remaining = Some(0.0);
+    let (purged, shares) = purge(&mut script, &can, &PurgeOptions::default());
+    purged.expect("a purge");
+    assert_eq!(shares, [0.25, 0.9]);
+
+    // Others are not asked, because they may not answer until the format is done.
+    let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Ok).nvme(
+        0x06,
+        1,
+        0,
+        Answer::Bytes(identify_namespace(1)),
+    );
+    script.long_seconds = 4;
+    let (purged, shares) = purge(&mut script, &nvme(0b10, 0, 0), &PurgeOptions::default());
+    assert_eq!((purged.is_ok(), shares), (true, Vec::new()));
+}
+
+#[test]
+fn a_sanitize_begins_with_the_estimate_of_the_drive() {
+    for (name, cdw10, at, seconds, expected) in [
+        ("nvme-sanitize-overwrite", 0x13, 8, 7200, Some(7200)),
+        ("nvme-sanitize-block", 2, 12, 90, Some(90)),
+        ("nvme-sanitize-crypto", 4, 16, 5, Some(5)),
+        ("nvme-sanitize-crypto", 4, 16, u32::MAX, None),
+    ] {
+        let Answer::Bytes(mut before) = sanitize_log(0, 0, 0) else { panic!("no log") };
+        before[at..at + 4].copy_from_slice(&seconds.to_le_bytes());
+        let script = ask_log(Script::new(CAPACITY), Answer::Bytes(before)).nvme(0x84, 0, cdw10, Answer::Ok);
+        let mut script = ask_log(ask_log(script, sanitize_log(1, 0, cdw10)), sanitize_log(1, 0, cdw10));
+        let mut estimates = Vec::new();
+        let purged = perform(&mut script, &nvme(0, 0, 0b111), &by(name), &mut |purging| {
+            if let Purging::Expected(length) = purging {
+                estimates.push(length.as_secs());
+            }
+            Flow::Continue
+        });
+        purged.expect("a purge");
+        assert_eq!(estimates, expected.into_iter().collect::<Vec<_>>(), "{name}");
+    }
+}
+
 #[test]
 fn a_format_that_fails_stops_the_purge_and_nothing_weaker_is_tried() {
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Nvme(0x410a));

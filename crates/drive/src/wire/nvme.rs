@@ -1,5 +1,7 @@
 //! NVMe structures. Figures are those of NVM Express Base Specification 2.0c and NVM Command Set 1.0c.
 
+use std::time::Duration;
+
 use super::{Page, hexadecimal};
 
 /// Size of every Identify structure.
@@ -121,6 +123,8 @@ pub(crate) struct Namespace {
     pub(crate) protection_first: bool,
     /// DLFEAT bits 2:0: discarded blocks read as zeroes.
     pub(crate) discarded_read_zero: bool,
+    /// FPI: share of a running format that remains, 0 if none is running; `None` if not reported.
+    pub(crate) format_remaining: Option<f64>,
     pub(crate) nguid: Option<String>,
     pub(crate) eui64: Option<String>,
 }
@@ -150,6 +154,9 @@ impl Namespace {
             protection: page.byte::<29>() & 0b111,
             protection_first: page.bit::<29, 3>(),
             discarded_read_zero: page.byte::<33>() & 0b111 == 1,
+            format_remaining: page
+                .bit::<32, 7>()
+                .then(|| f64::from(page.byte::<32>() & 0x7f).min(100.0) / 100.0),
             nguid: hexadecimal(&page.bytes::<104, 16>()),
             eui64: hexadecimal(&page.bytes::<120, 8>()),
         }
@@ -219,6 +226,8 @@ pub(crate) struct SanitizeLog {
     pub(crate) state: SanitizeState,
     /// SCDW10: the sanitize command that this status refers to.
     pub(crate) command: u32,
+    /// ETO, ETBE and ETCE: expected time of an overwrite, a block erase and a crypto erase.
+    pub(crate) expected: [Option<Duration>; 3],
 }
 
 /// SSTAT bits 2:0.
@@ -241,7 +250,16 @@ impl SanitizeLog {
             3 => SanitizeState::Failed,
             other => SanitizeState::Unknown(other),
         };
-        Self { share_done: f64::from(page.le16::<0>()) / 65_536.0, state, command: page.le32::<4>() }
+        let expected = [page.le32::<8>(), page.le32::<12>(), page.le32::<16>()];
+        Self {
+            share_done: f64::from(page.le16::<0>()) / 65_536.0,
+            state,
+            command: page.le32::<4>(),
+            // All bits are set where the drive has no estimate.
+            expected: expected
+                .map(|seconds| Some(seconds).filter(|&s| s != u32::MAX && s != 0))
+                .map(|seconds| seconds.map(|seconds| Duration::from_secs(seconds.into()))),
+        }
     }
 }
 

@@ -166,6 +166,7 @@ fn an_ata_sanitize_that_is_frozen_refused_or_fails_is_an_error() {
 // SCSI: FORMAT UNIT 04h, SANITIZE 48h, then TEST UNIT READY 00h.
 
 const READY: [u8; 6] = [0; 6];
+const REQUEST_SENSE: [u8; 6] = [0x03, 0, 0, 0, PAGE_BYTES as u8, 0];
 
 fn check(key: u8, code: (u8, u8), progress: Option<u16>) -> Answer {
     Answer::Scsi(2, sense(key, code, progress))
@@ -189,13 +190,19 @@ fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
             .with(list)
             .erasing()
             .scsi(&READY, check(2, running, Some(0x4000)))
+            // Without progress there, it is asked for.
             .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, Answer::Bytes(sense(2, running, Some(0x8000))))
+            .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, Answer::Bytes(sense(0, (0, 0), None)))
+            .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, check(5, (0x20, 0), None))
             .scsi(&READY, check(6, (0x28, 0), None))
             .scsi(&READY, Answer::Ok);
         let options = PurgeOptions { verify: true, ..by(name) };
         let (purged, shares) = purge(&mut script, &scsi(Some(true), Some(true)), &options);
         assert_eq!(purged.expect("a purge").pts_purge, name != "scsi-sanitize-overwrite");
-        assert_eq!(shares, [0.25]);
+        assert_eq!(shares, [0.25, 0.5]);
     }
 }
 
