@@ -81,7 +81,8 @@ impl Simulated {
         let scale = scale.map_err(|e| invalid(e.to_string()))?;
         let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
-        let faults = Faults::from_texts(texts, ssd.capacity_bytes(), scale);
+        let read = if options.sim_resumed { Faults::from_stored_texts } else { Faults::from_texts };
+        let faults = read(texts, ssd.capacity_bytes(), scale);
         let faults = faults.map_err(|e| invalid(e.to_string()))?;
         ssd.inject_faults(if options.sim_resumed { faults.lasting() } else { faults });
         let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);

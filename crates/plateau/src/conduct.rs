@@ -230,7 +230,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
     let Some(scale) = Scale::one_over(simulated.scale_divisor) else { return false };
-    let faults = Faults::from_texts(&simulated.faults, file.target.capacity_bytes, scale);
+    let faults = Faults::from_stored_texts(&simulated.faults, file.target.capacity_bytes, scale);
     failure.exit == Exit::Device && faults.is_ok_and(|faults| faults.remain())
 }
 

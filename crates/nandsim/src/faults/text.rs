@@ -116,6 +116,20 @@ impl Faults {
         Ok(faults)
     }
 
+    /// Like [`Faults::from_texts`], for the faults of a stored run: sizes without a unit, which earlier builds read as
+    /// bytes, still are.
+    ///
+    /// # Errors
+    /// Same as [`Faults::from_texts`].
+    pub fn from_stored_texts<T: AsRef<str>>(
+        texts: &[T],
+        capacity_bytes: u64,
+        scale: Scale,
+    ) -> Result<Self, FaultError> {
+        let texts: Vec<String> = texts.iter().map(|text| in_bytes(text.as_ref())).collect();
+        Self::from_texts(&texts, capacity_bytes, scale)
+    }
+
     /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
     /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
     #[must_use]
@@ -159,6 +173,21 @@ impl Faults {
     }
 }
 
+/// Adds the unit to sizes that have none; 0 needs none.
+fn in_bytes(text: &str) -> String {
+    let with_unit = |part: &str| {
+        let (key, value) = part.split_once('=').unwrap_or_default();
+        let key = key.rsplit(':').next().unwrap_or_default().trim();
+        let value = value.trim().trim_end_matches("/s");
+        let is_bare = value != "0" && !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        match ["at", "length", "rate"].contains(&key) && is_bare {
+            true => format!("{}B", part.trim_end().trim_end_matches("/s")),
+            false => part.to_owned(),
+        }
+    };
+    text.split(',').map(with_unit).collect::<Vec<_>>().join(",")
+}
+
 /// Parses a size per second.
 fn rate_bytes(text: &str) -> Result<u64, String> {
     let size = text.trim_end_matches("/s");
@@ -194,6 +223,20 @@ mod tests {
     fn faults(texts: &[&str]) -> Result<Faults, String> {
         let scale = Scale::one_over(4).unwrap();
         Faults::from_texts(texts, 100 * GB, scale).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_stored_fault_without_a_unit_keeps_its_meaning() {
+        let scale = Scale::one_over(4).expect("a scale");
+        for (stored, typed) in [
+            ("media:at=4096, length=8192,on=reads", "media:at=4096B,length=8192B,on=reads"),
+            ("media:at=0", "media:at=0"),
+            ("throttle:after=1s,for=1s,rate=50000/s", "throttle:after=1s,for=1s,rate=50kB/s"),
+            ("timeout:after=1s,commands=3", "timeout:after=1s,commands=3"),
+        ] {
+            let read = Faults::from_stored_texts(&[stored], 100 * GB, scale);
+            assert_eq!(read.map_err(|e| e.to_string()), faults(&[typed]), "{stored}");
+        }
     }
 
     #[test]
