@@ -70,10 +70,12 @@ fn run(extent: Extent) -> ExitCode {
     };
     let begun = Instant::now();
     let (mut count, mut failures, mut told) = (Count::default(), 0, Instant::now());
+    let mut last = extent.first;
     for seed in (extent.first..).take(usize::try_from(extent.seeds).unwrap_or(usize::MAX)) {
         if extent.until.is_some_and(|until| Instant::now() >= until) || failures == MOST_FAILURES {
             break;
         }
+        last = seed;
         match explore_notes(seed, drive.facts(), true) {
             Ok(crash_points) => count.crash_points += crash_points,
             Err(broken) => {
@@ -100,7 +102,7 @@ fn run(extent: Extent) -> ExitCode {
             println!("{}", report(count, begun.elapsed(), seed));
         }
     }
-    println!("{}", report(count, begun.elapsed(), extent.first + count.seeds));
+    println!("{}", report(count, begun.elapsed(), last));
     if failures > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
