@@ -71,6 +71,42 @@ fn a_changed_judgement_in_a_whole_chain_is_found() {
 }
 
 #[test]
+fn records_in_an_order_that_no_run_writes_are_named_although_their_hashes_are_right() {
+    let bench = Bench::new();
+    let id = finished_run(&bench);
+    let path = bench.library().join(&id).join("journal");
+    let whole = std::fs::read(&path).unwrap();
+    let reordered = |change: &dyn Fn(&mut Vec<Event>)| {
+        std::fs::write(&path, &whole).unwrap();
+        let mut events: Vec<Event> =
+            read_journal(&path).unwrap().entries.into_iter().map(|entry| entry.event).collect();
+        change(&mut events);
+        std::fs::remove_file(&path).unwrap();
+        let mut journal = Journal::create(&path).unwrap();
+        for event in events {
+            journal.append(event).unwrap();
+        }
+        bench.fails(6, &["verify", &id])
+    };
+    let error = reordered(&|events| {
+        let closed = events.iter().position(|event| matches!(event, Event::Closed)).unwrap();
+        let closed = events.remove(closed);
+        events.insert(1, closed);
+    });
+    assert!(error.contains("record 1: the run is closed although test tp-128 is not complete"), "{error}");
+    let error = reordered(&|events| events.push(events[4].clone()));
+    assert!(error.contains("the run was closed before it"), "{error}");
+    // Answers in the wrong order are found by a replay of the test.
+    let error = reordered(&|events| {
+        let measured = |event: &Event| matches!(event, Event::Measured(_));
+        let first = events.iter().position(measured).unwrap();
+        let second = first + 1 + events[first + 1..].iter().position(measured).unwrap();
+        events.swap(first, second);
+    });
+    assert!(error.contains("judged differently"), "{error}");
+}
+
+#[test]
 fn a_broken_chain_is_named() {
     let bench = Bench::new();
     let id = finished_run(&bench);

@@ -22,6 +22,8 @@ pub use held::RESCUED;
 
 /// Journal version written by this build; older versions are read, newer ones refused.
 pub const VERSION: u32 = 1;
+/// First version of the format.
+const OLDEST_VERSION: u32 = 1;
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
 /// Far more than any run writes; a larger file is not read into memory.
@@ -56,6 +58,17 @@ pub enum JournalError {
         path.display()
     )]
     Newer {
+        /// Path of the journal.
+        path: PathBuf,
+        /// Version of the journal.
+        found: u32,
+    },
+    /// The journal claims a version that no Plateau ever wrote.
+    #[error(
+        "{} has journal version {found}, which no Plateau writes: its first line was changed; restore it from a copy",
+        path.display()
+    )]
+    Unknown {
         /// Path of the journal.
         path: PathBuf,
         /// Version of the journal.
@@ -374,6 +387,9 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
         .ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
     if version > VERSION {
         return Err(JournalError::Newer { path: path.into(), found: version });
+    }
+    if version < OLDEST_VERSION {
+        return Err(JournalError::Unknown { path: path.into(), found: version });
     }
     let mut loaded = Loaded {
         entries: Vec::new(),

@@ -16,6 +16,7 @@ mod io_path;
 mod journal;
 mod label;
 mod library;
+mod order;
 mod own;
 mod plain;
 mod run_file;
@@ -36,6 +37,7 @@ pub use journal::{
     VERSION as JOURNAL_VERSION, parse_journal, read_journal,
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
+pub use order::{Misplaced, check_order};
 pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,

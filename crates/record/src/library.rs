@@ -142,7 +142,8 @@ pub struct Run {
 /// Returns how many runs before the newest one `wanted` refers to, if it is `latest`, `last`, `latest~N` or
 /// `last~N`.
 fn runs_back(wanted: &str) -> Option<usize> {
-    let rest = wanted.strip_prefix("latest").or_else(|| wanted.strip_prefix("last"))?;
+    let lower = wanted.to_lowercase();
+    let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 

@@ -14,6 +14,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     // Loading verifies every link of the chain.
     let loaded = run.load()?;
     let digest = loaded.digest.to_string();
+    check_order(&run, &loaded)?;
     if let Some(key) = &options.verify_key {
         signature::check(&run, &digest, key)?;
     }
@@ -57,6 +58,18 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         crate::version::NUMBER
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
+}
+
+/// Refuses records in an order that no run writes; a valid chain of hashes does not exclude it.
+fn check_order(run: &Run, loaded: &Loaded) -> Done {
+    record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
+        let text = format!(
+            "the journal of run {} is not one that a run writes: record {}: {}; its hashes were computed after it was \
+             changed: restore it from a copy",
+            run.file.id, misplaced.record, misplaced.problem
+        );
+        Failure::text(Exit::Run, text).of_run(&run.file.id)
+    })
 }
 
 /// Verifies an imported run, which has no judgements of its own: its journal and its file.

@@ -189,6 +189,17 @@ fn forged(json: &str) -> Vec<u8> {
     format!("{header}{hash} {json}\n").into_bytes()
 }
 
+#[test]
+fn a_version_that_never_existed_is_refused_with_its_number() {
+    for (version, told) in
+        [("0", "version 0, which no Plateau writes"), ("9", "version 9; this Plateau reads up to 1")]
+    {
+        let bytes = format!("{MAGIC}{version}\n");
+        let error = parse_journal(bytes.as_bytes(), Path::new("journal")).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
 fn problem_of(json: &str) -> String {
     match parse_journal(&forged(json), Path::new("journal")) {
         Err(JournalError::Damaged { seq: 0, problem, .. }) => problem,

@@ -1,0 +1,159 @@
+//! The grammar of a journal: which event may follow which.
+//!
+//! A chain of hashes shows that records were not changed; anybody can compute it anew for records in another order.
+//! [`check_order`] accepts every order in which a run can write its events, and nothing else. Whether each answer belongs
+//! to the request of its test is judged by a replay of the test.
+
+use crate::{Entry, Event};
+
+/// A record at a place where no run writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misplaced {
+    /// Sequence number of the record; the number of records if one is missing at the end.
+    pub record: u64,
+    /// Describes it.
+    pub problem: String,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Started or resumed; drive and host are being prepared.
+    Preparing,
+    /// Tests run.
+    Testing,
+    /// A test could not continue, or settings are being restored; only a resumption continues the run.
+    Stopped,
+    Closed,
+}
+
+/// Checks the order of the events of a run with these tests, whether or not the run is complete.
+///
+/// # Errors
+/// The first misplaced record.
+pub fn check_order(tests: &[String], entries: &[Entry]) -> Result<(), Misplaced> {
+    let mut order = Order { tests, phase: Phase::Preparing, current: None, ended: Vec::new() };
+    for (index, entry) in entries.iter().enumerate() {
+        let follows = match (index, &entry.event) {
+            (0, Event::Opened { .. }) => Ok(()),
+            (0, _) => Err("the run is not opened before it".to_owned()),
+            (1, Event::Estimated(_)) => Ok(()),
+            (_, event) => order.take(event),
+        };
+        follows.map_err(|problem| Misplaced { record: index as u64, problem })?;
+    }
+    match entries.is_empty() {
+        true => Err(Misplaced { record: 0, problem: "the journal has no record".into() }),
+        false => Ok(()),
+    }
+}
+
+/// The run after some of its records.
+struct Order<'a> {
+    tests: &'a [String],
+    phase: Phase,
+    /// The test that was started and has not ended.
+    current: Option<&'a str>,
+    ended: Vec<&'a str>,
+}
+
+impl<'a> Order<'a> {
+    fn take(&mut self, event: &'a Event) -> Result<(), String> {
+        match event {
+            Event::Opened { .. } => Err("the run is opened a second time".into()),
+            Event::Estimated(_) => Err("the estimate does not follow the opening of the run".into()),
+            Event::WriteCache { restored: true, .. }
+            | Event::Tuned { restored: true, .. }
+            | Event::LbaFormat { restored: true, .. } => {
+                if self.phase != Phase::Closed {
+                    self.phase = Phase::Stopped;
+                }
+                Ok(())
+            }
+            _ if self.phase == Phase::Closed => Err("the run was closed before it".into()),
+            Event::Resumed { .. } => {
+                self.phase = Phase::Preparing;
+                Ok(())
+            }
+            _ if self.phase == Phase::Stopped && !matches!(event, Event::Interrupted { .. }) => {
+                Err("the run stopped before it and was not resumed".into())
+            }
+            Event::HostChecked { .. }
+            | Event::WriteCache { .. }
+            | Event::Tuned { .. }
+            | Event::LbaFormat { .. } => match self.phase {
+                Phase::Preparing => Ok(()),
+                _ => Err("drive and host are prepared before the tests, not during them".into()),
+            },
+            Event::TestStarted { test } => self.start(test),
+            Event::Restarted { test } => match self.current {
+                Some(current) if current == test && self.phase == Phase::Preparing => {
+                    self.phase = Phase::Testing;
+                    Ok(())
+                }
+                _ => Err(format!("test {test} was not interrupted, so it cannot start again")),
+            },
+            Event::TestEnded { test, .. } => match self.current.take_if(|current| current == test) {
+                Some(current) => {
+                    self.ended.push(current);
+                    self.phase = Phase::Testing;
+                    Ok(())
+                }
+                None => Err(format!("test {test} ends without having started")),
+            },
+            Event::Interrupted { .. } => {
+                self.phase = Phase::Stopped;
+                Ok(())
+            }
+            Event::Closed => self.close(),
+            Event::Health { .. } => {
+                self.phase = Phase::Testing;
+                Ok(())
+            }
+            Event::Purged(_)
+            | Event::Preconditioned(_)
+            | Event::Measured(_)
+            | Event::Cut(_)
+            | Event::Idled { .. }
+            | Event::Imported(_)
+            | Event::Noted(_) => self.answer(matches!(event, Event::Cut(_))),
+        }
+    }
+
+    fn start(&mut self, test: &'a str) -> Result<(), String> {
+        if let Some(current) = self.current {
+            return Err(format!("test {test} starts while test {current} is not complete"));
+        }
+        if self.ended.contains(&test) {
+            return Err(format!("test {test} starts a second time"));
+        }
+        // Tests are executed in the order of run.json.
+        if self.tests.get(self.ended.len()).is_none_or(|next| next != test) {
+            return Err(format!("test {test} is not the next one of the run"));
+        }
+        (self.current, self.phase) = (Some(test), Phase::Testing);
+        Ok(())
+    }
+
+    /// A result or a note of the test in progress.
+    fn answer(&mut self, is_last: bool) -> Result<(), String> {
+        if self.current.is_none() {
+            return Err("it belongs to a test, and none is in progress".into());
+        }
+        self.phase = if is_last { Phase::Stopped } else { Phase::Testing };
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        match self.tests.get(self.ended.len()) {
+            Some(test) => Err(format!("the run is closed although test {test} is not complete")),
+            None => {
+                self.phase = Phase::Closed;
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
