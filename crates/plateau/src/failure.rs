@@ -134,9 +134,18 @@ impl Failure {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// Returns the whole chain of causes on one line.
+    /// Returns the whole chain of causes on one line, without the numbers of system errors, whose text is there.
     pub fn message(&self) -> String {
-        format!("{:#}", self.error)
+        let text = format!("{:#}", self.error);
+        let mut parts = text.split(" (os error ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |all, part| {
+            let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+            match rest.strip_prefix(')') {
+                Some(rest) => all + rest,
+                None => all + " (os error " + part,
+            }
+        })
     }
 
     pub fn print(&self, json: bool) {

@@ -1,11 +1,14 @@
 //! Command lines that clap rejects: the common prefix, and hints that only this program can give.
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use import::examples::EXAMPLES;
+use pts::PRESETS;
 
+use crate::cli::Cli;
 use crate::failure::{Exit, Failure};
 use crate::fio::KEYS;
-use crate::models;
+use crate::{models, words};
 
 /// Names of commands in other programs, with what does the same here.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
@@ -16,7 +19,10 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["diff"], "`plateau compare RUN RUN` compares runs"),
     (&["html", "pdf", "csv"], "`plateau report RUN` writes a report"),
     (&["view", "cat"], "`plateau show RUN` shows the results of a run"),
-    (&["start", "test", "bench"], "`plateau run TESTS TARGET` runs tests"),
+    (&["start", "test", "bench", "benchmark", "execute"], "`plateau run TESTS TARGET` runs tests"),
+    (&["rehearse", "estimate", "dry-run"], "`plateau plan TESTS TARGET` estimates a run"),
+    (&["last", "latest"], "`plateau show latest` shows the newest run"),
+    (&["version"], "`plateau --version` prints the version"),
     (&["continue"], "`plateau resume RUN` continues a run"),
     (&["fio"], "`plateau load TARGET` takes fio's options and job files"),
     (&["erase", "wipe", "trim", "format", "sanitize"], "`plateau purge TARGET` purges a target"),
@@ -49,8 +55,7 @@ fn hint(said: &clap::Error) -> Option<String> {
     match said.kind() {
         ErrorKind::InvalidSubcommand => {
             let typed = text(ContextKind::InvalidSubcommand)?.to_lowercase();
-            let known = OTHER_NAMES.iter().find(|(names, _)| names.contains(&&*typed));
-            known.map(|(_, hint)| format!("{hint}."))
+            of_command(&typed, said.get(ContextKind::SuggestedSubcommand).is_some())
         }
         ErrorKind::UnknownArgument => {
             let usage = said.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
@@ -59,6 +64,9 @@ fn hint(said: &clap::Error) -> Option<String> {
             })
         }
         ErrorKind::MissingRequiredArgument => match said.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<TARGET>")) => {
+                Some("TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.".into())
+            }
             Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<RUN>")) => {
                 Some("RUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs.".into())
             }
@@ -67,6 +75,37 @@ fn hint(said: &clap::Error) -> Option<String> {
         _ => None,
     }
 }
+
+/// The hint for an unknown command, in lower case. `is_near` if clap names similar ones.
+fn of_command(typed: &str, is_near: bool) -> Option<String> {
+    if let Some((_, hint)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&typed)) {
+        return Some(format!("{hint}."));
+    }
+    let program = Cli::command();
+    let commands = || program.get_subcommands().map(clap::Command::get_name);
+    if let Some(command) = commands().find(|name| *name == typed) {
+        return Some(format!("Commands are in lower case and come first: `plateau {command}`."));
+    }
+    if words::test_named(typed).is_some() || PRESETS.iter().any(|preset| preset.name == typed) {
+        return Some(format!(
+            "`plateau run {typed} TARGET` runs it; `plateau help run` describes tests and options."
+        ));
+    }
+    // Within `help`, clap suggests nothing.
+    let near = stdx::nearest(typed, commands()).filter(|_| !is_near)?;
+    Some(format!("Did you mean `{near}`?"))
+}
+
+/// Options of other programs, with the one of `plateau run` that does the same.
+const OTHER_OPTIONS: &[(&[&str], &str)] = &[
+    (&["--threads", "--jobs"], "--tc N sets the number of threads"),
+    (&["--depth", "--queue-depth"], "--qd N sets the queue depth"),
+    (&["--time", "--duration", "--seconds"], "--cell-seconds S sets the length of a cell"),
+    (
+        &["--output", "-o", "--out", "--format"],
+        "--report FILE writes a report; its extension selects the format",
+    ),
+];
 
 /// `of` returns whether this is the command line of a command.
 fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
@@ -92,8 +131,27 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
              PTS.{own}"
         ));
     }
+    if ["run", "plan", "resume"].into_iter().any(&of)
+        && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
+    {
+        return Some(format!("{hint}."));
+    }
+    if of("report") && ["-o", "--output", "--out", "--format", "-f"].contains(&argument) {
+        return Some(
+            "The file follows RUN, and its extension selects the format: `plateau report RUN out.pdf`."
+                .into(),
+        );
+    }
     if argument.starts_with('-') {
         return None;
+    }
+    if of("load") {
+        return Some(format!(
+            "What the load does is set by fio's options, such as --rw={argument} or --bs=4k."
+        ));
+    }
+    if of("list") {
+        return Some("`plateau info TARGET` shows one target.".into());
     }
     if of("demo") {
         let model = models::simulated(argument).unwrap_or("MODEL");

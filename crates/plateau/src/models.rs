@@ -27,6 +27,21 @@ pub fn target(typed: &str) -> Done<String> {
     }
 }
 
+/// The same for a command that does not create a file.
+pub fn existing_target(typed: &str) -> Done<String> {
+    let target = target(typed)?;
+    // A colon is part of the name of an array or of a drive of a RAID controller.
+    if target.contains(':') || Path::new(&target).symlink_metadata().is_ok() {
+        return Ok(target);
+    }
+    let device = format!("/dev/{typed}");
+    let hint = match Path::new(&device).exists() {
+        true => format!("did you mean {device}?"),
+        false => "`plateau list` lists the block devices".into(),
+    };
+    Err(Failure::text(Exit::Unusable, format!("{typed}: no such file or device; {hint}")))
+}
+
 /// Returns the name of the model that an option, or nothing, takes with or without `sim:`.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))

@@ -1,6 +1,6 @@
 //! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
-use pts::{PRESETS, Profile, TESTS};
+use pts::{PRESETS, PROFILES, Profile, TESTS};
 use stdx::nearest;
 
 use crate::models;
@@ -65,6 +65,11 @@ pub fn meaning(
         if let Some(model) = models::built_in(&word) {
             return Err(models::lacks_prefix(&word, model));
         }
+        if ["sim", "simulated"].contains(&&*word.to_lowercase()) {
+            return Err(format!(
+                "{word}: a simulated drive is sim:MODEL; `plateau sim list` lists the models"
+            ));
+        }
         let device = format!("/dev/{word}");
         if exists(&device) {
             return Err(format!("{word}: no such file; did you mean {device}? (./{word} names a new file)"));
@@ -88,8 +93,9 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }
-    // `iops, lat` arrives as the words `iops,` and `lat`.
-    let parts: Vec<&str> = word.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    // `iops, lat` arrives as the words `iops,` and `lat`, or quoted as one.
+    let parts: Vec<&str> =
+        word.split([',', ' ', '+']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
     let preset = |part: &str| {
         let lower = part.to_lowercase();
@@ -133,6 +139,12 @@ fn test_of(part: &str, own_tests: Option<&[String]>) -> Option<String> {
 fn no_such_test(word: &str) -> String {
     if let Some(model) = models::built_in(word) {
         return format!("no test or preset '{word}'; did you mean the simulated drive sim:{model}?");
+    }
+    if PROFILES.iter().any(|profile| profile.name.starts_with(&word.to_lowercase())) {
+        return format!(
+            "no test or preset '{word}'; a profile is selected with --profile {}",
+            word.to_lowercase()
+        );
     }
     let families = TESTS.iter().map(|test| test.family);
     let mut known: Vec<&str> = families.chain(TESTS.iter().map(|test| test.name)).collect();

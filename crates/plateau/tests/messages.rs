@@ -81,6 +81,15 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["frobnicate"], 2, "frobnicate"),
         (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
         (&["compare", "example-slc-a"], 2, "a comparison needs 2 to 8 runs"),
+        (&["check", new], 4, "no such file or device; `plateau list` lists the block devices"),
+        (&["purge", new], 4, "no such file or device"),
+        (&["run", "iops", key], 4, "a file of 113 bytes; the smallest target has 16 MiB"),
+        (&["purge", file, "--method", "secure-erase"], 2, "a file is purged by punching a hole in it"),
+        (
+            &["run", "--plan", "nosuch.toml", new],
+            2,
+            "cannot read the plan nosuch.toml: No such file or directory\n",
+        ),
         (&["sim"], 2, "Usage: plateau sim"),
         (&[], 2, "Usage: plateau"),
     ] {
@@ -105,6 +114,23 @@ fn habits_from_other_programs_are_answered_with_what_to_type_here() {
         (&["plan", "iops", new, "--iodepth", "4"], "Its queue depth is set by --qd."),
         (&["run", "iops", "sas-slc-2011"], "did you mean sim:sas-slc-2011?"),
         (&["run", "lat", "sim:sas-slc-2011", "--sim-fault", "media:at=25"], "it has no unit; write 25%"),
+        (&["run", "lat", new, "--size", "64"], "write the unit: --size 64MiB"),
+        (&["run", "lat", "sim"], "a simulated drive is sim:MODEL"),
+        (&["run", "pts-e", new, "--size", "64MiB"], "a profile is selected with --profile pts-e"),
+        (&["run", "lat", new, "--threads", "4"], "--tc N sets the number of threads"),
+        (&["run", "lat", new, "-o", "x.pdf"], "--report FILE writes a report"),
+        (&["help", "runn"], "Did you mean `run`?"),
+        (&["IOPS", new], "`plateau run iops TARGET` runs it"),
+        (&["RUNS"], "`plateau runs`"),
+        (&["latest"], "`plateau show latest`"),
+        (&["version"], "`plateau --version`"),
+        (&["benchmark", new], "`plateau run TESTS TARGET`"),
+        (&["report", "latest", "-o", "x.pdf"], "`plateau report RUN out.pdf`"),
+        (&["report", "x.pdf"], "`plateau report latest x.pdf`"),
+        (&["export", "latest", "x.xlsx"], "`plateau report RUN x.xlsx`"),
+        (&["load", new, "randread"], "--rw=randread"),
+        (&["list", new], "`plateau info TARGET` shows one target"),
+        (&["info"], "`plateau list` lists the devices"),
         (&["ls"], "`plateau runs` lists runs"),
         (&["delete", "latest"], "`plateau rm RUN` removes a run"),
         (&["remove"], "`plateau rm RUN` removes a run"),
@@ -153,6 +179,16 @@ fn outputs_are_refused_before_anything_is_run() {
     }
     assert_eq!(bench.runs().len(), 1, "only the example");
     assert!(!bench.path("missing").exists(), "no folder is created");
+}
+
+#[test]
+fn words_in_one_pair_of_quotes_and_the_newest_run_in_capitals_are_understood() {
+    let bench = Bench::new();
+    let planned = bench.json(&["plan", "tp-128 lat", "sim:sas-slc-2011", "--scale", "1/256"]);
+    assert_eq!(planned["tests"].as_array().map(Vec::len), Some(2), "{planned}");
+    bench.ok(&["examples", "--install", "slc-a"]);
+    assert_eq!(bench.json(&["show", "LATEST"])["run"], "example-slc-a");
+    assert!(bench.ok(&["runs", "latest"]).contains("`plateau show latest` shows that run"));
 }
 
 /// Every command takes the same names of models, and rejects others with the same exit code.

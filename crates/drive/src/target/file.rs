@@ -123,7 +123,18 @@ impl RegularFile {
         match options.size_bytes {
             Some(typed) if typed < SMALLEST_BYTES => {
                 return Err(DriveError::Invalid(format!(
-                    "{target}: --size {typed} is too small; the smallest target has {}",
+                    "{target}: --size {typed} is too small; the smallest target has {}{}",
+                    amount_base2(SMALLEST_BYTES),
+                    if typed < 1 << 20 {
+                        format!("; for MiB or GiB write the unit: --size {typed}MiB")
+                    } else {
+                        String::new()
+                    }
+                )));
+            }
+            _ if size > 0 && capacity_bytes == 0 => {
+                return Err(DriveError::Unusable(format!(
+                    "{target}: a file of {size} bytes; the smallest target has {}",
                     amount_base2(SMALLEST_BYTES)
                 )));
             }

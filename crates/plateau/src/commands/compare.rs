@@ -67,8 +67,11 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
     if !report::compare::RUNS.contains(&names.len()) {
-        let text =
-            format!("a comparison needs 2 to 8 runs, including those after --against; {} given", names.len());
+        let text = format!(
+            "a comparison needs 2 to 8 runs, including those after --against, such as `plateau compare latest latest~1`; \
+             {} given",
+            names.len()
+        );
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut candidates = Vec::with_capacity(names.len());

@@ -13,8 +13,12 @@ use crate::{output, places, printer, publication, report_file};
 pub fn run(cli: &Cli, options: &Export) -> Done {
     let outputs = &options.outputs.0;
     if outputs.is_empty() {
-        let text = "export what? Name a format and a place, such as --csv DIR or --json-file FILE; \
-                    `plateau export --help` lists all formats";
+        let text = match options.runs.iter().find(|run| crate::outputs::by_extension(run.as_ref()).is_ok()) {
+            Some(file) => format!("`plateau report RUN {file}` selects the format by its extension"),
+            None => "export what? Name a format and a place, such as --csv DIR or --json-file FILE; \
+                     `plateau export --help` lists all formats"
+                .into(),
+        };
         return Err(Failure::text(Exit::Usage, text));
     }
     let library = places::library(cli.library.as_deref())?;

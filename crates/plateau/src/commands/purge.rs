@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         libraries: places::libraries(cli.library.as_deref()),
         ..OpenOptions::default()
     };
-    let drive = drive::open(&models::target(&options.target)?, &open)?;
+    let drive = drive::open(&models::existing_target(&options.target)?, &open)?;
     let identity = drive.facts().identity.clone();
     let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());
     let mut armed = drive.arm(typed.map(String::as_str))?;

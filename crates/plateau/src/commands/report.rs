@@ -3,13 +3,20 @@
 use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
-use crate::failure::Done;
+use crate::failure::{Done, Exit, Failure};
 use crate::{output, places, printer, publication, report_file, signature};
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let named = report_file::named(&options.files)?;
     let library = places::library(cli.library.as_deref())?;
-    let run = library.find(&options.run)?;
+    let run = match library.find(&options.run) {
+        Err(_) if crate::outputs::by_extension(options.run.as_ref()).is_ok() => {
+            let file = &options.run;
+            let text = format!("{file} is not a run; RUN comes first: `plateau report latest {file}`");
+            return Err(Failure::text(Exit::Usage, text));
+        }
+        found => found?,
+    };
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
