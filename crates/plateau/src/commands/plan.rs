@@ -85,7 +85,7 @@ impl Planned {
     fn what_is_lost(&self) -> String {
         let target = &self.file.target;
         if self.needs_erase {
-            format!("everything on {}; confirmed with {}", target.path, summary::erase_options(target))
+            format!("everything on {}; confirm with {}", target.path, summary::erase_options(target))
         } else {
             "nothing: it contains no data".into()
         }

@@ -29,7 +29,7 @@ pub const TEST: Test = Test {
     name: "hir",
     family: "hir",
     title: "Host Idle Recovery",
-    about: "how much performance idle times of 5 to 50 s between bursts of random writes restore",
+    about: "performance that 5 to 50 s of idle time between bursts of random writes restore",
     run,
     cells_per_round: ROUND_MINUTES,
     timeline: true,
