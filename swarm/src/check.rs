@@ -117,6 +117,9 @@ fn is_restored(event: &Event) -> bool {
 }
 
 fn verified(file: &RunFile, loaded: &Loaded) -> Result<(), Broken> {
+    if let Err(misplaced) = record::check_order(&file.tests, &loaded.entries) {
+        return broken(Promise::Verifies, format!("record {}: {}", misplaced.record, misplaced.problem));
+    }
     let verified = pts::verify::verify(file, &loaded.entries);
     let verified = verified.or_else(|text| broken(Promise::Verifies, text))?;
     match verified.iter().flat_map(|test| &test.differences).next() {

@@ -107,7 +107,7 @@ fn a_misplaced_record_is_named() {
         (vec![opened(), started("own")], 1, "not the next one"),
         (and(&[started("lat")]), 3, "iops is not complete"),
         (and(&[ended("lat")]), 3, "without having started"),
-        (and(&[ended("iops"), started("iops")]), 4, "starts a second time"),
+        (and(&[ended("iops"), started("iops")]), 4, "not the next one"),
         (and(&[ended("iops"), IDLE]), 4, "none is in progress"),
         (and(&[Event::Closed]), 3, "test iops is not complete"),
         (and(&[ended("iops"), Event::Closed]), 4, "test lat is not complete"),
