@@ -72,6 +72,7 @@ fn runs_are_filtered_sorted_and_limited() {
         (["--profile", "nonsense"], "profiles: pts-"),
         (["--test", "iosp"], "did you mean 'iops'?"),
         (["--model", "sata-mcl-2011"], "did you mean 'sata-mlc-2011'?"),
+        (["--model", "sata-mcl"], "did you mean 'sata-mlc'?"),
         (["--state", "stedy"], "steady"),
     ] {
         let error = bench.fails(2, &["runs", mistyped[0], mistyped[1]]);

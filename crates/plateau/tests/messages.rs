@@ -84,7 +84,11 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["check", new], 4, "no such file or device; `plateau list` lists the block devices"),
         (&["purge", new], 4, "no such file or device"),
         (&["run", "iops", key], 4, "a file of 113 bytes; the smallest target has 16 MiB"),
-        (&["purge", file, "--method", "secure-erase"], 2, "a file is purged by punching a hole in it"),
+        (
+            &["purge", file, "--erase", "file", "--method", "secure-erase"],
+            2,
+            "a file is purged by punching a hole in it",
+        ),
         (
             &["run", "--plan", "nosuch.toml", new],
             2,
@@ -127,6 +131,8 @@ fn habits_from_other_programs_are_answered_with_what_to_type_here() {
         (&["benchmark", new], "`plateau run TESTS TARGET`"),
         (&["report", "latest", "-o", "x.pdf"], "`plateau report RUN out.pdf`"),
         (&["report", "x.pdf"], "`plateau report latest x.pdf`"),
+        (&["compare", "x.pdf", "y.pdf"], "such as --pdf x.pdf"),
+        (&["plan", "lat", "sim:sas-slc-2011", "--assume-write", "fast"], "'fast' is not a size"),
         (&["export", "latest", "x.xlsx"], "`plateau report RUN x.xlsx`"),
         (&["load", new, "randread"], "--rw=randread"),
         (&["list", new], "`plateau info TARGET` shows one target"),

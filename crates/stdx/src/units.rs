@@ -36,6 +36,10 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, suffix) = text.split_at(digits);
+    let not_a_size = || format!("'{text}' is not a size; write a number and a unit, such as 512MiB");
+    if number.is_empty() {
+        return Err(not_a_size());
+    }
     let suffix = suffix.trim();
     let unit = SUFFIXES
         .iter()
@@ -46,8 +50,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     })?;
     let bytes = match number.parse::<u64>() {
         Ok(whole) => whole.checked_mul(unit).ok_or_else(|| format!("'{text}' is too large"))?,
-        Err(_) => fraction_of(number, unit)
-            .ok_or_else(|| format!("'{text}' is not a size; write a number and a unit, such as 512MiB"))?,
+        Err(_) => fraction_of(number, unit).ok_or_else(not_a_size)?,
     };
     if bytes == 0 { Err(format!("'{text}' is zero bytes")) } else { Ok(bytes) }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
-use crate::{output, outputs, places, printer};
+use crate::{conduct, output, outputs, places, printer};
 
 pub fn run(cli: &Cli, options: &Compare) -> Done {
     let thresholds: Vec<Threshold> = options
@@ -74,11 +74,22 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
         );
         return Err(Failure::text(Exit::Usage, text));
     }
-    let mut candidates = Vec::with_capacity(names.len());
+    let (mut candidates, mut incomplete) = (Vec::with_capacity(names.len()), String::new());
     for name in names {
-        let run = library.find(name)?;
-        let candidate = Candidate::of(&run.file, &run.load()?);
+        let run = match library.find(name) {
+            Err(_) if outputs::by_extension(name.as_ref()).is_ok() => {
+                let text = format!("{name} is not a run; name a file by its format, such as --pdf {name}");
+                return Err(Failure::text(Exit::Usage, text));
+            }
+            found => found?,
+        };
+        let loaded = run.load()?;
+        if !conduct::is_complete(&loaded) {
+            let id = &run.file.id;
+            incomplete.push_str(&format!("; run {id} is not complete: `plateau resume {id}` continues it"));
+        }
+        let candidate = Candidate::of(&run.file, &loaded);
         candidates.push(candidate.map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?);
     }
-    Comparison::of(candidates).map_err(|text| Failure::text(Exit::Usage, text))
+    Comparison::of(candidates).map_err(|text| Failure::text(Exit::Usage, text + &incomplete))
 }

@@ -66,7 +66,10 @@ fn check_model(model: &str, runs: &[Run]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &asked)) {
         return Ok(());
     }
-    stdx::nearest(name, built_in()).map_or(Ok(()), |meant| {
+    // A part of a name is compared with equally long beginnings. Few letters are similar to everything.
+    let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
+    let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
+    meant.map_or(Ok(()), |meant| {
         let text = format!("--model: no run is on a drive like '{model}'; did you mean '{meant}'?");
         Err(Failure::text(Exit::Usage, text))
     })
