@@ -90,6 +90,9 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     if let Some(model) = models::simulated(word) {
         return Ok(Word::Target(models::in_full(word, model)?));
     }
+    if PROFILES.iter().any(|profile| profile.name.eq_ignore_ascii_case(word)) && !exists(word) {
+        return Err(no_such_test(word));
+    }
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }

@@ -74,7 +74,7 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
         );
         return Err(Failure::text(Exit::Usage, text));
     }
-    let (mut candidates, mut incomplete) = (Vec::with_capacity(names.len()), String::new());
+    let (mut candidates, mut incomplete) = (Vec::with_capacity(names.len()), Vec::new());
     for name in names {
         let run = match library.find(name) {
             Err(_) if outputs::by_extension(name.as_ref()).is_ok() => {
@@ -85,11 +85,16 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
         };
         let loaded = run.load()?;
         if !conduct::is_complete(&loaded) {
-            let id = &run.file.id;
-            incomplete.push_str(&format!("; run {id} is not complete: `plateau resume {id}` continues it"));
+            incomplete.push(run.file.id.clone());
         }
         let candidate = Candidate::of(&run.file, &loaded);
         candidates.push(candidate.map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?);
     }
-    Comparison::of(candidates).map_err(|text| Failure::text(Exit::Usage, text + &incomplete))
+    Comparison::of(candidates).map_err(|text| {
+        let hint = match &incomplete[..] {
+            [] => String::new(),
+            ids => format!(" (not complete: {})", ids.join(", ")),
+        };
+        Failure::text(Exit::Usage, text + &hint)
+    })
 }
