@@ -29,7 +29,7 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 
 fn convergence() -> Lines {
     Lines {
-        x: axis("Round", Scale::Integer),
+        x: axis("Round", Scale::Rounds),
         y: axis("IOPS (R/W 0/100)", Scale::LinearFromZero),
         series: vec![
             series("0.5KiB", &[(1.0, 31_000.0), (2.0, 20_000.0), (3.0, 16_000.0)]),
@@ -51,7 +51,7 @@ fn window() -> Lines {
     let values = [3185.02, 3090.92, 3455.59, 3090.51, 2913.19];
     let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(values).collect();
     Lines {
-        x: axis("Round", Scale::Integer),
+        x: axis("Round", Scale::Rounds),
         y: axis("IOPS", Scale::LinearZoomed),
         series: vec![series("RND/4KiB", &points)],
         guides: vec![

@@ -143,7 +143,7 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     let mut free_from = f64::NEG_INFINITY;
     for tick in &plot.x.ticks {
         let Some(x) = plot.at_x(tick.value) else { continue };
-        if lines.x.scale != Scale::Integer {
+        if !matches!(lines.x.scale, Scale::Integer | Scale::Rounds) {
             canvas.line((x, plot.top), (x, plot.bottom), Stroke::solid(GRID, 1.0));
         }
         canvas.line((x, plot.bottom), (x, plot.bottom + 5.0), Stroke::solid(FRAME, 1.0));

@@ -41,7 +41,7 @@ impl Ruler {
                 let floor = if low >= 0.0 { 0.0 } else { f64::MIN };
                 Self::linear((low - margin).max(floor), high + margin, tick_count)
             }
-            Scale::Integer => Self::whole(ends.unwrap_or((1.0, 5.0)), tick_count),
+            Scale::Integer | Scale::Rounds => Self::whole(ends.unwrap_or((1.0, 5.0)), tick_count),
             Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0)), tick_count),
             Scale::Log2 => Self::one_tick_each(values),
         }

@@ -128,7 +128,7 @@ fn as_table(name: &str, exhibit: &Exhibit) -> Option<Block> {
                 rows: rows.iter().map(cells).collect(),
             })
         }
-        Exhibit::Facts(Facts { heading, items }) => Some(Block::Table {
+        Exhibit::Facts(Facts { heading, items, .. }) => Some(Block::Table {
             caption: format!("{name}: {heading}"),
             shares: vec![1.0, 2.0],
             head: Vec::new(),

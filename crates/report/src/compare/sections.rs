@@ -1,6 +1,6 @@
 //! Sections of a comparison in page order, shared by HTML and PDF.
 
-use pts::exhibit::{Columns3d, Exhibit, Lines, Page};
+use pts::exhibit::{Columns3d, Exhibit, Lines, Page, Scale};
 use pts::host_limit::legend;
 
 use super::candidate::Candidate;
@@ -107,7 +107,7 @@ fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page>
 /// Whether a page shows results. Pages on how a run reached steady state are not compared.
 fn is_result(page: &Page) -> bool {
     let how = |exhibit: &Exhibit| match exhibit {
-        Exhibit::Lines(lines) => !lines.guides.is_empty() || lines.x.label == "Round",
+        Exhibit::Lines(lines) => lines.x.scale == Scale::Rounds,
         _ => false,
     };
     !page.exhibits.is_empty() && !page.exhibits.iter().any(how)

@@ -134,7 +134,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
     Test {
         test: outcome.test.clone(),
         title: outcome.title.clone(),
-        clause: outcome.clause.into(),
+        clause: outcome.clause.unwrap_or("n/a").into(),
         requirement: outcome.header.requirement.into(),
         purge: outcome.header.purge.clone(),
         threads: outcome.header.threads,

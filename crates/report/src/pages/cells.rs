@@ -1,7 +1,7 @@
 //! Text of table cells, the same in all formats.
 
 use pts::exhibit::{Cell, Exhibit, Page, Table};
-use pts::host_limit::{legend, marked};
+use pts::host_limit::marked;
 use stdx::units::grouped;
 
 /// Text of a cell.
@@ -23,6 +23,9 @@ pub(crate) fn has_host_limited(table: &Table) -> bool {
 
 /// Whether anything on `page` is marked as host-limited.
 pub(crate) fn has_marks(page: &Page) -> bool {
-    page.remarks.contains(&legend())
-        || page.exhibits.iter().any(|e| matches!(e, Exhibit::Table(table) if has_host_limited(table)))
+    page.exhibits.iter().any(|exhibit| match exhibit {
+        Exhibit::Table(table) => has_host_limited(table),
+        Exhibit::Facts(facts) => facts.host_limited,
+        Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => false,
+    })
 }

@@ -17,9 +17,7 @@ pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
 /// Remarks below a page: its own, the explanation of marks, and a note on host-limited charts.
 pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     let mut remarks = page.remarks.clone();
-    if has_marks(page) && !remarks.contains(&legend()) {
-        remarks.push(legend());
-    }
+    remarks.extend(has_marks(page).then(legend));
     remarks.extend(host_limited_chart(outcome, page).map(chart_remark));
     remarks
 }

@@ -22,7 +22,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
 pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     let h = &outcome.header;
     [
-        outcome.clause.to_owned(),
+        outcome.clause.unwrap_or_default().to_owned(),
         format!("{} - {}", outcome.title, h.requirement),
         h.purge.clone(),
         h.data_pattern.clone(),

@@ -35,8 +35,8 @@ pub(crate) fn series(document: &Document) -> &'static str {
 /// The test with its clause, if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {
-        "n/a" => outcome.title.clone(),
-        clause => format!("{clause} {}", outcome.title),
+        None => outcome.title.clone(),
+        Some(clause) => format!("{clause} {}", outcome.title),
     }
 }
 
