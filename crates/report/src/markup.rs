@@ -1,4 +1,4 @@
-//! Sanitises external text for markup.
+//! Makes external text, such as model names, safe for markup, and short.
 
 /// Replaces control characters and bidirectional formatting characters in `text`.
 pub(crate) fn plain(text: &str) -> String {

@@ -14,15 +14,15 @@ use super::answers::{Answer, Phase, answers};
 use super::drive_and_host;
 use super::judged::JudgedRun;
 
-/// How a test stands to its specification, worst last.
+/// Conformance of a test to its specification, worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Nothing that is recorded departs from it.
+    /// No recorded fact deviates from the specification.
     Conforms,
-    /// It departs, and the report says where.
+    /// It deviates, and the report discloses every deviation.
     Modified,
-    /// It is not a result of the specification.
+    /// It is not a result in the sense of the specification.
     DoesNotConform,
 }
 
@@ -38,18 +38,18 @@ impl Verdict {
     }
 }
 
-/// One demand of the specification.
+/// One requirement of the specification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Clause {
-    /// What it is about: `Purge`.
+    /// Subject: `Purge`.
     pub clause: String,
-    /// What is wanted.
+    /// The requirement.
     pub required: String,
     /// What was done.
     pub done: String,
-    /// What follows; null where the journal holds nothing of it.
+    /// Null if the journal has no record of it.
     pub verdict: Option<Verdict>,
-    /// Records of the journal that show it: first and last.
+    /// First and last journal record that show it.
     pub records: Vec<u64>,
 }
 
@@ -58,11 +58,11 @@ pub struct Clause {
 pub struct Conformance {
     /// Name of the test.
     pub test: String,
-    /// As printed.
+    /// Title as printed.
     pub title: String,
-    /// The worst of its clauses.
+    /// The worst verdict of its clauses.
     pub verdict: Verdict,
-    /// In the order of a test.
+    /// Clauses in the order of a test.
     pub clauses: Vec<Clause>,
 }
 

@@ -10,8 +10,8 @@ use record::{Direction, Effort, Settings};
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use layout::{
-    Cell, Chart, Device, Figure, Host, MarkTold, OriginTold, Report, Row, Series, SettingsTold, Simulated,
-    Table, Test, Way, Window,
+    Cell, Chart, Device, Figure, Host, Report, ReportMark, ReportOrigin, ReportSettings, Row, Series,
+    Simulated, Table, Test, Way, Window,
 };
 
 /// The JSON format.
@@ -51,7 +51,7 @@ fn report(source: Source<'_>) -> Report {
         journal_sha256: document.digest.clone(),
         created: run.created.to_string(),
         command: run.command.clone(),
-        origin: run.origin.as_ref().map(|origin| OriginTold {
+        origin: run.origin.as_ref().map(|origin| ReportOrigin {
             format: origin.format.clone(),
             tool: origin.tool.clone(),
             file: origin.file.clone(),
@@ -65,7 +65,7 @@ fn report(source: Source<'_>) -> Report {
         host: host(&run.host),
         settings: settings(&run.settings),
         modified: pts::texts(&document.modified),
-        marks: marks.map(|mark| MarkTold { title: mark.title.into(), details: mark.details }).collect(),
+        marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
         conformance: document.conformance.clone(),
         tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
         not_begun: document.not_begun.clone(),
@@ -108,8 +108,8 @@ fn host(host: &record::HostFacts) -> Host {
     }
 }
 
-fn settings(settings: &Settings) -> SettingsTold {
-    SettingsTold {
+fn settings(settings: &Settings) -> ReportSettings {
+    ReportSettings {
         threads: settings.threads,
         queue_depth: settings.queue_depth,
         cell_ns: settings.cell_ns,

@@ -1,4 +1,4 @@
-// The report is whole without this. With it: values under the pointer, zoom, series on and off, sorted tables, dark.
+// Optional: values under the pointer, zoom, hidden series, sortable tables, dark mode.
 (() => {
   const tip = document.createElement("div");
   tip.className = "tip";
@@ -6,16 +6,16 @@
   document.body.append(tip);
 
   const prepare = (svg) => {
-    // A title of its own would show beside ours, late.
+    // Otherwise the browser's tooltip appears beside this one.
     for (const title of svg.querySelectorAll("g > title")) {
       title.parentNode.dataset.tip = title.textContent;
       title.remove();
     }
     svg.addEventListener("pointermove", (event) => {
-      const told = event.target.closest("[data-tip]");
-      tip.hidden = !told;
-      if (!told) return;
-      tip.textContent = told.dataset.tip;
+      const target = event.target.closest("[data-tip]");
+      tip.hidden = !target;
+      if (!target) return;
+      tip.textContent = target.dataset.tip;
       tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px";
       tip.style.top = event.clientY + 14 + "px";
     });
@@ -64,16 +64,16 @@
     const switcher = document.createElement("button");
     switcher.type = "button";
     switcher.className = "scale";
-    const tell = () => {
+    const update = () => {
       switcher.textContent = names[1 - shown];
       switcher.setAttribute("aria-label", "show the vertical axis " + names[1 - shown]);
     };
     switcher.addEventListener("click", () => {
       scales[shown].replaceWith(scales[1 - shown]);
       shown = 1 - shown;
-      tell();
+      update();
     });
-    tell();
+    update();
     figure.append(switcher);
   }
 

@@ -5,58 +5,58 @@ use serde::Serialize;
 
 use crate::facts::conformance::Conformance;
 
-/// A run and everything that Plateau says of it. Times in ns, amounts in bytes, unless the key says otherwise.
+/// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// Version of this layout.
     pub schema_version: u32,
     /// Id of the run.
     pub run: String,
-    /// Version of Plateau that ran it.
+    /// Version of Plateau that measured it.
     pub plateau_version: String,
     /// Version of Plateau that judged it and wrote this document.
     pub judged_by_version: String,
-    /// SHA-256 of the journal's chain of records, hexadecimal.
+    /// SHA-256 of the chain of journal records, hexadecimal.
     pub journal_sha256: String,
-    /// When the run began (RFC 3339).
+    /// Start of the run (RFC 3339).
     pub created: String,
     /// Command line as given.
     pub command: Vec<String>,
-    /// Where an imported run comes from; absent for what Plateau measured.
+    /// Origin of an imported run; absent for runs measured by Plateau.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<OriginTold>,
-    /// Version of the specification, as printed: `PTS-E 1.0`; `NOT PTS` for an imported run.
+    pub origin: Option<ReportOrigin>,
+    /// Revision of the specification as printed: `PTS-E 1.0`; `NOT PTS` for an imported run.
     pub profile: String,
     pub device: Device,
     pub host: Host,
-    pub settings: SettingsTold,
-    /// Everything that departs from the profile.
+    pub settings: ReportSettings,
+    /// All deviations from the profile.
     pub modified: Vec<String>,
-    /// What every page is marked with, strongest first.
-    pub marks: Vec<MarkTold>,
-    /// What the specification wants, what was done, and which records show it, for each test.
+    /// Marks of all pages, strongest first.
+    pub marks: Vec<ReportMark>,
+    /// For each test: the requirements of the specification, what was done, and the records that show it.
     pub conformance: Vec<Conformance>,
     pub tests: Vec<Test>,
-    /// Tests that were asked for and not begun, by title.
+    /// Titles of the requested tests that were not started.
     pub not_begun: Vec<String>,
 }
 
-/// What an imported run was made from. Plateau measured nothing of it.
+/// Source of an imported run, which Plateau did not measure.
 #[derive(Serialize, JsonSchema)]
-pub struct OriginTold {
+pub struct ReportOrigin {
     /// Format of the file.
     pub format: String,
-    /// What measured, with its version.
+    /// Measuring tool with its version.
     pub tool: String,
     /// Name of the file.
     pub file: String,
     /// SHA-256 of the file, hexadecimal.
     pub file_sha256: String,
-    /// When it was measured, as the file says.
+    /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// The figures were printed and typed off.
+    /// Whether the figures were transcribed from a publication.
     pub transcribed: bool,
-    /// What must be known of the figures.
+    /// Remarks needed to interpret the figures.
     pub remarks: Vec<String>,
 }
 
@@ -72,17 +72,17 @@ pub struct Device {
     pub capacity_bytes: u64,
     pub logical_block_bytes: u32,
     pub physical_block_bytes: u32,
-    /// Set when the drive is a simulation and no result is that of a real one.
+    /// Set if the drive is simulated, so that no result is that of a real drive.
     pub simulated: Option<Simulated>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Simulated {
-    /// In short, as it stands beside numbers elsewhere: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    /// Label that accompanies its numbers: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
     pub label: String,
     pub model: String,
     pub model_version: u32,
-    /// Capacity and test minutes are divided by this.
+    /// Divisor of capacity and test times.
     pub scale_divisor: u32,
     pub seed: u64,
 }
@@ -101,7 +101,7 @@ pub struct Host {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct SettingsTold {
+pub struct ReportSettings {
     pub threads: u16,
     pub queue_depth: u16,
     pub cell_ns: u64,
@@ -109,14 +109,14 @@ pub struct SettingsTold {
     pub precondition_capacities: u32,
     pub precondition_range_percent: u8,
     pub test_range_percent: u8,
-    /// All of the range when null.
+    /// Null if the whole range is active.
     pub active_range_amount_bytes: Option<u64>,
     pub active_range_segments: u32,
     pub seed: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct MarkTold {
+pub struct ReportMark {
     /// `SIMULATED`, `SS NOT ACHIEVED`, `NOT COMPLETE`, `INTERRUPTED` or `MODIFIED`.
     pub title: String,
     pub details: Vec<String>,
@@ -128,16 +128,16 @@ pub struct Test {
     pub test: String,
     pub title: String,
     pub clause: String,
-    /// `REQUIRED`, `OPTIONAL` or that the profile has no such test.
+    /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
     pub purge: String,
     pub threads: u16,
     pub queue_depth: u16,
-    /// Finished rounds.
+    /// Completed rounds.
     pub rounds: u32,
-    /// Whether steady state was reached; null while not complete and for a test without one.
+    /// Whether steady state was reached; null for incomplete tests and tests without steady state.
     pub converged: Option<bool>,
-    /// Why the test is not complete, if it is not.
+    /// Why the test is incomplete; null if it is complete.
     pub stopped: Option<String>,
     pub steady_state: Vec<Window>,
     pub figures: Vec<Figure>,
@@ -145,11 +145,11 @@ pub struct Test {
     pub charts: Vec<Chart>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
-    /// Every workload in the order of the journal.
+    /// All workloads in journal order.
     pub cells: Vec<Cell>,
 }
 
-/// The five rounds that decided, for one tracking variable, in the unit of the test.
+/// The measurement window of five rounds for one tracking variable, in the unit of the test.
 #[derive(Serialize, JsonSchema)]
 pub struct Window {
     pub variable: String,
@@ -164,22 +164,22 @@ pub struct Window {
     pub slope_excursion_allowed: f64,
     pub correlation: Option<f64>,
     pub steady: bool,
-    /// Whether the host may have set one of the values, and not the drive.
+    /// Whether a value may reflect the host rather than the drive.
     pub host_limited: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Figure {
     pub name: String,
-    /// Null where not measured.
+    /// Null if not measured.
     pub value: Option<f64>,
-    /// `IOPS`, `MB/s`, `ms` and so on, as printed.
+    /// Unit as printed, such as `IOPS`, `MB/s` or `ms`.
     pub unit: String,
-    /// Whether the host may have set it and not the drive.
+    /// Whether the figure may reflect the host rather than the drive.
     pub host_limited: bool,
 }
 
-/// A table of the report; its values are unrounded.
+/// A table of the report with unrounded values.
 #[derive(Serialize, JsonSchema)]
 pub struct Table {
     pub page: String,
@@ -193,15 +193,15 @@ pub struct Table {
 #[derive(Serialize, JsonSchema)]
 pub struct Row {
     pub name: String,
-    /// One per column; null where there is no number.
+    /// One value per column; null if there is none.
     pub values: Vec<Option<f64>>,
-    /// Why there is no number, one per column; empty where there is one.
+    /// Reason for each missing value, one per column; empty for existing values.
     pub absent: Vec<String>,
-    /// Whether the host may have set the number and not the drive, one per column.
+    /// Whether each value may reflect the host rather than the drive, one per column.
     pub host_limited: Vec<bool>,
 }
 
-/// A chart of points: what the report draws.
+/// A line chart of the report.
 #[derive(Serialize, JsonSchema)]
 pub struct Chart {
     pub page: String,
@@ -213,19 +213,19 @@ pub struct Chart {
 #[derive(Serialize, JsonSchema)]
 pub struct Series {
     pub name: String,
-    /// As pairs of x and y.
+    /// Pairs of x and y.
     pub points: Vec<(f64, f64)>,
 }
 
-/// One workload as it was answered.
+/// One completed workload.
 #[derive(Serialize, JsonSchema)]
 pub struct Cell {
-    /// Record of the journal.
+    /// Sequence number of the journal record.
     pub record: u64,
     /// `precondition` or `measure`.
     pub phase: String,
     pub round: Option<u32>,
-    /// Whether results are taken from this round.
+    /// Whether the results include this round.
     pub in_window: bool,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
@@ -243,24 +243,24 @@ pub struct Cell {
     pub write: Way,
     pub errors: u64,
     pub engine: String,
-    /// Length of an interruption right before, if there was one.
+    /// Length of the interruption immediately before the workload, if any.
     pub gap_before_ns: Option<u64>,
-    /// Share of what the host can do at most, 0 to 1; null where no host drove it, as for a simulated drive.
+    /// Used share of the host's capability, from 0 to 1; null if no host drove the workload, as for simulated drives.
     pub host_share: Option<f64>,
-    /// Processor time of the threads of the load outside of the kernel; null as `host_share`.
+    /// CPU time of the load threads in user mode; null under the same condition as `host_share`.
     pub user_ns: Option<u64>,
-    /// The same inside of the kernel.
+    /// CPU time of the load threads in kernel mode.
     pub system_ns: Option<u64>,
-    /// Context switches of these threads that they asked for.
+    /// Voluntary context switches of these threads.
     pub voluntary_switches: Option<u64>,
-    /// Those that the kernel decided on.
+    /// Involuntary context switches of these threads.
     pub involuntary_switches: Option<u64>,
-    /// Whether the host may have set the result and not the drive: `host_share` is above 0.7.
+    /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
     pub host_limited: bool,
 }
 
-/// Reads or writes of a workload. A percentile is null when fewer than ten I/Os lie beyond it; maxima are null on a
-/// scaled simulated drive.
+/// Reads or writes of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null for scaled
+/// simulated drives.
 #[derive(Serialize, JsonSchema)]
 pub struct Way {
     pub ios: u64,
