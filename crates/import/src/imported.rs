@@ -1,4 +1,4 @@
-//! What a foreign file contains, whatever its format.
+//! The content of a foreign file, independent of its format.
 
 use record::{HostFacts, ImportedTest};
 

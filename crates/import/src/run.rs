@@ -1,4 +1,4 @@
-//! Makes a run of an imported file.
+//! Converts an imported file into a run.
 
 use record::{Digest, Event, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, TargetKind};
 

@@ -1,6 +1,5 @@
-//! Comparisons of runs: their figures, the differences, and whether these exceed the noise; built from documents, with
-//! pages and formats of their own. The first run is the baseline, all figures come from the journals, and no run is called
-//! better without considering the spread of both.
+//! Comparisons of runs: their figures, the differences, and whether these exceed the noise, with pages and formats of
+//! their own. The first run is the baseline; no run is called better without considering the spread of both.
 
 mod candidate;
 mod comparison;

@@ -1,5 +1,5 @@
-//! Response times over time: one column per time interval, one row per response time range; darker cells contain more
-//! I/Os.
+//! Response times over the course of a test: one column per time interval, one row per range of response times; darker
+//! cells contain more I/Os.
 
 use super::canvas::{Anchor, Canvas, Lettering};
 use super::panel_area::PanelArea;

@@ -1,4 +1,4 @@
-//! Where a panel of a timeline lies, and what lies where in it.
+//! The area of a panel in a timeline: maps minutes and values to pixels.
 
 use super::ruler::Ruler;
 

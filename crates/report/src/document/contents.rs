@@ -1,4 +1,4 @@
-//! The contents of a report, and what follows from them without the journal.
+//! The contents of a report, and values derived from them without the journal.
 
 use pts::profile::WriteCache;
 use pts::{Deviation, Outcome, Profile};

@@ -1,4 +1,4 @@
-//! What accompanies charts of tests whose results the host may have limited.
+//! The remark that accompanies charts of tests with host-limited cells.
 
 /// Remark below charts of a test with `count` host-limited cells.
 pub(crate) fn chart_remark(count: &str) -> String {

@@ -1,5 +1,5 @@
-//! What the journal holds beyond the pages of the specification: the course of a test on one time axis with the health
-//! of drive and host, and response times up to five nines.
+//! Supplement to the report, which the specification does not ask for: the course of a test on one time axis with the
+//! health of drive and host, and response times up to five nines. One file per quantity; all times come from `timing`.
 
 mod course;
 mod health;

@@ -1,4 +1,4 @@
-//! What a format is, and what several of them need.
+//! The type of a format, and functions that several formats share.
 
 use record::{Access, Entry};
 

@@ -1,4 +1,5 @@
-//! The report as one self-contained HTML file.
+//! The report as one self-contained HTML file. Its modules lay out one kind of page each, and only turn the words of
+//! `pages` into markup.
 
 mod annex;
 mod exhibits;

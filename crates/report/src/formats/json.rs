@@ -1,4 +1,5 @@
-//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json).
+//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
+//! from the types in `layout`.
 
 mod layout;
 

@@ -1,4 +1,5 @@
-//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts.
+//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Its modules draw one kind of page
+//! each, on a sheet that measures and places text.
 //!
 //! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
 //! 96 per inch.

@@ -1,4 +1,4 @@
-//! The list of pages.
+//! Which pages a report has, in which order.
 
 use pts::Outcome;
 

@@ -1,4 +1,4 @@
-//! Special notes of a run: a table that may span several sheets, each of which must carry the banners.
+//! Special notes of a run: a table that continues in an annex if it does not fit on its page.
 
 use pts::Outcome;
 use record::MemberFacts;
