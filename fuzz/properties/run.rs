@@ -19,11 +19,11 @@ pub fn check(bytes: &[u8]) {
     let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
     assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");
     let Ok(document) = report::fold(&run, &loaded) else { return };
-    let source = report::export::Source { document: &document, entries: &loaded.entries };
-    for export in report::export::EXPORTS.iter().filter(|export| TEXTS.contains(&export.name)) {
-        match export.make {
-            report::export::Make::File(make) => drop(make(source)),
-            report::export::Make::Folder(make) => drop(make(source)),
+    let source = report::formats::Source { document: &document, entries: &loaded.entries };
+    for format in report::formats::FORMATS.iter().filter(|format| TEXTS.contains(&format.name)) {
+        match format.make {
+            report::formats::Make::File(make) => drop(make(source)),
+            report::formats::Make::Folder(make) => drop(make(source)),
         }
     }
 }

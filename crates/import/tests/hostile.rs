@@ -72,7 +72,7 @@ fn numbers_must_be_possible() {
 }
 
 #[test]
-fn wrong_shapes_and_cut_files_are_told() {
+fn wrong_shapes_and_truncated_files_are_reported() {
     refused(&iops("[[[1,2],[1,2]]]"), "R/W mixes");
     refused(&iops("{\"a\":1}"), "invalid type");
     refused(&iops("[]"), "rounds");

@@ -17,6 +17,7 @@ use crate::cli::{self, Assumptions, Cli, Run};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
+use crate::run_files::LOGO;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
 use crate::wanted::Wanted;
@@ -99,7 +100,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     if let Some(plan) = &mut file.plan {
         plan.logo_sha256 = logo.map(|bytes| Digest::of(bytes).to_string());
     }
-    let logo = logo.map(|bytes| (publication::LOGO, bytes));
+    let logo = logo.map(|bytes| (LOGO, bytes));
     let (run, mut journal) = library.create_with(file, logo.as_slice())?;
     journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;
     Ok((run, journal))

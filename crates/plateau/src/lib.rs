@@ -40,6 +40,7 @@ mod rebuild;
 mod rehearsal;
 mod renamed;
 mod report_file;
+mod run_files;
 mod screen;
 mod session;
 mod settings;

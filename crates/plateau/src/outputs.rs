@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use report::export::{EXPORTS, Export, Make};
+use report::formats::{FORMATS, Format, Make};
 
 /// The files to write, with their formats.
 #[derive(Debug, Clone, Default)]
-pub struct Outputs(pub Vec<(&'static Export, PathBuf)>);
+pub struct Outputs(pub Vec<(&'static Format, PathBuf)>);
 
 /// Returns the format for the file name extension of `path`.
 ///
 /// # Errors
 /// When the extension is unknown.
-pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
+pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
     let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let export = EXPORTS.iter().find(|export| export.extensions.contains(&&*end));
-    export.map(|export| (export, path.to_owned())).ok_or_else(|| {
+    let format = FORMATS.iter().find(|format| format.extensions.contains(&&*end));
+    format.map(|format| (format, path.to_owned())).ok_or_else(|| {
         let known: Vec<_> =
-            EXPORTS.iter().flat_map(|export| export.extensions).map(|end| format!(".{end}")).collect();
+            FORMATS.iter().flat_map(|format| format.extensions).map(|end| format!(".{end}")).collect();
         format!(
             "{}: the file name extension selects the format; use one of {}; `plateau report --help` lists \
              options for other formats",
@@ -32,14 +32,14 @@ pub fn by_extension(path: &Path) -> Result<(&'static Export, PathBuf), String> {
 ///
 /// # Errors
 /// Suggests the other option, or another name.
-pub fn check(export: &Export, path: &Path) -> Result<(), String> {
-    let ends: &[&str] = match export.make {
+pub fn check(format: &Format, path: &Path) -> Result<(), String> {
+    let ends: &[&str] = match format.make {
         Make::Folder(_) => &[],
         // It shares its end with another format, which is the one chosen by the name alone.
-        Make::File(_) if export.extensions.is_empty() => &["json"],
-        Make::File(_) => export.extensions,
+        Make::File(_) if format.extensions.is_empty() => &["json"],
+        Make::File(_) => format.extensions,
     };
-    check_name(export.name, ends, path)
+    check_name(format.name, ends, path)
 }
 
 /// Checks that a file name does not have the end of another format: a PDF in `x.html` would be opened by the wrong
@@ -49,8 +49,8 @@ pub fn check(export: &Export, path: &Path) -> Result<(), String> {
 /// Suggests the other option, or another name.
 pub fn check_name(option: &str, ends: &[&str], path: &Path) -> Result<(), String> {
     let Some(end) = path.extension().map(|end| end.to_string_lossy().to_lowercase()) else { return Ok(()) };
-    let of_end = |export: &&Export| export.name == end || export.extensions.contains(&&*end);
-    let (Some(other), false) = (EXPORTS.iter().find(of_end), ends.contains(&&*end)) else { return Ok(()) };
+    let of_end = |format: &&Format| format.name == end || format.extensions.contains(&&*end);
+    let (Some(other), false) = (FORMATS.iter().find(of_end), ends.contains(&&*end)) else { return Ok(()) };
     let path = path.display();
     Err(match (ends.first(), other.make) {
         (None, _) => {
@@ -68,8 +68,8 @@ pub fn check_name(option: &str, ends: &[&str], path: &Path) -> Result<(), String
 
 impl FromArgMatches for Outputs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let path = |export: &'static Export| Some((export, matches.get_one::<PathBuf>(export.name)?.clone()));
-        Ok(Self(EXPORTS.iter().filter_map(path).collect()))
+        let path = |format: &'static Format| Some((format, matches.get_one::<PathBuf>(format.name)?.clone()));
+        Ok(Self(FORMATS.iter().filter_map(path).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -80,10 +80,10 @@ impl FromArgMatches for Outputs {
 
 impl Args for Outputs {
     fn augment_args(command: Command) -> Command {
-        EXPORTS.iter().fold(command, |command, export| {
-            let place = if matches!(export.make, Make::File(_)) { "FILE" } else { "DIR" };
-            let help = format!("Write {}", export.about);
-            let arg = Arg::new(export.name).long(export.name).value_name(place).help(help);
+        FORMATS.iter().fold(command, |command, format| {
+            let place = if matches!(format.make, Make::File(_)) { "FILE" } else { "DIR" };
+            let help = format!("Write {}", format.about);
+            let arg = Arg::new(format.name).long(format.name).value_name(place).help(help);
             command.arg(arg.value_parser(value_parser!(PathBuf)))
         })
     }
@@ -102,7 +102,7 @@ mod tests {
         for (path, name) in
             [("a/b.pdf", "pdf"), ("R.HTML", "html"), ("x.json", "json-file"), ("x.xml", "tkperf-xml")]
         {
-            assert_eq!(by_extension(path.as_ref()).map(|(export, _)| export.name), Ok(name), "{path}");
+            assert_eq!(by_extension(path.as_ref()).map(|(format, _)| format.name), Ok(name), "{path}");
         }
         for path in ["data.csv", "report", "-", "pdf"] {
             assert!(by_extension(path.as_ref()).unwrap_err().contains(".html"), "{path}");
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_name_fits_the_option() {
-        let named = |option: &str| EXPORTS.iter().find(|export| export.name == option).expect("a format");
+        let named = |option: &str| FORMATS.iter().find(|format| format.name == option).expect("a format");
         for (option, path, part) in [
             ("pdf", "x.html", "did you mean --html x.html, or a name that ends in .pdf?"),
             ("pdf", "x.svg", "use one that ends in .pdf"),

@@ -1,4 +1,4 @@
-//! What a report adds to a run: from the command line, otherwise from the plan of the run.
+//! Sponsor, auditor, notes and logo of a report: from the command line, otherwise from the plan of the run.
 
 use std::path::Path;
 
@@ -9,9 +9,8 @@ use stdx::files::Links;
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
+use crate::run_files::LOGO;
 
-/// Name of the plan's logo in the directory of a run.
-pub const LOGO: &str = "logo";
 /// Slightly above the limit for logos, so that a larger one is reported by the check of the logo.
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -25,7 +24,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns what was typed, otherwise what the plan of the run contains.
+/// Returns the values of the command line; those that are missing come from the plan of the run.
 ///
 /// # Errors
 /// When a logo cannot be read or is not an image.
@@ -44,7 +43,7 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     })
 }
 
-/// Returns the logo with which the run began; refuses a replacement.
+/// Returns the logo with which the run started; refuses a replacement.
 ///
 /// # Errors
 /// When it cannot be read, or was replaced.
@@ -56,13 +55,9 @@ pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
         Failure::text(Exit::Run, text).of_run(&run.file.id)
     };
     let bytes = read(&path, Links::Refused).map_err(|failure| changed(failure.message()))?;
-    let begun_with = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
+    let recorded = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
     let found = Digest::of(&bytes).to_string();
-    if begun_with == Some(found.as_str()) {
-        Ok(bytes)
-    } else {
-        Err(changed(format!("its SHA-256 is {found}")))
-    }
+    if recorded == Some(found.as_str()) { Ok(bytes) } else { Err(changed(format!("its SHA-256 is {found}"))) }
 }
 
 fn read(path: &Path, links: Links) -> Done<Vec<u8>> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use record::Run;
 use report::Publication;
-use report::export::{EXPORTS, Export, Make, Source};
+use report::formats::{FORMATS, Format, Make, Source};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
@@ -12,7 +12,7 @@ use crate::{output, outputs, publication};
 
 /// Writes the HTML report of `run` into its directory and returns its path.
 pub fn write(run: &Run) -> Done<PathBuf> {
-    let html = (&EXPORTS[0], run.dir.join("report.html"));
+    let html = (&FORMATS[0], run.dir.join("report.html"));
     Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?, false)?.swap_remove(0).1)
 }
 
@@ -20,7 +20,7 @@ pub fn write(run: &Run) -> Done<PathBuf> {
 ///
 /// # Errors
 /// When an extension is unknown.
-pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Export, PathBuf)>> {
+pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     let all = files.iter().map(|path| outputs::by_extension(path)).collect::<Result<_, _>>();
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
@@ -29,19 +29,19 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Export, PathBuf)>> {
 /// output is used for a JSON document.
 pub fn write_all(
     run: &Run,
-    wanted: &[(&'static Export, PathBuf)],
+    wanted: &[(&'static Format, PathBuf)],
     publication: Publication,
     json: bool,
 ) -> Done<Vec<(&'static str, PathBuf)>> {
-    for (export, path) in wanted {
-        if matches!(export.make, Make::Folder(_)) && output::is_stdout(path) {
-            let text = format!("--{} writes several files; specify a directory", export.name);
+    for (format, path) in wanted {
+        if matches!(format.make, Make::Folder(_)) && output::is_stdout(path) {
+            let text = format!("--{} writes several files; specify a directory", format.name);
             return Err(Failure::text(Exit::Usage, text));
         }
     }
-    let files = wanted.iter().filter(|(export, _)| matches!(export.make, Make::File(_)));
+    let files = wanted.iter().filter(|(format, _)| matches!(format.make, Make::File(_)));
     output::check(files.map(|(_, path)| path.as_path()), json)?;
-    let fit = wanted.iter().try_for_each(|(export, path)| outputs::check(export, path));
+    let fit = wanted.iter().try_for_each(|(format, path)| outputs::check(format, path));
     fit.map_err(|text| Failure::text(Exit::Usage, text))?;
     let loaded = run.load()?;
     let document = report::fold(&run.file, &loaded)
@@ -49,9 +49,9 @@ pub fn write_all(
         .published(publication);
     let source = Source { document: &document, entries: &loaded.entries };
     let mut written = Vec::new();
-    for (export, path) in wanted {
+    for (format, path) in wanted {
         let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
-        match export.make {
+        match format.make {
             Make::File(make) => {
                 let bytes = make(source).map_err(failed)?;
                 match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
@@ -62,7 +62,7 @@ pub fn write_all(
             Make::Folder(make) => output::folder(path, &make(source).map_err(failed)?)?,
         }
         if !output::is_stdout(path) {
-            written.push((export.name, std::path::absolute(path)?));
+            written.push((format.name, std::path::absolute(path)?));
         }
     }
     Ok(written)

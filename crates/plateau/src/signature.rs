@@ -11,8 +11,8 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::output;
+use crate::run_files::SIGNATURE;
 
-pub const FILE: &str = "signature.json";
 /// Keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;
 
@@ -50,7 +50,7 @@ pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
         "public_key": hex(signing.verifying_key().as_bytes()),
         "signature": hex(&signature.to_bytes()),
     });
-    output::of_run(run, FILE.as_ref(), format!("{document:#}\n").as_bytes())
+    output::of_run(run, SIGNATURE.as_ref(), format!("{document:#}\n").as_bytes())
 }
 
 /// Checks that `run` is unchanged since the holder of `key` signed it.
@@ -58,7 +58,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
     let verifying =
         public_key(&pem).ok_or_else(|| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
-    let path = run.dir.join(FILE);
+    let path = run.dir.join(SIGNATURE);
     let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
     let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES).map_err(|error| {
         wrong(format!(

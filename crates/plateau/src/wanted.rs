@@ -246,7 +246,7 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         sponsor: publisher.sponsor.clone(),
         auditor: publisher.auditor.clone(),
         notes: publisher.notes.clone(),
-        logo: publisher.logo.as_ref().map(|_| crate::publication::LOGO.to_owned()),
+        logo: publisher.logo.as_ref().map(|_| crate::run_files::LOGO.to_owned()),
         // Set once the image has been read.
         logo_sha256: None,
         own_tests: plan.own_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),

@@ -73,8 +73,10 @@ pub enum Scale {
     LinearFromZero,
     /// Linear, fitted to the values and guides.
     LinearZoomed,
-    /// Integers, for example rounds.
+    /// Integers.
     Integer,
+    /// Rounds of a test: integers. A chart over rounds shows the way to steady state, not a result.
+    Rounds,
     /// Logarithmic, base 10.
     Log10,
     /// Base 2, with a tick at each value that occurs (block sizes).
@@ -175,6 +177,8 @@ pub struct Facts {
     pub heading: String,
     /// Pairs of label and value as printed.
     pub items: Vec<(String, String)>,
+    /// Whether any value has the mark of host-limited numbers, which the page must then explain.
+    pub host_limited: bool,
 }
 
 /// A 3D column chart over two categories.

@@ -186,7 +186,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     Ok(Outcome {
         test: kind.name.into(),
         title: kind.title.into(),
-        clause: "n/a",
+        clause: None,
         purpose: kind.purpose.into(),
         outline: test.outline.clone(),
         header: header(&view, converged),

@@ -15,8 +15,8 @@ pub struct Outcome {
     pub test: String,
     /// Title on pages: `IOPS`.
     pub title: String,
-    /// Clause printed on reports: `8.0`.
-    pub clause: &'static str,
+    /// Clause printed on reports: `8.0`; None if the profile does not list the test.
+    pub clause: Option<&'static str>,
     /// Purpose of the test, in one sentence.
     pub purpose: String,
     /// Outline of the test, in one sentence.
@@ -61,7 +61,7 @@ impl Outcome {
         Self {
             test: test.name.into(),
             title: test.title.into(),
-            clause: context.profile.listed(test.family).map_or("n/a", |listed| listed.clause),
+            clause: context.profile.listed(test.family).map(|listed| listed.clause),
             purpose: String::new(),
             outline: String::new(),
             header: TestHeader::of(context, test.family, purge, range),

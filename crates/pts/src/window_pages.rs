@@ -4,7 +4,7 @@ use stdx::units::grouped;
 
 use crate::Context;
 use crate::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
-use crate::host_limit::{legend, marked};
+use crate::host_limit::marked;
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, Steadiness};
 
 /// Unit of a tracking variable and its print format.
@@ -21,7 +21,7 @@ pub const MILLISECONDS: Unit = Unit { name: "ms", decimals: 3 };
 /// A line chart over rounds that shows convergence to steady state.
 pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
     let lines = Lines {
-        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: label.into(), scale: Scale::LinearFromZero },
         series,
         guides: Vec::new(),
@@ -33,7 +33,7 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
 /// The tracking variable over all rounds, with the window highlighted.
 pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&Steadiness>) -> Page {
     let lines = Lines {
-        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: unit.name.into(), scale: Scale::LinearFromZero },
         series: vec![Series { name: name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
@@ -55,7 +55,7 @@ pub fn determination(
     let inside = |w: &Steadiness, x: f64| x >= f64::from(w.first_round) && x <= f64::from(w.last_round);
     let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
     let lines = Lines {
-        x: Axis { label: "Round".into(), scale: Scale::Integer },
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: unit.name.into(), scale: Scale::LinearZoomed },
         series: vec![Series { name: short_name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
@@ -64,9 +64,7 @@ pub fn determination(
     let mut exhibits = vec![Exhibit::Lines(lines)];
     exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
     let title = format!("Steady State Measurement Window - {short_name}");
-    let mut remarks = no_window(window);
-    remarks.extend(window.filter(|w| w.host_limited).map(|_| legend()));
-    Page { title, exhibits, remarks }
+    Page { title, exhibits, remarks: no_window(window) }
 }
 
 fn no_window(window: Option<&Steadiness>) -> Vec<String> {
@@ -111,5 +109,5 @@ fn determination_box(window: &Steadiness, unit: Unit, context: &Context<'_>) -> 
         items.push(("Correlation Coefficient".to_owned(), text));
     }
     items.push(("Steady State".to_owned(), if window.steady { "YES" } else { "NO" }.to_owned()));
-    Facts { heading: "Steady State Determination Data".into(), items }
+    Facts { heading: "Steady State Determination Data".into(), items, host_limited: window.host_limited }
 }

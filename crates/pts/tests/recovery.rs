@@ -114,7 +114,7 @@ fn hir_follows_the_gap_rule_and_names_a_gap_in_its_time_line() {
 fn a_profile_without_the_test_is_modified_by_it() {
     let outcome = hir("pts-e-1.0", &mut Fake::new(|_, _| 1_000));
     assert_eq!(pts::texts(&outcome.modified), ["the Host Idle Recovery test is not part of PTS-E 1.0"]);
-    assert_eq!((outcome.clause, outcome.header.requirement), ("n/a", "NOT IN THE PROFILE"));
+    assert_eq!((outcome.clause, outcome.header.requirement), (None, "NOT IN THE PROFILE"));
 }
 
 #[test]

@@ -1,32 +1,26 @@
 //! Journal in, document out.
 //!
 //! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no I/O,
-//! reads no clock, and knows kinds of exhibits but no individual tests. [`fold`] judges the journal with
-//! [`pts::replay()`], [`html`] lays out the outcomes as PTS report pages, and [`chart`] draws.
+//! reads no clock, and knows kinds of exhibits but no individual tests.
+//!
+//! Its order: `facts` are read out of the journal, [`fold()`] collects them in a [`Document`], `pages` say in words what is
+//! on which page, and [`formats`] write it as HTML, PDF and data. [`chart`] draws and depends on none of these; [`compare`]
+//! builds on all of them.
 #![forbid(unsafe_code)]
 
 pub mod chart;
 pub mod compare;
-pub mod export;
+pub mod formats;
 
-mod answers;
-mod beyond;
-mod care;
-mod conformance;
-mod content;
 mod document;
+mod facts;
 mod markup;
-mod notes;
-mod page;
 mod pages;
-mod pdf;
-mod publication;
-mod shell;
-mod text;
 
-pub use conformance::{Clause, Conformance, Verdict};
-pub use document::{Document, fold};
-pub use page::html;
-pub use pdf::pdf;
-pub use publication::{Logo, Publication};
-pub use text::text_table;
+pub use document::contents::Document;
+pub use document::fold::fold;
+pub use document::publication::{Logo, Publication};
+pub use facts::conformance::{Clause, Conformance, Verdict};
+pub use formats::html::html;
+pub use formats::pdf::pdf;
+pub use formats::text::text_table;

@@ -1,4 +1,4 @@
-//! Sanitises external text for markup.
+//! Makes external text, such as model names, safe for markup, and short.
 
 /// Replaces control characters and bidirectional formatting characters in `text`.
 pub(crate) fn plain(text: &str) -> String {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_and_direction_tricks_are_disarmed() {
+    fn markup_and_bidirectional_tricks_are_neutralised() {
         assert_eq!(escape("<b a=\"1\">&'\u{202e}\n\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;\u{fffd}  ");
     }
 

@@ -1,35 +1,14 @@
-//! The pages of a report and their order, shared by HTML and PDF.
+//! The pages of a report in the order of reading, and what each says as plain text. Every layout, HTML and PDF alike,
+//! takes titles, banners, tables and notes from here, so that all of them say the same.
 
-use pts::Outcome;
-
-use crate::Document;
-use crate::notes::{NoteRow, notes_of_run};
-
-/// Position of a page in the report.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub number: usize,
-    pub total: usize,
-}
-
-/// A page with its data.
-#[derive(Debug, Clone)]
-pub(crate) enum PageKind<'a> {
-    /// All tests. `continued` if the notes continue in an annex, which leaves the page numbers unchanged.
-    Summary { notes: Vec<NoteRow>, continued: bool },
-    /// The summary of one test.
-    TestSummary(&'a Outcome),
-    /// A report page of a test, by index.
-    Exhibits(&'a Outcome, usize),
-}
-
-/// The pages of `document`.
-pub(crate) fn pages(document: &Document) -> Vec<PageKind<'_>> {
-    let (notes, further) = notes_of_run(document);
-    let mut all = vec![PageKind::Summary { notes, continued: !further.is_empty() }];
-    for outcome in &document.outcomes {
-        all.push(PageKind::TestSummary(outcome));
-        all.extend((0..outcome.pages.len()).map(|index| PageKind::Exhibits(outcome, index)));
-    }
-    all
-}
+pub(crate) mod annexes;
+pub(crate) mod banners;
+pub(crate) mod cells;
+pub(crate) mod front;
+pub(crate) mod header;
+pub(crate) mod list;
+pub(crate) mod notes;
+pub(crate) mod remarks;
+pub(crate) mod test_summary;
+pub(crate) mod titles;
+pub(crate) mod values;

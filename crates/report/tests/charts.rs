@@ -29,7 +29,7 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 
 fn convergence() -> Lines {
     Lines {
-        x: axis("Round", Scale::Integer),
+        x: axis("Round", Scale::Rounds),
         y: axis("IOPS (R/W 0/100)", Scale::LinearFromZero),
         series: vec![
             series("0.5KiB", &[(1.0, 31_000.0), (2.0, 20_000.0), (3.0, 16_000.0)]),
@@ -51,7 +51,7 @@ fn window() -> Lines {
     let values = [3185.02, 3090.92, 3455.59, 3090.51, 2913.19];
     let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(values).collect();
     Lines {
-        x: axis("Round", Scale::Integer),
+        x: axis("Round", Scale::Rounds),
         y: axis("IOPS", Scale::LinearZoomed),
         series: vec![series("RND/4KiB", &points)],
         guides: vec![
@@ -213,7 +213,7 @@ fn the_matrix_of_the_iops_test_fits_a_terminal_of_80_columns() {
 }
 
 #[test]
-fn a_number_that_the_host_may_have_set_is_marked() {
+fn host_limited_numbers_are_marked() {
     let mut table = table();
     table.rows[1].cells[0] = Cell::HostLimited(16563.0);
     let text = report::text_table(&table);
@@ -223,7 +223,7 @@ fn a_number_that_the_host_may_have_set_is_marked() {
 }
 
 #[test]
-fn guides_look_as_their_roles_demand() {
+fn guides_are_drawn_according_to_their_roles() {
     let svg = chart::lines(&window(), "Window", SMALL);
     let group = |name: &str| {
         let start = svg.find(&format!("<g><title>{name}</title>")).unwrap();
@@ -237,7 +237,7 @@ fn guides_look_as_their_roles_demand() {
 }
 
 #[test]
-fn block_sizes_have_a_tick_each_and_rounds_whole_ones() {
+fn each_block_size_has_a_tick_and_rounds_have_integer_ticks() {
     let svg = chart::lines(&by_block_size(), "2D Plot", SMALL);
     assert!([">0.5<", ">4<", ">64<", ">1024<", ">100k<"].iter().all(|tick| svg.contains(tick)));
     let svg = chart::lines(&convergence(), "Convergence", SMALL);
@@ -263,7 +263,7 @@ fn is_sound(svg: &str) {
 }
 
 #[test]
-fn lines_without_a_good_picture_still_have_one() {
+fn degenerate_lines_still_yield_a_picture() {
     let long = "<b>&\"'".repeat(14);
     let point_sets: [&[(f64, f64)]; 8] = [
         &[],
@@ -298,7 +298,7 @@ fn lines_without_a_good_picture_still_have_one() {
 }
 
 #[test]
-fn time_lines_without_a_good_picture_still_have_one() {
+fn degenerate_timelines_still_yield_a_picture() {
     let sets: [&[&[(f64, f64)]]; 5] = [
         &[],
         &[&[], &[(0.0, 0.0)]],
@@ -323,7 +323,7 @@ fn time_lines_without_a_good_picture_still_have_one() {
 }
 
 #[test]
-fn all_panels_of_a_time_line_have_the_same_edges() {
+fn all_panels_of_a_timeline_have_the_same_edges() {
     let svg = chart::timeline(&whole_test(), "");
     let frames: Vec<&str> =
         svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("#8b95a1")).collect();
@@ -337,7 +337,7 @@ fn all_panels_of_a_time_line_have_the_same_edges() {
 }
 
 #[test]
-fn columns_without_a_good_picture_still_have_one() {
+fn degenerate_columns_still_yield_a_picture() {
     let heights: [Vec<Vec<Option<f64>>>; 6] = [
         Vec::new(),
         vec![vec![None; 3]; 2],
@@ -356,7 +356,7 @@ fn columns_without_a_good_picture_still_have_one() {
 }
 
 #[test]
-fn response_times_without_a_good_picture_still_have_one() {
+fn degenerate_response_times_still_yield_a_picture() {
     let bin = |from_ms: f64, ios: u64| Bin { from_ms, to_ms: from_ms * 1.1, ios };
     for bins in [vec![], vec![bin(0.0, 1)], vec![bin(0.1, u64::MAX), bin(1e9, 1)], vec![bin(f64::NAN, 5)]] {
         for to_ms in [0.0, 1e-9, 2.0, f64::NAN, f64::INFINITY] {

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::{Matrix, Plan};
+use fixture::{Matrix, Scenario};
 use report::compare::{Candidate, Comparison, Finding, Threshold, csv, html, json, text};
 
 const MLC_A: &str = include_str!("data/iops_MLC-A.csv");
@@ -21,17 +21,17 @@ fn matrix(data: &str) -> Matrix {
 }
 
 /// A run on a drive with constant results that match the published figures.
-fn published(id: &'static str, profile: &'static str, model: &str, data: &str) -> Plan {
-    Plan { id, profile, model: Some(model.into()), settled_at: Some(matrix(data)), ..Plan::default() }
+fn published(id: &'static str, profile: &'static str, model: &str, data: &str) -> Scenario {
+    Scenario { id, profile, model: Some(model.into()), settled_at: Some(matrix(data)), ..Scenario::default() }
 }
 
-fn compared(plans: &[Plan]) -> Result<Comparison, String> {
+fn compared(scenarios: &[Scenario]) -> Result<Comparison, String> {
     let root = fixture::folder();
-    let candidate = |plan: &Plan| {
-        let (run, loaded) = fixture::record(root.path(), plan);
+    let candidate = |scenario: &Scenario| {
+        let (run, loaded) = fixture::record(root.path(), scenario);
         Candidate::of(&run.file, &loaded).expect("a run of this version")
     };
-    Comparison::of(plans.iter().map(candidate).collect())
+    Comparison::of(scenarios.iter().map(candidate).collect())
 }
 
 fn client() -> Comparison {
@@ -79,7 +79,7 @@ fn pages_share_the_larger_range_and_say_who_was_rescaled() {
 #[test]
 fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), &Plan::default());
+    let (run, loaded) = fixture::record(root.path(), &Scenario::default());
     let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
     // Up to the first rule that applies only to one kind of page.
     let colours = |page: &str| {
@@ -107,9 +107,9 @@ fn different_classes_and_depths_are_compared_with_a_warning() {
 }
 
 #[test]
-fn what_did_not_settle_is_said_first() {
-    let restless = Plan { id: "restless", restless: true, ..Plan::default() };
-    let comparison = compared(&[Plan::default(), restless]).expect("two runs");
+fn runs_without_steady_state_come_first_in_the_warnings() {
+    let restless = Scenario { id: "restless", restless: true, ..Scenario::default() };
+    let comparison = compared(&[Scenario::default(), restless]).expect("two runs");
     assert!(
         comparison.warnings.iter().any(|w| w.contains("did not reach steady state")),
         "{:?}",
@@ -119,7 +119,8 @@ fn what_did_not_settle_is_said_first() {
 
 #[test]
 fn noise_has_no_winner() {
-    let comparison = compared(&[Plan { id: "a", ..Plan::default() }, Plan { id: "b", ..Plan::default() }]);
+    let comparison =
+        compared(&[Scenario { id: "a", ..Scenario::default() }, Scenario { id: "b", ..Scenario::default() }]);
     let comparison = comparison.expect("two runs");
     let names: Vec<&str> = comparison.names().collect();
     assert!(names[0].ends_with("(1)") && names[1].ends_with("(2)"), "{names:?}");
@@ -130,28 +131,30 @@ fn noise_has_no_winner() {
 }
 
 #[test]
-fn conditions_hold_beyond_noise_only() {
+fn thresholds_match_only_beyond_noise() {
     let client = client();
-    let held = |text: &str| text.parse::<Threshold>().expect("a condition").held(&client);
-    let found = held("iops.rnd4k.w < -90%").expect("a figure");
+    let matches = |text: &str| text.parse::<Threshold>().expect("a condition").matches(&client);
+    let found = matches("iops.rnd4k.w < -90%").expect("a figure");
     assert_eq!((found.len(), found[0].run.as_str()), (1, "MLC-B"));
     assert!((found[0].percent + 95.17).abs() < 0.01, "{found:?}");
-    assert!(held("iops.rnd4k.w < -99%").expect("a figure").is_empty());
-    assert!(held("iops.*.w < -50%").expect("figures").len() == 4, "0.5 to 16 KiB");
-    assert!(held("tp.* < 0%").expect_err("no such figure").contains("iops.rnd4k.w"));
+    assert!(matches("iops.rnd4k.w < -99%").expect("a figure").is_empty());
+    assert!(matches("iops.*.w < -50%").expect("figures").len() == 4, "0.5 to 16 KiB");
+    assert!(matches("tp.* < 0%").expect_err("no such figure").contains("iops.rnd4k.w"));
 }
 
 #[test]
 fn two_to_eight_runs_with_a_figure_in_common() {
-    assert!(compared(&[Plan::default()]).expect_err("one run").contains("2 to 8"));
-    let latency = Plan { id: "latency", tests: &["lat"], ..Plan::default() };
+    assert!(compared(&[Scenario::default()]).expect_err("one run").contains("2 to 8"));
+    let latency = Scenario { id: "latency", tests: &["lat"], ..Scenario::default() };
     assert!(
-        compared(&[Plan::default(), latency]).expect_err("nothing in common").contains("figure in common")
+        compared(&[Scenario::default(), latency])
+            .expect_err("nothing in common")
+            .contains("figure in common")
     );
 }
 
 #[test]
-fn tables_for_programs_hold_every_figure_of_every_run() {
+fn data_formats_contain_every_figure_of_every_run() {
     let client = client();
     let table = csv(&client);
     assert_eq!(table.lines().count(), 1 + 56 * 2);
@@ -163,9 +166,9 @@ fn tables_for_programs_hold_every_figure_of_every_run() {
 }
 
 #[test]
-fn a_figure_is_that_of_its_rounds_and_of_nothing_behind_them() {
-    let plan = |id| Plan { id, profile: "pts-e-2.0", tests: &["lat"], ..Plan::default() };
-    let compared = compared(&[plan("this-year"), plan("last-year")]).expect("two runs");
+fn a_figure_covers_its_rounds_and_nothing_after_them() {
+    let scenario = |id| Scenario { id, profile: "pts-e-2.0", tests: &["lat"], ..Scenario::default() };
+    let compared = compared(&[scenario("this-year"), scenario("last-year")]).expect("two runs");
     let line = compared.line("lat.rnd4k.w").expect("the average of writes");
     let counts: Vec<usize> = line.figures.iter().flatten().map(|figure| figure.values.len()).collect();
     assert!(line.selected && counts == [5, 5], "{counts:?}");

@@ -2,17 +2,17 @@
 
 mod fixture;
 
-use fixture::Plan;
+use fixture::Scenario;
 use report::{Clause, Conformance, Document, Verdict};
 
-fn document(plan: &Plan) -> (Document, record::Loaded) {
+fn document(scenario: &Scenario) -> (Document, record::Loaded) {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), plan);
+    let (run, loaded) = fixture::record(root.path(), scenario);
     (report::fold(&run.file, &loaded).unwrap(), loaded)
 }
 
-fn of(plan: &Plan) -> (Conformance, record::Loaded) {
-    let (document, loaded) = document(plan);
+fn of(scenario: &Scenario) -> (Conformance, record::Loaded) {
+    let (document, loaded) = document(scenario);
     (document.conformance()[0].clone(), loaded)
 }
 
@@ -22,7 +22,7 @@ fn clause<'c>(conformance: &'c Conformance, name: &str) -> &'c Clause {
 
 #[test]
 fn an_unmodified_run_conforms_and_names_its_records() {
-    let (conformance, loaded) = of(&Plan::default());
+    let (conformance, loaded) = of(&Scenario::default());
     assert_eq!(conformance.verdict, Verdict::Conforms);
     let event = |record: u64| &loaded.entries[record as usize].event;
     let purge = clause(&conformance, "Purge");
@@ -35,51 +35,55 @@ fn an_unmodified_run_conforms_and_names_its_records() {
 }
 
 #[test]
-fn every_departure_has_its_clause() {
+fn every_deviation_has_its_clause() {
     let cases = [
-        (Plan { modified: true, ..Plan::default() }, "Purge", Verdict::Modified),
+        (Scenario { modified: true, ..Scenario::default() }, "Purge", Verdict::Modified),
         (
-            Plan { modified: true, ..Plan::default() },
+            Scenario { modified: true, ..Scenario::default() },
             "Workload-independent preconditioning",
             Verdict::Modified,
         ),
-        (Plan { modified: true, ..Plan::default() }, "Durations, amounts, range, demand", Verdict::Modified),
-        (Plan { restless: true, ..Plan::default() }, "Steady state", Verdict::Modified),
-        (Plan { gaps_before_cells: vec![150], ..Plan::default() }, "Course", Verdict::Modified),
-        (Plan { cut_after_cells: Some(70), ..Plan::default() }, "Course", Verdict::DoesNotConform),
-        (Plan { simulated: true, ..Plan::default() }, "Device under test", Verdict::DoesNotConform),
+        (
+            Scenario { modified: true, ..Scenario::default() },
+            "Durations, amounts, range, demand",
+            Verdict::Modified,
+        ),
+        (Scenario { restless: true, ..Scenario::default() }, "Steady state", Verdict::Modified),
+        (Scenario { gaps_before_cells: vec![150], ..Scenario::default() }, "Course", Verdict::Modified),
+        (Scenario { cut_after_cells: Some(70), ..Scenario::default() }, "Course", Verdict::DoesNotConform),
+        (Scenario { simulated: true, ..Scenario::default() }, "Device under test", Verdict::DoesNotConform),
     ];
-    for (plan, name, verdict) in cases {
-        let (conformance, _) = of(&plan);
+    for (scenario, name, verdict) in cases {
+        let (conformance, _) = of(&scenario);
         assert_eq!(clause(&conformance, name).verdict, Some(verdict), "{name}: {conformance:?}");
         assert!(conformance.verdict >= verdict);
-        let (plain, _) = of(&Plan::default());
+        let (plain, _) = of(&Scenario::default());
         assert_eq!(clause(&plain, name).verdict, Some(Verdict::Conforms), "{name}");
     }
 }
 
 #[test]
 fn the_statement_is_in_the_report_and_no_page_hides_a_verdict() {
-    for plan in fixture::plans() {
-        let (document, _) = document(&plan);
+    for scenario in fixture::scenarios() {
+        let (document, _) = document(&scenario);
         let html = report::html(&document);
         let worst = document.conformance().iter().map(|c| c.verdict).max().unwrap();
-        assert!(html.contains(&format!("Conformance: {}", worst.words())), "{}", plan.id);
+        assert!(html.contains(&format!("Conformance: {}", worst.words())), "{}", scenario.id);
         for clause in document.conformance().iter().flat_map(|c| &c.clauses) {
             assert!(html.contains(&format!("<th scope=\"row\">{}</th>", clause.clause)), "{}", clause.clause);
         }
         for (number, sheet) in html.split("<section ").skip(1).enumerate() {
             let banners = sheet.split("<header").next().unwrap();
-            let told = banners.contains("does not conform to PTS-");
-            assert_eq!(told, worst == Verdict::DoesNotConform, "{}, page {}", plan.id, number + 1);
-            assert_eq!(banners.contains("<p class=\"mark"), worst != Verdict::Conforms, "{}", plan.id);
+            let has_verdict = banners.contains("does not conform to PTS-");
+            assert_eq!(has_verdict, worst == Verdict::DoesNotConform, "{}, page {}", scenario.id, number + 1);
+            assert_eq!(banners.contains("<p class=\"mark"), worst != Verdict::Conforms, "{}", scenario.id);
         }
     }
 }
 
 #[test]
 fn percentiles_stop_where_too_few_ios_lie_beyond() {
-    let html = report::html(&document(&Plan::default()).0);
+    let html = report::html(&document(&Scenario::default()).0);
     let annex = html.split("Annex B").nth(1).unwrap();
     let row = |name: &str| annex.split("<tr>").find(|row| row.contains(name)).unwrap().to_owned();
     // 75 IOPS for five minutes: 22,000 I/Os suffice for 99.9 %, but not for 99.99 %.

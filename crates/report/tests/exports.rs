@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::OnceLock;
 
-use fixture::Plan;
+use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 use record::{Event, Loaded, Note, Run};
 use report::Document;
-use report::export::{EXPORTS, Files, Make, Source};
+use report::formats::{FORMATS, Files, Make, Source};
 use serde_json::Value;
 
 struct Bundle {
@@ -25,13 +25,13 @@ fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
         let tests = &["wsat", "iops", "tp-1024", "lat"];
-        of(&Plan { id: "bundle", profile: "pts-c-1.0", tests, ..Plan::default() })
+        of(&Scenario { id: "bundle", profile: "pts-c-1.0", tests, ..Scenario::default() })
     })
 }
 
-fn of(plan: &Plan) -> Bundle {
+fn of(scenario: &Scenario) -> Bundle {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), plan);
+    let (run, loaded) = fixture::record(root.path(), scenario);
     let document = report::fold(&run.file, &loaded).unwrap();
     let outcomes = pts::replay(&run.file, &loaded.entries).unwrap().outcomes;
     Bundle { run, loaded, document, outcomes }
@@ -40,7 +40,7 @@ fn of(plan: &Plan) -> Bundle {
 impl Bundle {
     fn export(&self, name: &str) -> Result<Files, String> {
         let source = Source { document: &self.document, entries: &self.loaded.entries };
-        match EXPORTS.iter().find(|export| export.name == name).unwrap().make {
+        match FORMATS.iter().find(|format| format.name == name).unwrap().make {
             Make::File(make) => Ok(vec![(String::new(), make(source)?)]),
             Make::Folder(make) => make(source),
         }
@@ -68,14 +68,14 @@ fn rows(csv: &[u8]) -> Vec<BTreeMap<String, String>> {
 fn the_same_journal_gives_the_same_bytes_in_every_format() {
     let again = report::fold(&bundle().run.file, &bundle().loaded).unwrap();
     let source = Source { document: &again, entries: &bundle().loaded.entries };
-    for export in EXPORTS {
-        let files = match export.make {
+    for format in FORMATS {
+        let files = match format.make {
             Make::File(make) => vec![(String::new(), make(source).unwrap())],
             Make::Folder(make) => make(source).unwrap(),
         };
-        assert!(!files.is_empty(), "{}", export.name);
-        assert!(files.iter().all(|(_, content)| !content.is_empty()), "{}", export.name);
-        assert!(bundle().export(export.name).unwrap() == files, "{}", export.name);
+        assert!(!files.is_empty(), "{}", format.name);
+        assert!(files.iter().all(|(_, content)| !content.is_empty()), "{}", format.name);
+        assert!(bundle().export(format.name).unwrap() == files, "{}", format.name);
     }
 }
 
@@ -99,8 +99,8 @@ fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
             .collect();
         assert_eq!(window.len(), 5, "{row:?}");
         let mean = window.iter().sum::<f64>() / 5.0;
-        let told: f64 = row["value"].parse().unwrap();
-        assert!((mean - told).abs() <= 1e-9 * told, "{mean} {told}");
+        let printed: f64 = row["value"].parse().unwrap();
+        assert!((mean - printed).abs() <= 1e-9 * printed, "{mean} {printed}");
         compared += 1;
     }
     assert_eq!(compared, 56);
@@ -111,7 +111,7 @@ fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
 fn json_follows_its_published_schema() {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/report-schema.json");
-    let schema = report::export::schema();
+    let schema = report::formats::schema();
     if std::env::var_os("PLATEAU_BLESS").is_some() {
         std::fs::write(&path, &schema).unwrap();
     }
@@ -122,7 +122,7 @@ fn json_follows_its_published_schema() {
     );
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let document = bundle().json("json-file");
-    assert_eq!(document["schema_version"], report::export::SCHEMA_VERSION);
+    assert_eq!(document["schema_version"], report::formats::SCHEMA_VERSION);
     follows(&document, &schema, &schema, "report");
     assert_eq!(document["tests"].as_array().unwrap().len(), 4);
     let iops = &document["tests"][1];
@@ -138,8 +138,8 @@ fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
         return follows(value, definition, root, place);
     }
     if let Some(any) = schema["anyOf"].as_array() {
-        let wanted = any.iter().find(|s| value.is_null() == (s["type"] == "null")).unwrap();
-        return follows(value, wanted, root, place);
+        let matching = any.iter().find(|s| value.is_null() == (s["type"] == "null")).unwrap();
+        return follows(value, matching, root, place);
     }
     if let Some(one_of) = schema["oneOf"].as_array() {
         assert!(one_of.iter().any(|s| s["const"] == *value), "{place}: {value}");
@@ -211,7 +211,7 @@ fn every_chart_is_a_picture_of_its_own() {
         assert_eq!(vector.trim_end_matches(".svg"), pixel.trim_end_matches(".png"));
         assert!(svg.starts_with(b"<svg ") && png.starts_with(b"\x89PNG"), "{vector}");
     }
-    let simulated = of(&Plan { simulated: true, ..Plan::default() }).export("svg").unwrap();
+    let simulated = of(&Scenario { simulated: true, ..Scenario::default() }).export("svg").unwrap();
     assert!(simulated.iter().all(|(_, svg)| {
         String::from_utf8_lossy(svg).contains(">SIMULATED sas-slc-2011 v3 1/64 seed 7</text>")
     }));
@@ -261,7 +261,7 @@ fn fio_jobs_are_the_workloads_of_the_journal() {
 }
 
 #[test]
-fn a_tkperf_file_has_whole_rounds_in_its_own_order() {
+fn a_tkperf_file_has_complete_rounds_in_the_order_of_tkperf() {
     let text = bundle().file("tkperf-xml");
     let document = roxmltree::Document::parse(&text).unwrap();
     let element = |test: &str, name: &str| -> Value {
@@ -277,13 +277,15 @@ fn a_tkperf_file_has_whole_rounds_in_its_own_order() {
     assert_eq!(element("iops", "stdyvalues").as_array().unwrap().len(), 5);
     assert_eq!(element("iops", "reachstdystate"), true);
     assert_eq!(element("lat", "roundmat")[0][0][0].as_array().unwrap().len(), 3);
-    let nothing = of(&Plan { cut_after_cells: Some(3), ..Plan::default() }).export("tkperf-xml").unwrap_err();
+    let nothing =
+        of(&Scenario { cut_after_cells: Some(3), ..Scenario::default() }).export("tkperf-xml").unwrap_err();
     assert!(nothing.contains("no completed round"), "{nothing}");
 }
 
 #[test]
 fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
-    let scaled = of(&Plan { id: "scaled", simulated: true, tests: &["wsat", "lat"], ..Plan::default() });
+    let scaled =
+        of(&Scenario { id: "scaled", simulated: true, tests: &["wsat", "lat"], ..Scenario::default() });
     for (name, file) in scaled.export("csv").unwrap() {
         for row in rows(&file) {
             assert_eq!(row.get("latency_max_ns").map_or("", String::as_str), "", "{name}");
@@ -304,7 +306,8 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {
         let tests = &["wsat", "lat", "dirth"];
-        let bundle = of(&Plan { id: "behind", profile: "pts-e-2.0", tests, early, ..Plan::default() });
+        let bundle =
+            of(&Scenario { id: "after-rounds", profile: "pts-e-2.0", tests, early, ..Scenario::default() });
         let noted =
             bundle.loaded.entries.iter().filter(|e| e.event == Event::Noted(Note::RoundsEnded)).count();
         // The preconditioning of DIRTH has its own rounds.
@@ -322,11 +325,14 @@ fn belongs_to_no_round(bundle: &Bundle) {
     let writes = |row: &&BTreeMap<String, String>| row["block_bytes"] == "4096" && row["read_percent"] == "0";
     let latency: Vec<_> = of("lat").into_iter().filter(writes).collect();
     assert_eq!(latency.iter().filter(|row| row["in_window"] == "true").count(), 5);
-    for (test, behind) in [("wsat", 1), ("lat", 1), ("dirth", 3)] {
+    for (test, after_rounds) in [("wsat", 1), ("lat", 1), ("dirth", 3)] {
         let measured = of(test);
         let outside: Vec<_> = measured.iter().filter(|row| row["round"].is_empty()).collect();
-        assert_eq!(outside.len(), behind, "{test}");
-        assert!(measured[..measured.len() - behind].iter().all(|row| !row["round"].is_empty()), "{test}");
+        assert_eq!(outside.len(), after_rounds, "{test}");
+        assert!(
+            measured[..measured.len() - after_rounds].iter().all(|row| !row["round"].is_empty()),
+            "{test}"
+        );
     }
 
     let text = bundle.file("tkperf-xml");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fixture::Plan;
+use fixture::Scenario;
 use resvg::tiny_skia::Pixmap;
 
 /// Dots per inch: enough to detect overlaps and to read most of the text.
@@ -42,25 +42,25 @@ const PAGES: [(&str, &str, usize); 20] = [
     ("array-of-many-members", "array-of-many", 1),
 ];
 
-fn plan(id: &str) -> Plan {
-    let missing = Plan {
+fn scenario(id: &str) -> Scenario {
+    let missing = Scenario {
         id: "missing",
         tests: &["iops", "tp-1024", "lat"],
         cut_after_cells: Some(9),
-        ..Plan::default()
+        ..Scenario::default()
     };
-    fixture::plans().into_iter().chain([missing]).find(|plan| plan.id == id).unwrap()
+    fixture::scenarios().into_iter().chain([missing]).find(|scenario| scenario.id == id).unwrap()
 }
 
 /// Writes the PDF of a run with fixed dates.
-fn printed(plan: &Plan, folder: &Path) -> PathBuf {
-    let (run, mut loaded) = fixture::record(folder, plan);
+fn printed(scenario: &Scenario, folder: &Path) -> PathBuf {
+    let (run, mut loaded) = fixture::record(folder, scenario);
     for (minute, entry) in (0..).zip(&mut loaded.entries) {
         entry.wall = jiff::Timestamp::from_second(1_795_241_366 + 60 * minute).unwrap();
     }
-    loaded.digest = record::Digest::of(plan.id.as_bytes());
+    loaded.digest = record::Digest::of(scenario.id.as_bytes());
     let pdf = report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap();
-    let path = folder.join(format!("{}.pdf", plan.id));
+    let path = folder.join(format!("{}.pdf", scenario.id));
     std::fs::write(&path, pdf).unwrap();
     path
 }
@@ -121,7 +121,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
     let look = || {
         let mut wrong = Vec::new();
         while let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let pdf = printed(&plan(id), folder.path());
+            let pdf = printed(&scenario(id), folder.path());
             for (name, _, page) in PAGES.iter().filter(|(_, of, _)| of == id) {
                 let page = if *page == 0 { page_with("Write amplification", &pdf) } else { *page };
                 let found = picture_of(&pdf, page);
@@ -146,7 +146,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
 }
 
 #[test]
-fn a_line_that_moves_is_seen() {
+fn a_moved_line_is_detected() {
     let page = |y: f32| {
         let mut pixels = Pixmap::new(120, 60).unwrap();
         pixels.fill(resvg::tiny_skia::Color::WHITE);

@@ -6,32 +6,32 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::process::Command;
 
-use fixture::Plan;
+use fixture::Scenario;
 use pts::host_limit::LEGEND;
 use record::{Loaded, Run};
 use report::compare::{self, Candidate, Comparison};
-use report::export::{EXPORTS, Files, Make, Source};
+use report::formats::{FORMATS, Files, Make, Source};
 use serde_json::Value;
 
 const LABEL: &str = "SIMULATED sas-slc-2011 v3 1/64 seed 7";
 
-fn busy(id: &'static str) -> Plan {
-    Plan { id, profile: "pts-e-2.0", busy: true, ..Plan::default() }
+fn busy(id: &'static str) -> Scenario {
+    Scenario { id, profile: "pts-e-2.0", busy: true, ..Scenario::default() }
 }
 
-fn simulated() -> Plan {
-    Plan { id: "simulated", simulated: true, ..Plan::default() }
+fn simulated() -> Scenario {
+    Scenario { id: "simulated", simulated: true, ..Scenario::default() }
 }
 
-fn recorded(plan: &Plan) -> (Run, Loaded) {
+fn recorded(scenario: &Scenario) -> (Run, Loaded) {
     let root = fixture::folder();
-    fixture::record(root.path(), plan)
+    fixture::record(root.path(), scenario)
 }
 
 fn export((run, loaded): &(Run, Loaded), name: &str) -> Files {
     let document = report::fold(&run.file, loaded).unwrap();
     let source = Source { document: &document, entries: &loaded.entries };
-    match EXPORTS.iter().find(|export| export.name == name).unwrap().make {
+    match FORMATS.iter().find(|format| format.name == name).unwrap().make {
         Make::File(make) => vec![(String::new(), make(source).unwrap())],
         Make::Folder(make) => make(source).unwrap(),
     }
@@ -82,16 +82,16 @@ fn pages(pdf: &[u8]) -> Option<Vec<String>> {
     Some(text.split_terminator('\u{c}').map(|page| page.replace('\n', " ")).collect())
 }
 
-fn comparison(plans: &[Plan]) -> Comparison {
-    let candidate = |plan: &Plan| {
-        let (run, loaded) = recorded(plan);
+fn comparison(scenarios: &[Scenario]) -> Comparison {
+    let candidate = |scenario: &Scenario| {
+        let (run, loaded) = recorded(scenario);
         Candidate::of(&run.file, &loaded).unwrap()
     };
-    Comparison::of(plans.iter().map(candidate).collect()).unwrap()
+    Comparison::of(scenarios.iter().map(candidate).collect()).unwrap()
 }
 
 #[test]
-fn host_limited_cells_are_told_in_every_table_for_programs() {
+fn host_limited_cells_are_flagged_in_every_data_format() {
     let run = recorded(&busy("busy"));
     let tables = csv(&run);
     for row in &tables["cells.csv"] {
@@ -183,8 +183,8 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
 }
 
 #[test]
-fn a_comparison_warns_of_a_host_that_was_the_limit_of_one_run() {
-    let comparison = comparison(&[Plan { busy: false, ..busy("idle") }, busy("busy")]);
+fn a_comparison_warns_of_host_limited_runs() {
+    let comparison = comparison(&[Scenario { busy: false, ..busy("idle") }, busy("busy")]);
     let warning = comparison.warnings.iter().find(|warning| warning.contains("host-limited")).unwrap();
     assert!(warning.contains("(1): none; ") && warning.ends_with("(2): IOPS RND 4KiB R"), "{warning}");
     let line = comparison.line("iops.rnd4k.r").unwrap();
@@ -220,12 +220,12 @@ fn a_comparison_warns_of_a_host_that_was_the_limit_of_one_run() {
         "{:?}",
         both.warnings
     );
-    let idle = self::comparison(&[Plan::default(), Plan { id: "b", ..Plan::default() }]);
+    let idle = self::comparison(&[Scenario::default(), Scenario { id: "b", ..Scenario::default() }]);
     assert!(!compare::text(&idle, true).contains('*') && !compare::html(&idle).contains("host-limited"));
 }
 
 #[test]
-fn what_was_simulated_is_told_in_every_file() {
+fn every_file_of_a_simulated_run_is_labelled() {
     let run = recorded(&simulated());
     for (name, table) in csv(&run) {
         assert!(table.iter().all(|row| row["simulated"] == LABEL), "{name}");
@@ -244,7 +244,7 @@ fn what_was_simulated_is_told_in_every_file() {
     let text = parts.iter().filter(|(name, _)| name.starts_with("xl/worksheets/")).count();
     assert_eq!(text, 4, "summary, test, charts, cells");
 
-    let real = recorded(&Plan::default());
+    let real = recorded(&Scenario::default());
     for (name, table) in csv(&real) {
         assert!(table.iter().all(|row| row["simulated"].is_empty()), "{name}");
     }
@@ -255,8 +255,8 @@ fn what_was_simulated_is_told_in_every_file() {
 }
 
 #[test]
-fn a_comparison_says_on_every_page_what_was_simulated() {
-    let comparison = comparison(&[Plan::default(), simulated()]);
+fn every_page_of_a_comparison_labels_simulated_runs() {
+    let comparison = comparison(&[Scenario::default(), simulated()]);
     let label = format!("B {LABEL}");
     let html = compare::html(&comparison);
     let sections: Vec<&str> = html.split("<section>").skip(1).collect();
@@ -265,7 +265,7 @@ fn a_comparison_says_on_every_page_what_was_simulated() {
     assert!(compare::csv(&comparison).lines().skip(1).any(|line| line.ends_with(LABEL)));
     assert_eq!(compare::json(&comparison)["runs"][1]["simulated"], LABEL);
     assert!(compare::json(&comparison)["runs"][0]["simulated"].is_null());
-    let twins = self::comparison(&[simulated(), Plan { id: "again", ..simulated() }]);
+    let twins = self::comparison(&[simulated(), Scenario { id: "again", ..simulated() }]);
     assert!(compare::html(&twins).contains(&format!(">A, B {LABEL}<")), "each label once");
     let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) else { return };
     assert!(pages.len() > 3 && pages.iter().all(|page| page.contains(&label)), "{pages:?}");

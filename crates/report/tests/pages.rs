@@ -4,37 +4,37 @@ mod fixture;
 
 use std::sync::OnceLock;
 
-use fixture::Plan;
+use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 use pts::{Outcome, Replayed};
 use record::{Loaded, Run};
 
 struct Recorded {
-    plan: Plan,
+    scenario: Scenario,
     run: Run,
     loaded: Loaded,
     replayed: Replayed,
     html: String,
 }
 
-/// Records every plan of the fixture once.
+/// Records every scenario of the fixture once.
 fn all() -> &'static [Recorded] {
     static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
     ALL.get_or_init(|| {
         let root = fixture::folder();
-        fixture::plans().into_iter().map(|plan| record(root.path(), plan)).collect()
+        fixture::scenarios().into_iter().map(|scenario| record(root.path(), scenario)).collect()
     })
 }
 
-fn record(root: &std::path::Path, plan: Plan) -> Recorded {
-    let (run, loaded) = fixture::record(root, &plan);
+fn record(root: &std::path::Path, scenario: Scenario) -> Recorded {
+    let (run, loaded) = fixture::record(root, &scenario);
     let replayed = pts::replay(&run.file, &loaded.entries).unwrap();
     let html = report::html(&report::fold(&run.file, &loaded).unwrap());
-    Recorded { plan, run, loaded, replayed, html }
+    Recorded { scenario, run, loaded, replayed, html }
 }
 
 fn named(id: &str) -> &'static Recorded {
-    all().iter().find(|recorded| recorded.plan.id == id).unwrap()
+    all().iter().find(|recorded| recorded.scenario.id == id).unwrap()
 }
 
 impl Recorded {
@@ -54,8 +54,8 @@ impl Recorded {
 #[test]
 fn the_client_bundle_of_1_0_has_26_pages_and_the_iops_summary_on_page_7() {
     let root = fixture::folder();
-    let plan = |id, profile, tests| Plan { id, profile, tests, ..Plan::default() };
-    let bundle = record(root.path(), plan("bundle", "pts-c-1.0", &["wsat", "iops", "tp-1024", "lat"]));
+    let scenario = |id, profile, tests| Scenario { id, profile, tests, ..Scenario::default() };
+    let bundle = record(root.path(), scenario("bundle", "pts-c-1.0", &["wsat", "iops", "tp-1024", "lat"]));
     let sheets = bundle.sheets();
     assert_eq!(sheets.len(), 26);
     for (number, title) in [
@@ -75,7 +75,7 @@ fn every_test_of_2_0_has_a_page_for_each_exhibit() {
     let tests = &["iops", "tp-1024", "tp-128", "lat", "wsat", "xsr", "dirth"];
     let bundle = record(
         root.path(),
-        Plan { id: "all", profile: "pts-e-2.0", tests, modified: true, ..Plan::default() },
+        Scenario { id: "all", profile: "pts-e-2.0", tests, modified: true, ..Scenario::default() },
     );
     let pages: Vec<usize> = bundle.replayed.outcomes.iter().map(|outcome| outcome.pages.len()).collect();
     assert_eq!(pages, [8, 5, 5, 7, 5, 3, 15]);
@@ -84,7 +84,7 @@ fn every_test_of_2_0_has_a_page_for_each_exhibit() {
 }
 
 #[test]
-fn as_many_pages_as_the_profile_has() {
+fn the_report_has_the_pages_of_the_profile() {
     for (id, pages) in [("enterprise", 6), ("client", 6), ("enterprise-2", 8)] {
         let sheets = named(id).sheets();
         assert_eq!(sheets.len(), 1 + 1 + pages, "{id}");
@@ -104,19 +104,20 @@ fn as_many_pages_as_the_profile_has() {
 #[test]
 fn the_same_journal_gives_the_same_bytes() {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), &Plan { cut_after_cells: Some(60), ..Plan::default() });
+    let (run, loaded) =
+        fixture::record(root.path(), &Scenario { cut_after_cells: Some(60), ..Scenario::default() });
     let opened = record::Library::at(root.path()).find(run.file.id.as_str()).unwrap();
     let html = |run: &Run, loaded: &Loaded| report::html(&report::fold(&run.file, loaded).unwrap());
     assert!(html(&run, &loaded) == html(&opened, &opened.load().unwrap()));
     for recorded in all() {
-        assert!(html(&recorded.run, &recorded.loaded) == recorded.html, "{}", recorded.plan.id);
+        assert!(html(&recorded.run, &recorded.loaded) == recorded.html, "{}", recorded.scenario.id);
     }
 }
 
 #[test]
 fn later_editions_have_four_columns_of_ten_rows() {
     let later: Vec<&Recorded> =
-        all().iter().filter(|recorded| recorded.plan.profile == "pts-e-2.0").collect();
+        all().iter().filter(|recorded| recorded.scenario.profile == "pts-e-2.0").collect();
     assert!(!later.is_empty());
     for recorded in later {
         for plot in recorded.plots() {
@@ -132,10 +133,10 @@ fn later_editions_have_four_columns_of_ten_rows() {
                 "<span>Test Run Date Finish: <b>",
                 "<span>Tested By: <b>n/a</b></span>",
             ] {
-                assert!(header.contains(fact), "{}: {fact}", recorded.plan.id);
+                assert!(header.contains(fact), "{}: {fact}", recorded.scenario.id);
             }
             let missed = recorded.outcome().converged == Some(false);
-            assert_eq!(header.contains("(NOT ACHIEVED)"), missed, "{}", recorded.plan.id);
+            assert_eq!(header.contains("(NOT ACHIEVED)"), missed, "{}", recorded.scenario.id);
         }
     }
 }
@@ -168,7 +169,7 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
 
 #[test]
 fn every_field_of_the_header_is_on_every_report_page() {
-    for recorded in all().iter().filter(|recorded| recorded.plan.profile.ends_with("1.0")) {
+    for recorded in all().iter().filter(|recorded| recorded.scenario.profile.ends_with("1.0")) {
         let head = &recorded.outcome().header;
         let (depth, threads) = (head.queue_depth.to_string(), head.threads.to_string());
         let convergence = head.convergence.to_string();
@@ -196,15 +197,15 @@ fn every_field_of_the_header_is_on_every_report_page() {
         for plot in recorded.plots() {
             for (label, value) in fields {
                 let start = format!("<dt>{label}</dt><dd>{}", value.unwrap_or_default());
-                assert!(plot.contains(&start), "{}: {start}", recorded.plan.id);
+                assert!(plot.contains(&start), "{}: {start}", recorded.scenario.id);
             }
             for label in
                 ["Test Run Date", "Report Run Date", "VENDOR", "SSD MODEL NO", "TEST SPONSOR", "Rev. PTS-"]
             {
-                assert!(plot.contains(label), "{}: {label}", recorded.plan.id);
+                assert!(plot.contains(label), "{}: {label}", recorded.scenario.id);
             }
             let title = format!("IOPS ({}) - Report Page", head.requirement);
-            assert!(plot.contains(&title), "{}: {title}", recorded.plan.id);
+            assert!(plot.contains(&title), "{}: {title}", recorded.scenario.id);
             assert!(!plot.contains("<dd></dd>") && !plot.contains("<b></b>") && !plot.contains("<td></td>"));
         }
     }
@@ -226,7 +227,7 @@ fn every_number_of_the_tables_is_in_the_report() {
                     Cell::HostLimited(_) => panic!("no host drove the fixture"),
                     Cell::Absent(why) => format!("<td class=\"absent\">{why}</td>"),
                 };
-                assert!(recorded.html.contains(&printed), "{}: {printed}", recorded.plan.id);
+                assert!(recorded.html.contains(&printed), "{}: {printed}", recorded.scenario.id);
             }
         }
         assert_eq!(cells, 56);
@@ -240,19 +241,26 @@ fn every_page_says_what_is_wrong_with_the_run() {
         let marks = [
             (
                 "<b>SIMULATED</b> not a real device: model sas-slc-2011 version 3, scale 1/64, seed 7",
-                recorded.plan.simulated,
+                recorded.scenario.simulated,
             ),
             ("<b>modified:</b>", !recorded.replayed.modified.is_empty()),
             ("<b>SS NOT ACHIEVED</b>", outcome.converged == Some(false)),
             ("<b>NOT COMPLETE</b>", outcome.stop.is_some()),
             (
                 "<b>INTERRUPTED</b>",
-                !recorded.plan.gaps_before_cells.is_empty() || recorded.plan.cut_after_cells.is_some(),
+                !recorded.scenario.gaps_before_cells.is_empty()
+                    || recorded.scenario.cut_after_cells.is_some(),
             ),
         ];
         for (i, sheet) in recorded.sheets().iter().enumerate() {
             for (mark, expected) in marks {
-                assert_eq!(sheet.contains(mark), expected, "{}, page {}: {mark}", recorded.plan.id, i + 1);
+                assert_eq!(
+                    sheet.contains(mark),
+                    expected,
+                    "{}, page {}: {mark}",
+                    recorded.scenario.id,
+                    i + 1
+                );
             }
         }
     }
@@ -273,7 +281,7 @@ fn the_summary_lists_every_modification_and_the_whole_digest() {
             assert!(
                 before_tests.contains(&text.to_string().replace('\'', "&#39;")),
                 "{}: {text}",
-                recorded.plan.id
+                recorded.scenario.id
             );
         }
         assert!(recorded.sheets()[0].contains(&recorded.loaded.digest.to_string()));
@@ -282,7 +290,7 @@ fn the_summary_lists_every_modification_and_the_whole_digest() {
 }
 
 #[test]
-fn notes_that_do_not_fit_go_on_in_an_annex_and_the_pages_keep_their_numbers() {
+fn notes_that_do_not_fit_continue_in_an_annex_and_pages_keep_their_numbers() {
     let gaps = named("gaps");
     let sheets = gaps.sheets();
     assert_eq!(sheets.len(), 1 + 1 + 6);
@@ -292,7 +300,7 @@ fn notes_that_do_not_fit_go_on_in_an_annex_and_the_pages_keep_their_numbers() {
 }
 
 #[test]
-fn health_is_drawn_on_the_axis_of_the_test_or_said_to_be_untold() {
+fn health_is_drawn_on_the_axis_of_the_test_or_reported_as_unavailable() {
     let annex = |id: &str| named(id).html.split("Annex B:").nth(1).unwrap().to_owned();
     let talkative = annex("talkative");
     for title in [
@@ -329,12 +337,12 @@ fn nothing_is_loaded_from_anywhere() {
         for forbidden in
             ["http:", "https:", "url(", "@import", "<link", "<script", "<img", "<iframe", " src="]
         {
-            assert!(!html.contains(forbidden), "{}: {forbidden}", recorded.plan.id);
+            assert!(!html.contains(forbidden), "{}: {forbidden}", recorded.scenario.id);
         }
         assert!(
             html.split(" href=\"").skip(1).all(|rest| rest.starts_with("#page-")),
             "{}",
-            recorded.plan.id
+            recorded.scenario.id
         );
     }
 }
@@ -369,10 +377,10 @@ fn dates_are_those_of_the_journal() {
 }
 
 #[test]
-fn a_run_without_any_test_begun_is_still_a_report() {
+fn a_run_without_started_tests_still_has_a_report() {
     let root = fixture::folder();
-    let plan = Plan { cut_after_cells: Some(0), ..Plan::default() };
-    let (run, mut loaded) = fixture::record(root.path(), &plan);
+    let scenario = Scenario { cut_after_cells: Some(0), ..Scenario::default() };
+    let (run, mut loaded) = fixture::record(root.path(), &scenario);
     loaded.entries.truncate(1);
     let html = report::html(&report::fold(&run.file, &loaded).unwrap());
     assert_eq!(html.matches("<section ").count(), 1);
@@ -382,9 +390,9 @@ fn a_run_without_any_test_begun_is_still_a_report() {
 }
 
 #[test]
-fn each_member_of_an_array_is_named_and_the_first_page_does_not_run_over() {
+fn each_member_of_an_array_is_named_and_the_first_page_does_not_overflow() {
     for id in ["array", "array-of-many"] {
-        let Recorded { plan: Plan { members, .. }, html, .. } = named(id);
+        let Recorded { scenario: Scenario { members, .. }, html, .. } = named(id);
         for number in 1..=*members {
             assert!(
                 html.contains(&format!("S455NY0M21{number:04}, 480.1 GB")),

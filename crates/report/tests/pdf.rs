@@ -4,7 +4,7 @@ mod fixture;
 
 use std::process::Command;
 
-use fixture::Plan;
+use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 
 /// Output of `program` for `pdf`; None if it is not installed.
@@ -28,9 +28,9 @@ fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn bundle(plan: &Plan) -> (Vec<u8>, Vec<pts::Outcome>) {
+fn bundle(scenario: &Scenario) -> (Vec<u8>, Vec<pts::Outcome>) {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), plan);
+    let (run, loaded) = fixture::record(root.path(), scenario);
     let outcomes = pts::replay(&run.file, &loaded.entries).unwrap().outcomes;
     (report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap(), outcomes)
 }
@@ -45,7 +45,8 @@ fn annex_pages(pdf: &[u8]) -> usize {
 #[test]
 fn the_client_bundle_has_26_pages_with_the_iops_summary_on_page_7_and_every_number() {
     let tests = &["wsat", "iops", "tp-1024", "lat"];
-    let (pdf, outcomes) = bundle(&Plan { id: "bundle", profile: "pts-c-1.0", tests, ..Plan::default() });
+    let (pdf, outcomes) =
+        bundle(&Scenario { id: "bundle", profile: "pts-c-1.0", tests, ..Scenario::default() });
     assert!(pdf.len() < 2 << 20, "{} bytes", pdf.len());
     let Some(facts) = read_by("pdfinfo", &[], &pdf) else { return };
     let line =
@@ -78,8 +79,8 @@ fn the_client_bundle_has_26_pages_with_the_iops_summary_on_page_7_and_every_numb
 }
 
 #[test]
-fn letters_are_embedded() {
-    let (pdf, _) = bundle(&Plan::default());
+fn fonts_are_embedded() {
+    let (pdf, _) = bundle(&Scenario::default());
     let Some(fonts) = read_by("pdffonts", &[], &pdf) else { return };
     let rows: Vec<&str> = fonts.lines().skip(2).collect();
     assert!(!rows.is_empty() && rows.iter().all(|row| row.contains("DejaVuSansCondensed")), "{fonts}");
@@ -88,16 +89,16 @@ fn letters_are_embedded() {
 
 #[test]
 fn no_run_is_too_odd_for_a_pdf() {
-    for plan in fixture::plans() {
+    for scenario in fixture::scenarios() {
         let html_pages = {
             let root = fixture::folder();
-            let (run, loaded) = fixture::record(root.path(), &plan);
+            let (run, loaded) = fixture::record(root.path(), &scenario);
             report::html(&report::fold(&run.file, &loaded).unwrap()).matches("<section ").count()
         };
-        let (pdf, _) = bundle(&plan);
+        let (pdf, _) = bundle(&scenario);
         let Some(facts) = read_by("pdfinfo", &[], &pdf) else { return };
         let all = html_pages + annex_pages(&pdf);
-        assert!(facts.contains(&format!(" {all}\n")), "{}: {html_pages} pages in {facts}", plan.id);
+        assert!(facts.contains(&format!(" {all}\n")), "{}: {html_pages} pages in {facts}", scenario.id);
         read_by("qpdf", &["--check"], &pdf);
     }
 }

@@ -4,9 +4,9 @@
 use record::{Access, HostFacts, ImportedTest, Reading, ToldFigure};
 use serde::Deserialize;
 
-use super::Format;
+use super::format::{Format, text};
+use crate::imported::{Device, Imported};
 use crate::number::{count, possible};
-use crate::{Device, Imported};
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -143,7 +143,7 @@ impl Unit {
 }
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
-    let file: File = toml::from_str(super::text(bytes)?).map_err(|error| error.message().to_owned())?;
+    let file: File = toml::from_str(text(bytes)?).map_err(|error| error.message().to_owned())?;
     let tests = file.tests.into_iter().map(test).collect::<Result<_, _>>()?;
     let mut remarks = vec![format!("source: {}", file.source.document)];
     remarks.extend(file.source.remarks);
@@ -185,15 +185,15 @@ fn block_bytes(kib: f64) -> Result<u32, String> {
     }
 }
 
-fn test(told: Test) -> Result<ImportedTest, String> {
-    let named = |problem: String| format!("test '{}': {problem}", told.kind);
-    let access = if told.kind.starts_with("tp") { Access::Sequential } else { Access::Random };
+fn test(published: Test) -> Result<ImportedTest, String> {
+    let named = |problem: String| format!("test '{}': {problem}", published.kind);
+    let access = if published.kind.starts_with("tp") { Access::Sequential } else { Access::Random };
     let mut readings: Vec<Reading> = Vec::new();
-    for table in &told.tables {
+    for table in &published.tables {
         enter(table, access, &mut readings).map_err(named)?;
     }
     let mut tracked_block_bytes = None;
-    if let (Some(window), Some([first, last])) = (&told.window, told.rounds) {
+    if let (Some(window), Some([first, last])) = (&published.window, published.rounds) {
         let block = block_bytes(window.block_kib).map_err(named)?;
         tracked_block_bytes = Some(block);
         let span = last.checked_sub(first).map_or(0, |more| more as usize + 1);
@@ -213,19 +213,19 @@ fn test(told: Test) -> Result<ImportedTest, String> {
     let demand = |value: Option<u64>, what: &str| value.map(|value| count(value, what)).transpose();
     Ok(ImportedTest {
         outline: "not given; only the figures were published".into(),
-        purge: told.purge.clone(),
-        preconditioning: told.preconditioning.clone(),
-        active_range: told.active_range.clone(),
-        date: told.date.clone(),
-        threads: demand(told.threads, "threads").map_err(named)?,
-        queue_depth: demand(told.queue_depth, "queue_depth").map_err(named)?,
+        purge: published.purge.clone(),
+        preconditioning: published.preconditioning.clone(),
+        active_range: published.active_range.clone(),
+        date: published.date.clone(),
+        threads: demand(published.threads, "threads").map_err(named)?,
+        queue_depth: demand(published.queue_depth, "queue_depth").map_err(named)?,
         tracked_block_bytes,
-        window: told.rounds.map(|[first, last]| (first, last)),
-        steady: told.steady,
+        window: published.rounds.map(|[first, last]| (first, last)),
+        steady: published.steady,
         round_ns: None,
-        figures: told.figures.into_iter().map(figure).collect::<Result<_, _>>()?,
+        figures: published.figures.into_iter().map(figure).collect::<Result<_, _>>()?,
         readings,
-        test: told.kind,
+        test: published.kind,
     })
 }
 

@@ -1,15 +1,17 @@
 //! Result files of TKperf, from 1.1 to its last version: SSD, RAID and HDD. The text of every element is JSON.
 
 mod device;
+mod elements;
 mod steady;
 
 use record::{Access, HostFacts, ImportedTest, Reading};
 use roxmltree::{Node, ParsingOptions};
 use serde::de::DeserializeOwned;
 
-use super::Format;
-use crate::Imported;
+use super::format::{Format, first_byte, text};
+use crate::imported::Imported;
 use crate::number::{count, possible};
+use elements::{check_attributes, child, leaf};
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -17,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     title: "TKperf XML",
     about: "TKperf result file, from 1.1 to its last version: SSD, RAID, HDD",
     largest_bytes: 8 << 20,
-    is: |bytes| super::first_byte(bytes) == Some(b'<'),
+    is: |bytes| first_byte(bytes) == Some(b'<'),
     read,
 };
 
@@ -34,9 +36,6 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
-/// Limit on the attributes of an element; TKperf writes none.
-const MOST_ATTRIBUTES: usize = 100;
-
 type Cube = Vec<Vec<Vec<f64>>>;
 
 /// A test element with its parameters.
@@ -48,48 +47,9 @@ struct Element<'a> {
     runtime_s: Option<f64>,
 }
 
-/// Limits the number of attributes before parsing, because the parser compares each attribute of an element with
-/// all previous ones.
-fn check_attributes(text: &str) -> Result<(), String> {
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at..];
-        let (opening, end) = match rest {
-            _ if rest.starts_with("<!--") => ("<!--", "-->"),
-            _ if rest.starts_with("<![CDATA[") => ("<![CDATA[", "]]>"),
-            _ => ("<", ""),
-        };
-        rest = &rest[opening.len()..];
-        if !end.is_empty() {
-            // The parser reports a missing end.
-            let Some(at) = rest.find(end) else { return Ok(()) };
-            rest = &rest[at + end.len()..];
-            continue;
-        }
-        let (mut quote, mut attributes, mut length) = (None, 0_usize, rest.len());
-        for (at, byte) in rest.bytes().enumerate() {
-            match (byte, quote) {
-                (b'"' | b'\'', None) => quote = Some(byte),
-                (_, Some(open)) if byte == open => quote = None,
-                (b'=', None) => attributes += 1,
-                (b'>', None) => {
-                    length = at;
-                    break;
-                }
-                _ => {}
-            }
-        }
-        if attributes > MOST_ATTRIBUTES {
-            return Err(format!("an element has more than {MOST_ATTRIBUTES} attributes"));
-        }
-        rest = &rest[length..];
-    }
-    Ok(())
-}
-
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
-    let text = super::text(bytes)?;
+    let text = text(bytes)?;
     check_attributes(text)?;
     let document =
         roxmltree::Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
@@ -123,27 +83,6 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         host: HostFacts { os: system, kernel: trimmed(leaf(root, "kernel")?), ..HostFacts::default() },
         tests,
     })
-}
-
-/// Returns the child with this name; fails if there are two, because it is not clear which one counts.
-fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, String> {
-    let mut found = parent.children().filter(|node| node.has_tag_name(name));
-    let first = found.next();
-    if found.next().is_some() {
-        return Err(format!("two elements <{name}>"));
-    }
-    Ok(first)
-}
-
-/// Returns the value of an element; `None` if it is missing or null.
-fn leaf<T: DeserializeOwned>(parent: Node<'_, '_>, name: &str) -> Result<Option<T>, String> {
-    let mut found = parent.children().filter(|node| node.has_tag_name(name));
-    let Some(node) = found.next() else { return Ok(None) };
-    if found.next().is_some() {
-        return Err(format!("two elements <{name}>"));
-    }
-    let text: String = node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
-    serde_json::from_str(text.trim()).map_err(|error| format!("<{name}>: {error}"))
 }
 
 fn element<'a>(root: Node<'a, 'a>, name: &'static str) -> Result<Option<Element<'a>>, String> {

@@ -1,6 +1,6 @@
 //! `plateau compare RUN RUN...`: results of several runs side by side, and whether they differ by more than noise.
 
-use report::compare::{Candidate, Comparison, Holds, Threshold};
+use report::compare::{Candidate, Comparison, Threshold, ThresholdMatch};
 use serde_json::json;
 
 use crate::cli::{Cli, Compare};
@@ -24,10 +24,10 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         outputs::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
     }
     let comparison = read(cli, options)?;
-    let mut held: Vec<Holds> = Vec::new();
+    let mut matched: Vec<ThresholdMatch> = Vec::new();
     for threshold in &thresholds {
-        let found = threshold.held(&comparison);
-        held.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
+        let found = threshold.matches(&comparison);
+        matched.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
     }
     if let Some(path) = &options.html {
         output::file(path, report::compare::html(&comparison).as_bytes())?;
@@ -41,24 +41,24 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     }
     let mut document = report::compare::json(&comparison);
     document["fail_if"] =
-        held.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
+        matched.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
     document["html"] = json!(options.html.as_deref().map(places::text_of));
     document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
     let streamed = files().any(output::is_stdout);
     if !cli.json && !streamed {
         printer::print(&report::compare::text(&comparison, options.all))?;
-    } else if cli.json && held.is_empty() {
+    } else if cli.json && matched.is_empty() {
         printer::print_json(&document)?;
     }
-    if held.is_empty() {
+    if matched.is_empty() {
         if !thresholds.is_empty() && !cli.json && !streamed {
             printer::print(&format!("\nno condition of --fail-if is met: {}", options.fail_if.join("; ")))?;
         }
         return Ok(());
     }
     let each: Vec<String> =
-        held.iter().map(|h| format!("{} {:+.1} % ({})", h.key, h.percent, h.run)).collect();
+        matched.iter().map(|h| format!("{} {:+.1} % ({})", h.key, h.percent, h.run)).collect();
     let problem = format!("a condition of --fail-if is met: {}", each.join("; "));
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
 }

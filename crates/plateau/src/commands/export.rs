@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use record::Run;
-use report::export::{Export as Format, Make};
+use report::formats::{Format, Make};
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};

@@ -10,11 +10,9 @@ use stdx::files::Links;
 use crate::cli::{Cli, Import};
 use crate::conduct::new_id;
 use crate::failure::{Done, Exit, Failure};
+use crate::run_files::IMPORTED;
 use crate::summary::Summary;
 use crate::{places, printer, version};
-
-/// Name of the imported file in the run's directory.
-pub const KEPT: &str = "imported-file";
 
 pub fn run(cli: &Cli, options: &Import) -> Done {
     let bytes = contents(&options.file)?;
@@ -55,7 +53,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         command: places::command_line(),
     };
     let (file, events) = import::run(imported, format, source);
-    let (run, mut journal) = library.create_with(file, &[(KEPT, bytes)])?;
+    let (run, mut journal) = library.create_with(file, &[(IMPORTED, bytes)])?;
     for event in events {
         journal.append(event)?;
     }

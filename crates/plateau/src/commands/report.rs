@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     let mut outputs: Vec<_> = options.outputs.0.iter().cloned().chain(named).collect();
     if outputs.is_empty() {
-        outputs.push((&report::export::EXPORTS[0], run.dir.join("report.html")));
+        outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));
     }
     let written =
         report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?, cli.json)?;

@@ -10,7 +10,8 @@ use stdx::units::count_of;
 
 use crate::cli::{Cli, Rm};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, publication, signature, summary};
+use crate::run_files::{IMPORTED, LOGO, SIGNATURE};
+use crate::{places, printer, summary};
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -49,8 +50,7 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
 
 /// Returns the names of files in a run's directory that Plateau did not write.
 fn others(run: &Run) -> Done<Vec<String>> {
-    const OWN: [&str; 6] =
-        ["run.json", "journal", "report.html", signature::FILE, publication::LOGO, super::import::KEPT];
+    const OWN: [&str; 6] = ["run.json", "journal", "report.html", SIGNATURE, LOGO, IMPORTED];
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&run.dir)? {
         let name = entry?.file_name();

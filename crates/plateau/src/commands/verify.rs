@@ -7,6 +7,7 @@ use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
+use crate::run_files::IMPORTED;
 use crate::{conduct, places, printer, publication, signature};
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
@@ -74,7 +75,7 @@ fn check_order(run: &Run, loaded: &Loaded) -> Done {
 
 /// Verifies an imported run, which has no judgements of its own: its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
-    let path = run.dir.join(super::import::KEPT);
+    let path = run.dir.join(IMPORTED);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
     let wrong = match kept {
         Ok(bytes) if Digest::of(&bytes).to_string() == origin.sha256 => None,

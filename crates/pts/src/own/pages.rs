@@ -9,7 +9,7 @@ use super::knee::{Knee, Point};
 use super::{Seen, demand};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::host_limit::{self, marked};
+use crate::host_limit::marked;
 use crate::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::mix_name;
@@ -40,7 +40,7 @@ pub fn outcome(context: &Context<'_>, seen: &Seen<'_>, stop: Option<Stop>) -> Ou
     Outcome {
         test: seen.test.name.clone(),
         title: seen.test.title.clone(),
-        clause: "own",
+        clause: Some("own"),
         purpose: seen.test.purpose.clone(),
         outline: outline(context, seen),
         header,
@@ -324,15 +324,15 @@ fn knee_page(means: &[Mean]) -> Page {
     let proposed =
         proposal(&knees).map_or_else(|| "not enough measurements".into(), |point| demand_name(point.demand));
     items.push(("Proposed TC and QD".into(), proposed));
-    let facts = Facts { heading: "Knee over demand".into(), items };
-    let mut remarks = vec![
+    let mut shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
+    let host_limited = shown.any(|point| point.host_limited);
+    let facts = Facts { heading: "Knee over demand".into(), items, host_limited };
+    let remarks = vec![
         "Knee: the point with the most IOPS per ms of average response time. Below it, doubling the \
          outstanding I/Os yields more than 1.41 times the IOPS, above it less. The proposal is the knee of \
          the load that needs the most outstanding I/Os."
             .into(),
     ];
-    let mut shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
-    remarks.extend(shown.any(|point| point.host_limited).then(host_limit::legend));
     Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{INK, Size};
+use super::style::{INK, Size};
 use crate::markup::escape;
 
 /// A point in user units.

@@ -8,7 +8,7 @@ use pts::exhibit::{Columns3d, Scale};
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use super::ruler::Ruler;
-use super::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
+use super::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 use crate::markup::shortened;
 
 /// Picture units to the right and downwards for one step along the first category and along the depth. The plane is

@@ -1,10 +1,10 @@
-//! Response times over time: one column per time interval, one row per response time range; darker cells contain more
-//! I/Os.
+//! Response times over the course of a test: one column per time interval, one row per range of response times; darker
+//! cells contain more I/Os.
 
 use super::canvas::{Anchor, Canvas, Lettering};
+use super::panel_area::PanelArea;
 use super::ruler::Ruler;
-use super::timeline::Field;
-use super::{INK, SOFT_INK};
+use super::style::{INK, SOFT_INK};
 
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
@@ -35,24 +35,24 @@ fn shade(share: f64) -> &'static str {
 }
 
 /// Draws the cells of all columns, and the legend of the shades.
-pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>, y: &Ruler) {
+pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>, y: &Ruler) {
     for column in columns {
-        let (Some(a), Some(b)) = (field.at_x(column.from_minutes), field.at_x(column.to_minutes)) else {
+        let (Some(a), Some(b)) = (area.at_x(column.from_minutes), area.at_x(column.to_minutes)) else {
             continue;
         };
         // Merge vertically adjacent rows of equal shade into one rectangle; otherwise a page has too many rectangles.
         for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
             let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
-            let (Some(base), Some(roof)) = (field.at_y(y, low), field.at_y(y, high)) else { continue };
+            let (Some(base), Some(roof)) = (area.at_y(y, low), area.at_y(y, high)) else { continue };
             // Overlap neighbours slightly so that the background does not show between them.
             let (width, height) = ((b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM);
             canvas.rect((a, roof), width, height, shade);
         }
     }
-    let left = field.right + 20.0;
-    canvas.text((left, field.top + 8.0), "Share of the I/Os", KEY.colour(INK));
+    let left = area.right + 20.0;
+    canvas.text((left, area.top + 8.0), "Share of the I/Os", KEY.colour(INK));
     for (row, (shade, name)) in SHADES.iter().zip(NAMES).enumerate() {
-        let y = field.top + KEY_ROW * (row as f64 + 1.0);
+        let y = area.top + KEY_ROW * (row as f64 + 1.0);
         canvas.rect((left, y), 16.0, 10.0, shade);
         canvas.text((left + 24.0, y + 9.0), name, KEY);
     }

@@ -3,8 +3,9 @@
 use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use super::marker;
 use super::ruler::Ruler;
-use super::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted, marker};
+use super::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted};
 use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
@@ -16,7 +17,7 @@ const LEGEND_SWATCH: f64 = 30.0;
 const MARKERS: usize = 60;
 
 /// The plot area: pixels of its edges, and the two axes.
-struct Plot {
+struct LinePlot {
     left: f64,
     top: f64,
     right: f64,
@@ -43,14 +44,14 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
         let ends: Vec<Point> = [guide.from, guide.to].iter().filter_map(|p| plot.place(*p)).collect();
         canvas.hinted(&guide.name, |canvas| canvas.polyline(&ends, stroke_of(guide.role)));
     }
-    let mut homeless = 0;
+    let mut omitted = 0;
     for (index, series) in lines.series.iter().enumerate() {
         let name = |p: &(f64, f64)| {
             format!("{}: {} {}, {} {}", series.name, lines.x.label, compact(p.0), hinted(p.1), lines.y.label)
         };
         let shown: Vec<(Point, String)> =
             series.points.iter().filter_map(|p| Some((plot.place(*p)?, name(p)))).collect();
-        homeless += series.points.len() - shown.len();
+        omitted += series.points.len() - shown.len();
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
             canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
@@ -60,12 +61,12 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
         });
     }
     draw_legend(&mut canvas, lines, &plot, size);
-    let nothing = lines.series.iter().all(|s| s.points.is_empty());
-    draw_remark(&mut canvas, &plot, nothing, homeless);
+    let is_empty = lines.series.iter().all(|s| s.points.is_empty());
+    draw_remark(&mut canvas, &plot, is_empty, omitted);
     canvas.finish()
 }
 
-impl Plot {
+impl LinePlot {
     fn place(&self, (x, y): (f64, f64)) -> Option<Point> {
         Some((self.at_x(x)?, self.at_y(y)?))
     }
@@ -79,7 +80,7 @@ impl Plot {
     }
 }
 
-fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> Plot {
+fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> LinePlot {
     let points = || {
         let all = || others.iter().copied().chain([lines]);
         let series = all().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
@@ -91,7 +92,7 @@ fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> Plot {
     let labels = y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
     let (left, right) = (44.0 + labels, size.width - legend);
     let x = Ruler::of(lines.x.scale, points().map(|p| p.0).chain(marked), ((right - left) / 30.0) as usize);
-    Plot { left, top, right, bottom, x, y }
+    LinePlot { left, top, right, bottom, x, y }
 }
 
 fn describe(lines: &Lines) -> String {
@@ -113,7 +114,7 @@ fn stroke_of(role: GuideRole) -> Stroke {
     Stroke { colour, width, dash }
 }
 
-fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
+fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     let Some((from, to, label)) = &lines.marked else { return };
     let (Some(a), Some(b)) = (plot.at_x(*from), plot.at_x(*to)) else { return };
     let (a, b) = (a.min(b), a.max(b));
@@ -123,7 +124,7 @@ fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
     canvas.text((middle, plot.top - 9.0), label, Lettering { bold: true, colour: "#2a5f94", ..TICK });
 }
 
-fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
+fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     let horizontal = |canvas: &mut Canvas, value: f64, stroke: Stroke| {
         if let Some(y) = plot.at_y(value) {
             canvas.line((plot.left, y), (plot.right, y), stroke);
@@ -142,7 +143,7 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
     let mut free_from = f64::NEG_INFINITY;
     for tick in &plot.x.ticks {
         let Some(x) = plot.at_x(tick.value) else { continue };
-        if lines.x.scale != Scale::Integer {
+        if !matches!(lines.x.scale, Scale::Integer | Scale::Rounds) {
             canvas.line((x, plot.top), (x, plot.bottom), Stroke::solid(GRID, 1.0));
         }
         canvas.line((x, plot.bottom), (x, plot.bottom + 5.0), Stroke::solid(FRAME, 1.0));
@@ -158,7 +159,7 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &Plot) {
     draw_axis_titles(canvas, &lines.x, &lines.y, plot);
 }
 
-fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &Plot) {
+fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &LinePlot) {
     let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
     let room = |pixels: f64| (pixels / (TITLE.size * 0.58)) as usize;
     let across = shortened(&x.label, room(plot.right - plot.left));
@@ -174,7 +175,7 @@ fn legend_width(lines: &Lines) -> f64 {
 }
 
 /// Draws the legend to the right of the plot, never over it. Row height shrinks with many entries.
-fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
+fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) {
     let entries = lines.series.len() + lines.guides.len();
     let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
     let lettering = Lettering::new(LEGEND_SIZE.min(row * 0.8), Anchor::Start);
@@ -203,12 +204,12 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &Plot, size: Size) {
 }
 
 /// States if the plot is empty or lacks some points.
-fn draw_remark(canvas: &mut Canvas, plot: &Plot, nothing: bool, homeless: usize) {
-    if nothing {
+fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: usize) {
+    if is_empty {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
-    } else if homeless > 0 {
-        let text = format!("{homeless} zero values cannot be shown on a logarithmic axis");
+    } else if omitted > 0 {
+        let text = format!("{omitted} zero values cannot be shown on a logarithmic axis");
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
         canvas.text((plot.right - 6.0, plot.top + 12.0), &text, lettering);
     }

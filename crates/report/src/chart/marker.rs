@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::canvas::{Canvas, Point, Stroke};
-use super::colour;
+use super::style::colour;
 
 const WHITE: &str = "#ffffff";
 

@@ -4,8 +4,9 @@ use pts::exhibit::{ResponseTimes, Scale};
 use stdx::units::grouped;
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use super::marker;
 use super::ruler::Ruler;
-use super::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size, marker};
+use super::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
@@ -21,7 +22,7 @@ const NAME_GAP: f64 = 14.0;
 const BELOW_ONE: f64 = 0.5;
 
 /// The plot area: pixels of its edges, and the three axes.
-struct Plot {
+struct HistogramPlot {
     left: f64,
     top: f64,
     right: f64,
@@ -42,7 +43,7 @@ struct Name {
     row: usize,
 }
 
-impl Plot {
+impl HistogramPlot {
     fn new(times: &ResponseTimes, size: Size) -> Self {
         let (left, right) = (86.0, size.width - 74.0);
         let end = if times.to_ms.is_finite() && times.to_ms > 0.0 { times.to_ms } else { 1.0 };
@@ -77,7 +78,7 @@ impl Plot {
 /// Renders `times` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String {
-    let plot = Plot::new(times, size);
+    let plot = HistogramPlot::new(times, size);
     let mut canvas = Canvas::new(size, title, &format!("{}. {}.", title, times.caption));
     let caption = shortened(&times.caption, (size.width / (TITLE.size * 0.6)) as usize);
     canvas.text((size.width / 2.0, 16.0), &caption, TITLE);
@@ -96,7 +97,7 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     canvas.finish()
 }
 
-fn draw_axes(canvas: &mut Canvas, plot: &Plot) {
+fn draw_axes(canvas: &mut Canvas, plot: &HistogramPlot) {
     for value in &plot.ios.minor {
         if let Some(y) = plot.height(&plot.ios, *value) {
             canvas.line((plot.left, y), (plot.right, y), Stroke::solid(FAINT_GRID, 1.0));
@@ -128,7 +129,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &Plot) {
 }
 
 /// Returns the number of I/Os outside the plot.
-fn draw_bins(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) -> u64 {
+fn draw_bins(canvas: &mut Canvas, times: &ResponseTimes, plot: &HistogramPlot) -> u64 {
     let mut outside = 0u64;
     for bin in &times.bins {
         let (Some(left), Some(top)) = (plot.at_time(bin.from_ms), plot.height(&plot.ios, bin.ios as f64))
@@ -150,7 +151,7 @@ fn draw_bins(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) -> u64 {
     outside
 }
 
-fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) {
+fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &HistogramPlot) {
     let points: Vec<(Point, String)> = times
         .confidence
         .iter()
@@ -166,7 +167,7 @@ fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &Plot) {
     }
 }
 
-fn draw_markers(canvas: &mut Canvas, plot: &Plot) {
+fn draw_markers(canvas: &mut Canvas, plot: &HistogramPlot) {
     for name in &plot.names {
         let y = 36.0 + NAME_ROW * name.row as f64;
         if let Some(x) = name.line {
@@ -214,12 +215,12 @@ fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name
 fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f64) -> (Name, (f64, f64)) {
     let value = value.filter(|ms| ms.is_finite());
     let line = value.and_then(|ms| along(time, ms, left, right));
-    let told = match (value, line) {
+    let printed = match (value, line) {
         (Some(ms), Some(_)) => format!("{} ms", grouped(ms, 3)),
         (Some(ms), None) => format!("{} ms, outside", grouped(ms, 3)),
         (None, _) => "n/a".into(),
     };
-    let text = format!("{}: {told}", shortened(name, 20));
+    let text = format!("{}: {printed}", shortened(name, 20));
     let width = text.chars().count() as f64 * LETTER;
     // To the left of its line if there is no space on the right.
     let (anchor, at, from) = match line {

@@ -22,9 +22,9 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// An axis with about `wanted` ticks that includes all of `values`. Values that the scale cannot represent (not
+    /// An axis with about `tick_count` ticks that includes all of `values`. Values that the scale cannot represent (not
     /// finite, or not positive on a logarithmic scale) are ignored.
-    pub fn of(scale: Scale, values: impl Iterator<Item = f64>, wanted: usize) -> Self {
+    pub fn of(scale: Scale, values: impl Iterator<Item = f64>, tick_count: usize) -> Self {
         let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2);
         let mut values: Vec<f64> = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0)).collect();
         values.sort_by(f64::total_cmp);
@@ -32,32 +32,32 @@ impl Ruler {
         match scale {
             Scale::LinearFromZero => {
                 let (low, high) = ends.unwrap_or((0.0, 0.0));
-                Self::linear(low.min(0.0), high.max(0.0), wanted)
+                Self::linear(low.min(0.0), high.max(0.0), tick_count)
             }
             Scale::LinearZoomed => {
                 let (low, high) = ends.unwrap_or((0.0, 1.0));
                 let margin = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
                 // Do not extend below zero if all values are non-negative: a rate cannot be negative.
                 let floor = if low >= 0.0 { 0.0 } else { f64::MIN };
-                Self::linear((low - margin).max(floor), high + margin, wanted)
+                Self::linear((low - margin).max(floor), high + margin, tick_count)
             }
-            Scale::Integer => Self::whole(ends.unwrap_or((1.0, 5.0)), wanted),
-            Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0)), wanted),
-            Scale::Log2 => Self::of_each(values),
+            Scale::Integer | Scale::Rounds => Self::whole(ends.unwrap_or((1.0, 5.0)), tick_count),
+            Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0)), tick_count),
+            Scale::Log2 => Self::one_tick_each(values),
         }
     }
 
     /// A linear axis that starts at zero and ends exactly at `high` instead of at a tick.
-    pub fn to_the_end(high: f64, wanted: usize) -> Self {
-        let rounded = Self::linear(0.0, high.max(0.0), wanted);
+    pub fn ending_at(high: f64, tick_count: usize) -> Self {
+        let rounded = Self::linear(0.0, high.max(0.0), tick_count);
         let high = if high > 0.0 { high } else { rounded.high };
         let ticks = rounded.ticks.into_iter().filter(|tick| tick.value <= high * 1.000_001).collect();
         Self { high, ticks, ..rounded }
     }
 
-    fn linear(low: f64, high: f64, wanted: usize) -> Self {
+    fn linear(low: f64, high: f64, tick_count: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        let step = nice_step((high - low) / wanted.max(1) as f64);
+        let step = nice_step((high - low) / tick_count.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
         // Bounded by construction: a nice step yields at most about twenty ticks.
         let ticks: Vec<f64> =
@@ -73,10 +73,10 @@ impl Ruler {
         }
     }
 
-    fn whole((low, high): (f64, f64), wanted: usize) -> Self {
+    fn whole((low, high): (f64, f64), tick_count: usize) -> Self {
         let (first, last) = (low.floor(), high.ceil());
         let margin = ((last - first) * 0.03).max(0.35).max(last.abs() * 1e-9);
-        let step = whole_step((last - first) / wanted.max(1) as f64);
+        let step = whole_step((last - first) / tick_count.max(1) as f64);
         let start = (first / step).ceil() * step;
         let count = (((last - start) / step).floor().max(0.0) as usize).min(100);
         let ticks = (0..=count).map(|i| start + i as f64 * step);
@@ -84,7 +84,7 @@ impl Ruler {
         Self { low: first - margin, high: last + margin, logarithmic: false, ticks, minor: Vec::new() }
     }
 
-    fn decades((low, high): (f64, f64), wanted: usize) -> Self {
+    fn decades((low, high): (f64, f64), tick_count: usize) -> Self {
         let steps = |value: f64| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(value));
         let from = low.log10().floor() - 1.0;
         let to = high.log10().ceil() + 1.0;
@@ -96,14 +96,14 @@ impl Ruler {
         let inside = |v: &f64| *v >= bottom * 0.999_999 && *v <= top * 1.000_001;
         let is_decade = |v: f64| (v.log10() - v.log10().round()).abs() < 1e-6;
         // Three labels per decade if they remain legible.
-        let many = (top / bottom).log10() * 3.0 > wanted as f64 * 1.8;
+        let is_crowded = (top / bottom).log10() * 3.0 > tick_count as f64 * 1.8;
         let (ticks, minor): (Vec<f64>, Vec<f64>) =
-            all.into_iter().filter(inside).partition(|v| !many || is_decade(*v));
+            all.into_iter().filter(inside).partition(|v| !is_crowded || is_decade(*v));
         let ticks = ticks.into_iter().map(|value| Tick { value, label: short(value) }).collect();
         Self { low: bottom, high: top, logarithmic: true, ticks, minor }
     }
 
-    fn of_each(mut values: Vec<f64>) -> Self {
+    fn one_tick_each(mut values: Vec<f64>) -> Self {
         values.dedup();
         let (low, high) = (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(2.0));
         let ticks = values.into_iter().map(|value| Tick { value, label: plain(value) }).collect();
@@ -176,8 +176,8 @@ fn plain(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn labels(scale: Scale, values: &[f64], wanted: usize) -> Vec<String> {
-        Ruler::of(scale, values.iter().copied(), wanted).ticks.into_iter().map(|t| t.label).collect()
+    fn labels(scale: Scale, values: &[f64], tick_count: usize) -> Vec<String> {
+        Ruler::of(scale, values.iter().copied(), tick_count).ticks.into_iter().map(|t| t.label).collect()
     }
 
     #[test]
@@ -195,16 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_time_ends_with_its_data() {
-        let ruler = Ruler::to_the_end(720.0, 12);
+    fn a_time_axis_ends_with_its_data() {
+        let ruler = Ruler::ending_at(720.0, 12);
         assert_eq!((ruler.place(0.0), ruler.place(720.0)), (Some(0.0), Some(1.0)));
         assert_eq!(ruler.ticks.last().map(|tick| tick.label.as_str()), Some("700"));
-        assert_eq!(Ruler::to_the_end(0.0, 12).place(0.0), Some(0.0));
-        assert_eq!(Ruler::to_the_end(f64::NAN, 12).place(0.5), Some(0.5));
+        assert_eq!(Ruler::ending_at(0.0, 12).place(0.0), Some(0.0));
+        assert_eq!(Ruler::ending_at(f64::NAN, 12).place(0.5), Some(0.5));
     }
 
     #[test]
-    fn rounds_have_whole_ticks_only() {
+    fn rounds_have_integer_ticks_only() {
         assert_eq!(labels(Scale::Integer, &[1.0, 5.0], 25), ["1", "2", "3", "4", "5"]);
         assert_eq!(labels(Scale::Integer, &[1.0], 25), ["1"]);
         assert_eq!(labels(Scale::Integer, &[1.0, 25.0], 10), ["5", "10", "15", "20", "25"]);

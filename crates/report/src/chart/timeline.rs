@@ -4,13 +4,14 @@ use pts::exhibit::Scale;
 
 use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
 use super::heat_map::{self, HeatColumn};
+use super::marker;
+use super::panel_area::{LEFT, PanelArea};
 use super::ruler::Ruler;
-use super::{FIT, FRAME, GRID, SOFT_INK, Size, colour, hinted, marker};
+use super::style::{FIT, FRAME, GRID, SOFT_INK, Size, colour, hinted};
 use crate::markup::shortened;
 
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();
-const LEFT: f64 = 62.0;
 /// Width of the legend on the right.
 const KEYS: f64 = 150.0;
 const KEY_CHARACTERS: usize = 17;
@@ -77,24 +78,6 @@ pub struct Strand {
     pub pieces: Vec<Vec<(f64, f64)>>,
 }
 
-/// The area of one panel: pixels of its edges, and the common time axis.
-pub(super) struct Field<'a> {
-    pub top: f64,
-    pub right: f64,
-    bottom: f64,
-    x: &'a Ruler,
-}
-
-impl Field<'_> {
-    pub fn at_x(&self, minutes: f64) -> Option<f64> {
-        Some(LEFT + self.x.place(minutes)? * (self.right - LEFT))
-    }
-
-    pub fn at_y(&self, y: &Ruler, value: f64) -> Option<f64> {
-        Some(self.bottom - y.place(value)? * (self.bottom - self.top))
-    }
-}
-
 impl TimeLine {
     /// Size of the picture.
     #[must_use]
@@ -124,27 +107,27 @@ pub fn timeline(line: &TimeLine, title: &str) -> String {
     let size = line.size();
     let right = size.width - KEYS;
     let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
-    let x = Ruler::to_the_end(to_minutes, 12);
+    let x = Ruler::ending_at(to_minutes, 12);
     let description = format!("Over {} minutes. {}", hinted(to_minutes), describe(&line.panels));
     let mut canvas = Canvas::new(size, title, &description);
     let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
     for (panel, height) in line.panels.iter().zip(line.heights()) {
         canvas.text((LEFT, top + 12.0), &panel.title, TITLE);
         (top, bottom) = (top + TITLE_ROW, top + TITLE_ROW + height);
-        let field = Field { top, right, bottom, x: &x };
+        let area = PanelArea { top, right, bottom, x: &x };
         match &panel.content {
             Content::Course(curves) | Content::Strip(curves) => {
-                draw_curves(&mut canvas, curves, panel, &field, strands);
+                draw_curves(&mut canvas, curves, panel, &area, strands);
                 strands += curves.strands.len();
             }
-            Content::Heat(columns) => draw_heat(&mut canvas, columns, &field),
+            Content::Heat(columns) => draw_heat(&mut canvas, columns, &area),
         }
-        draw_interruptions(&mut canvas, line, &field);
+        draw_interruptions(&mut canvas, line, &area);
         top = bottom + GAP;
     }
-    let field = Field { top, right, bottom, x: &x };
+    let area = PanelArea { top, right, bottom, x: &x };
     for tick in &x.ticks {
-        let Some(at) = field.at_x(tick.value) else { continue };
+        let Some(at) = area.at_x(tick.value) else { continue };
         canvas.line((at, bottom), (at, bottom + 5.0), Stroke::solid(FRAME, 1.0));
         canvas.text((at, bottom + 17.0), &tick.label, TICK);
     }
@@ -176,52 +159,52 @@ fn points(curves: &Curves) -> impl Iterator<Item = (f64, f64)> {
     curves.strands.iter().flat_map(|strand| strand.pieces.iter().flatten().copied())
 }
 
-fn draw_grid(canvas: &mut Canvas, field: &Field<'_>, y: &Ruler) {
-    for tick in &field.x.ticks {
-        if let Some(at) = field.at_x(tick.value) {
-            canvas.line((at, field.top), (at, field.bottom), Stroke::solid(GRID, 1.0));
+fn draw_grid(canvas: &mut Canvas, area: &PanelArea<'_>, y: &Ruler) {
+    for tick in &area.x.ticks {
+        if let Some(at) = area.at_x(tick.value) {
+            canvas.line((at, area.top), (at, area.bottom), Stroke::solid(GRID, 1.0));
         }
     }
     for tick in &y.ticks {
-        if let Some(at) = field.at_y(y, tick.value) {
-            canvas.line((LEFT - 4.0, at), (field.right, at), Stroke::solid(GRID, 1.0));
+        if let Some(at) = area.at_y(y, tick.value) {
+            canvas.line((LEFT - 4.0, at), (area.right, at), Stroke::solid(GRID, 1.0));
             let lettering = Lettering { anchor: Anchor::End, ..TICK };
             canvas.text((LEFT - 8.0, at + 3.8), &tick.label, lettering);
         }
     }
 }
 
-fn draw_frame(canvas: &mut Canvas, field: &Field<'_>, nothing: bool) {
-    let corners = [(LEFT, field.top), (LEFT, field.bottom), (field.right, field.bottom)];
+fn draw_frame(canvas: &mut Canvas, area: &PanelArea<'_>, is_empty: bool) {
+    let corners = [(LEFT, area.top), (LEFT, area.bottom), (area.right, area.bottom)];
     canvas.polyline(&corners, Stroke::solid(FRAME, 1.2));
-    if nothing {
-        let middle = ((LEFT + field.right) / 2.0, (field.top + field.bottom) / 2.0 + 4.0);
+    if is_empty {
+        let middle = ((LEFT + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 4.0);
         canvas.text(middle, "No values", Lettering::new(13.0, Anchor::Middle).colour(SOFT_INK));
     }
 }
 
-fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], field: &Field<'_>) {
-    let wanted = ((field.bottom - field.top) / 30.0) as usize;
-    let y = Ruler::of(Scale::Log10, heat_map::sizes(columns), wanted);
-    draw_grid(canvas, field, &y);
-    heat_map::draw(canvas, columns, field, &y);
-    draw_frame(canvas, field, columns.iter().all(|column| column.cells.is_empty()));
+fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>) {
+    let ticks = ((area.bottom - area.top) / 30.0) as usize;
+    let y = Ruler::of(Scale::Log10, heat_map::sizes(columns), ticks);
+    draw_grid(canvas, area, &y);
+    heat_map::draw(canvas, columns, area, &y);
+    draw_frame(canvas, area, columns.iter().all(|column| column.cells.is_empty()));
 }
 
 /// Draws curves, numbered from `first` within the whole picture.
-fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, field: &Field<'_>, first: usize) {
+fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, area: &PanelArea<'_>, first: usize) {
     let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
-    let wanted = ((field.bottom - field.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;
-    let y = Ruler::of(curves.scale, values, wanted);
-    draw_grid(canvas, field, &y);
+    let ticks = ((area.bottom - area.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;
+    let y = Ruler::of(curves.scale, values, ticks);
+    draw_grid(canvas, area, &y);
     for (index, strand) in curves.strands.iter().enumerate() {
         canvas.grouped(&format!("series s{}", first + index), |canvas| {
-            draw_strand(canvas, strand, panel, (field, &y), index);
+            draw_strand(canvas, strand, panel, (area, &y), index);
         });
     }
-    draw_frame(canvas, field, points(curves).next().is_none());
+    draw_frame(canvas, area, points(curves).next().is_none());
     if curves.strands.len() > 1 {
-        draw_keys(canvas, curves, field, first);
+        draw_keys(canvas, curves, area, first);
     }
 }
 
@@ -229,11 +212,11 @@ fn draw_strand(
     canvas: &mut Canvas,
     strand: &Strand,
     panel: &Panel,
-    (field, y): (&Field<'_>, &Ruler),
+    (area, y): (&PanelArea<'_>, &Ruler),
     index: usize,
 ) {
     let name = if strand.name.is_empty() { &panel.title } else { &strand.name };
-    let place = |(minute, value): &(f64, f64)| Some((field.at_x(*minute)?, field.at_y(y, *value)?));
+    let place = |(minute, value): &(f64, f64)| Some((area.at_x(*minute)?, area.at_y(y, *value)?));
     let mut free_from = f64::NEG_INFINITY;
     for piece in &strand.pieces {
         let shown: Vec<(Point, &(f64, f64))> = piece.iter().filter_map(|p| Some((place(p)?, p))).collect();
@@ -250,11 +233,11 @@ fn draw_strand(
     }
 }
 
-fn draw_keys(canvas: &mut Canvas, curves: &Curves, field: &Field<'_>, first: usize) {
-    let rows = (((field.bottom - field.top) / KEY_ROW) as usize).max(1);
-    let (from, to) = (field.right + 20.0, field.right + 40.0);
+fn draw_keys(canvas: &mut Canvas, curves: &Curves, area: &PanelArea<'_>, first: usize) {
+    let rows = (((area.bottom - area.top) / KEY_ROW) as usize).max(1);
+    let (from, to) = (area.right + 20.0, area.right + 40.0);
     for (index, strand) in curves.strands.iter().enumerate().take(rows) {
-        let y = field.top + KEY_ROW * (index as f64 + 0.5);
+        let y = area.top + KEY_ROW * (index as f64 + 0.5);
         canvas.grouped(&format!("key s{}", first + index), |canvas| {
             canvas.hinted(&strand.name, |canvas| {
                 canvas.line((from, y), (to, y), Stroke::solid(colour(index), 1.6));
@@ -266,11 +249,11 @@ fn draw_keys(canvas: &mut Canvas, curves: &Curves, field: &Field<'_>, first: usi
     }
 }
 
-fn draw_interruptions(canvas: &mut Canvas, line: &TimeLine, field: &Field<'_>) {
+fn draw_interruptions(canvas: &mut Canvas, line: &TimeLine, area: &PanelArea<'_>) {
     for minute in &line.interruptions {
-        let Some(at) = field.at_x(*minute) else { continue };
+        let Some(at) = area.at_x(*minute) else { continue };
         let stroke = Stroke { colour: FIT, width: 1.2, dash: "3 3" };
         let hint = format!("the run was interrupted at minute {}", hinted(*minute));
-        canvas.hinted(&hint, |canvas| canvas.line((at, field.top), (at, field.bottom), stroke));
+        canvas.hinted(&hint, |canvas| canvas.line((at, area.top), (at, area.bottom), stroke));
     }
 }

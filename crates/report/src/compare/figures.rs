@@ -5,8 +5,9 @@ use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::units::block_size;
 
 use super::noise::Better;
-use crate::Document;
-use crate::answers::{Phase, answers};
+use crate::document::contents::Document;
+use crate::facts::answers::{Phase, answers};
+use crate::formats::slug;
 
 /// One figure of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,16 +44,27 @@ impl Figure {
     }
 }
 
-/// A quantity measured for a workload in each round.
-struct Measure {
+/// A quantity of a workload: measured in each round, or reported by another tool.
+struct Measure<T> {
     /// Suffix of the key.
     suffix: &'static str,
     unit: &'static str,
     better: Better,
-    of: fn(&Segment) -> Option<f64>,
+    of: fn(&T) -> Option<f64>,
 }
 
-const MEASURES: [Measure; 4] = [
+impl<T> Measure<T> {
+    /// What distinguishes response times of one workload by name.
+    fn statistic(&self) -> &'static str {
+        match (self.unit, self.suffix) {
+            ("ms", "") => " average",
+            ("ms", _) => " maximum",
+            _ => "",
+        }
+    }
+}
+
+const MEASURED: [Measure<Segment>; 4] = [
     Measure { suffix: "", unit: "IOPS", better: Better::More, of: |s| Some(s.iops()) },
     Measure { suffix: "", unit: "MB/s", better: Better::More, of: |s| Some(s.megabytes_per_second()) },
     Measure { suffix: "", unit: "ms", better: Better::Less, of: Segment::mean_latency_ms },
@@ -66,11 +78,11 @@ pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
 
 fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Figure> {
     let family = pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family);
-    let told = entries.iter().find_map(|entry| match &entry.event {
+    let imported = entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
     });
-    let mut all = match told {
+    let mut all = match imported {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(document, outcome, family, entries),
     };
@@ -94,7 +106,7 @@ fn is_same(figure: &Figure, selected: &KeyFigure) -> bool {
 /// A key figure without a matching workload.
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
-        key: format!("{family}.{}", crate::export::slug(&selected.name)),
+        key: format!("{family}.{}", slug(&selected.name)),
         name: format!("{} {}", title(outcome), selected.name),
         unit: selected.unit,
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
@@ -121,7 +133,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     let one_depth = depths.windows(2).all(|pair| pair[0] == pair[1]);
     let mut figures: Vec<Figure> = Vec::new();
     for segment in measured {
-        for measure in MEASURES.iter().filter(|measure| measure.unit == unit) {
+        for measure in MEASURED.iter().filter(|measure| measure.unit == unit) {
             // The maximum response time of a scaled simulated drive is not meaningful.
             if measure.suffix == ".max" && document.run.scale_divisor() > 1 {
                 continue;
@@ -148,14 +160,16 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     figures
 }
 
-/// A quantity in the readings of another tool.
-type Told = (&'static str, &'static str, Better, fn(&Reading) -> Option<f64>);
-
-const TOLD: [Told; 4] = [
-    ("", "IOPS", Better::More, |r| r.iops),
-    ("", "MB/s", Better::More, |r| r.bytes_per_second.map(|rate| rate / 1e6)),
-    ("", "ms", Better::Less, |r| r.latency_mean_ns.map(|ns| ns / 1e6)),
-    (".max", "ms", Better::Less, |r| r.latency_max_ns.map(|ns| ns / 1e6)),
+const REPORTED: [Measure<Reading>; 4] = [
+    Measure { suffix: "", unit: "IOPS", better: Better::More, of: |r| r.iops },
+    Measure {
+        suffix: "",
+        unit: "MB/s",
+        better: Better::More,
+        of: |r| r.bytes_per_second.map(|rate| rate / 1e6),
+    },
+    Measure { suffix: "", unit: "ms", better: Better::Less, of: |r| r.latency_mean_ns.map(|ns| ns / 1e6) },
+    Measure { suffix: ".max", unit: "ms", better: Better::Less, of: |r| r.latency_max_ns.map(|ns| ns / 1e6) },
 ];
 
 /// Figures of an imported test: the reported means, or else the rounds of its window.
@@ -176,22 +190,20 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
         if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
             continue;
         }
-        for (suffix, wanted, better, of) in TOLD.iter().filter(|(_, told, ..)| *told == unit) {
-            let Some(value) = of(reading) else { continue };
-            let key = format!("{family}.{}{suffix}", told_code(reading));
-            let what =
-                if *wanted == "ms" { if suffix.is_empty() { " average" } else { " maximum" } } else { "" };
+        for measure in REPORTED.iter().filter(|measure| measure.unit == unit) {
+            let Some(value) = (measure.of)(reading) else { continue };
+            let key = format!("{family}.{}{}", reading_code(reading), measure.suffix);
             match figures.iter_mut().find(|figure| figure.key == key) {
                 Some(figure) => figure.values.push(value),
                 None => figures.push(Figure {
                     key,
-                    name: format!("{} {}{what}", title(outcome), told_name(reading)),
-                    unit: wanted,
+                    name: format!("{} {}{}", title(outcome), reading_name(reading), measure.statistic()),
+                    unit: measure.unit,
                     values: vec![value],
                     selected: false,
                     // Host limits are unknown for other tools.
                     host_limited: false,
-                    better: *better,
+                    better: measure.better,
                 }),
             }
         }
@@ -199,14 +211,14 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     figures
 }
 
-fn told_code(reading: &Reading) -> String {
+fn reading_code(reading: &Reading) -> String {
     match &reading.name {
-        Some(name) => crate::export::slug(name),
+        Some(name) => slug(name),
         None => short(reading.access, reading.block_bytes, reading.read_percent, ""),
     }
 }
 
-fn told_name(reading: &Reading) -> String {
+fn reading_name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let mix = match reading.read_percent {
         0 => "W".to_owned(),
@@ -244,13 +256,9 @@ fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     }
 }
 
-fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measure) -> String {
-    let what = match (measure.unit, measure.suffix) {
-        ("ms", "") => " average",
-        ("ms", _) => " maximum",
-        _ => "",
-    };
-    format!("{} {workload}{}{what}", title(outcome), depth(workload, one_depth, " "))
+fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measure<Segment>) -> String {
+    let statistic = measure.statistic();
+    format!("{} {workload}{}{statistic}", title(outcome), depth(workload, one_depth, " "))
 }
 
 /// Title of the test without the block size, which the workload already states.

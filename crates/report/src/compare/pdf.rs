@@ -2,11 +2,14 @@
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
-use super::export::{difference, letter, marks, mean};
-use super::{Comparison, Figure, Line, content};
+use super::comparison::{Comparison, Line};
+use super::figures::Figure;
+use super::sections;
+use super::wording::{difference, letter, marks, mean};
 use crate::chart::Size;
-use crate::pdf::{Block, of_blocks};
-use crate::text::cell_text;
+use crate::formats::pdf::flow::Block;
+use crate::formats::pdf::of_blocks;
+use crate::pages::cells::cell_text;
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
 
@@ -24,14 +27,14 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     }
     blocks.push(Block::Heading("Selected performance".into()));
     blocks.extend(figures(comparison, |line| line.selected));
-    for section in content::sections(&comparison.runs) {
+    for section in sections::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
         for row in &section.rows {
             let pictures: Vec<(String, String)> = row
                 .each
                 .iter()
                 .filter_map(|(name, exhibit)| {
-                    Some((name.clone(), content::picture(exhibit, row, name, CHART)?))
+                    Some((name.clone(), sections::picture(exhibit, row, name, CHART)?))
                 })
                 .collect();
             if pictures.is_empty() {
@@ -53,7 +56,7 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
 /// Labels of runs that are not Plateau measurements of a drive, for every page: `A SIMULATED sas-slc-2011 v2 1/512 seed
 /// 1 · `. They precede the rest of the footer, which is truncated at its end if it is too long.
 fn labelled(comparison: &Comparison) -> String {
-    content::labels(&comparison.runs).iter().map(|label| format!("{label} · ")).collect()
+    sections::labels(&comparison.runs).iter().map(|label| format!("{label} · ")).collect()
 }
 
 fn devices(comparison: &Comparison) -> Block {
@@ -64,7 +67,7 @@ fn devices(comparison: &Comparison) -> Block {
         caption: String::new(),
         shares: std::iter::once(1.0).chain(comparison.runs.iter().map(|_| 2.0)).collect(),
         head: std::iter::once(String::new()).chain(head).collect(),
-        rows: content::devices(&comparison.runs).into_iter().map(row).collect(),
+        rows: sections::devices(&comparison.runs).into_iter().map(row).collect(),
     }
 }
 
@@ -125,7 +128,7 @@ fn as_table(name: &str, exhibit: &Exhibit) -> Option<Block> {
                 rows: rows.iter().map(cells).collect(),
             })
         }
-        Exhibit::Facts(Facts { heading, items }) => Some(Block::Table {
+        Exhibit::Facts(Facts { heading, items, .. }) => Some(Block::Table {
             caption: format!("{name}: {heading}"),
             shares: vec![1.0, 2.0],
             head: Vec::new(),

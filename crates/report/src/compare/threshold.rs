@@ -1,6 +1,7 @@
 //! Conditions on differences, for firmware regression tests: `iops.rnd4k.w < -5%`.
 
-use super::{Comparison, Finding};
+use super::comparison::Comparison;
+use super::noise::Finding;
 
 /// A condition on a comparison: a figure, or several matched by `*`, decreased or increased by more than a percentage.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +13,7 @@ pub struct Threshold {
 
 /// A difference that meets a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Holds {
+pub struct ThresholdMatch {
     /// Key of the figure.
     pub key: String,
     /// Difference in percent.
@@ -25,7 +26,7 @@ impl std::str::FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
+        let invalid = || {
             format!(
                 "'{text}' is not a condition; write one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`"
             )
@@ -33,16 +34,16 @@ impl std::str::FromStr for Threshold {
         let (at, below) = match (text.find('<'), text.find('>')) {
             (Some(at), None) => (at, true),
             (None, Some(at)) => (at, false),
-            _ => return Err(wrong()),
+            _ => return Err(invalid()),
         };
         let (key, percent) = (text[..at].trim(), text[at + 1..].trim());
         let number = percent.strip_suffix('%').ok_or_else(|| match percent.parse::<f64>() {
             Ok(_) => format!("'{text}': a difference is in percent; did you mean '{}%'?", text.trim_end()),
-            Err(_) => wrong(),
+            Err(_) => invalid(),
         })?;
-        let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
+        let percent: f64 = number.trim().parse().map_err(|_| invalid())?;
         if key.is_empty() || key.contains(char::is_whitespace) || !percent.is_finite() {
-            return Err(wrong());
+            return Err(invalid());
         }
         Ok(Self { key: key.to_owned(), below, percent })
     }
@@ -53,8 +54,8 @@ impl Threshold {
     ///
     /// # Errors
     /// If no comparable figure matches the key.
-    pub fn held(&self, comparison: &Comparison) -> Result<Vec<Holds>, String> {
-        let lines: Vec<_> = comparison.lines.iter().filter(|line| matches(&self.key, &line.key)).collect();
+    pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
+        let lines: Vec<_> = comparison.lines.iter().filter(|line| is_match(&self.key, &line.key)).collect();
         let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());
         if !known {
             let keys: Vec<&str> = comparison.lines.iter().map(|line| line.key.as_str()).collect();
@@ -64,17 +65,17 @@ impl Threshold {
                 keys.join(", ")
             ));
         }
-        let mut held = Vec::new();
+        let mut found = Vec::new();
         for line in lines {
             for (name, difference) in comparison.names().zip(&line.differences) {
                 let Some(difference) = difference else { continue };
-                let beyond = if self.below {
+                let exceeds = if self.below {
                     difference.percent < self.percent
                 } else {
                     difference.percent > self.percent
                 };
-                if beyond && difference.finding != Finding::WithinNoise {
-                    held.push(Holds {
+                if exceeds && difference.finding != Finding::WithinNoise {
+                    found.push(ThresholdMatch {
                         key: line.key.clone(),
                         percent: difference.percent,
                         run: name.to_owned(),
@@ -82,15 +83,15 @@ impl Threshold {
                 }
             }
         }
-        Ok(held)
+        Ok(found)
     }
 }
 
 /// Whether `key` matches `pattern`, in which `*` stands for any text.
-fn matches(pattern: &str, key: &str) -> bool {
+fn is_match(pattern: &str, key: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == key };
     let Some(key) = key.strip_prefix(start) else { return false };
-    (0..=key.len()).filter(|&i| key.is_char_boundary(i)).any(|i| matches(rest, &key[i..]))
+    (0..=key.len()).filter(|&i| key.is_char_boundary(i)).any(|i| is_match(rest, &key[i..]))
 }
 
 #[cfg(test)]
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_are_read() {
+    fn conditions_are_parsed() {
         let threshold: Threshold = "iops.rnd4k.w < -5%".parse().expect("a condition");
         assert_eq!(threshold, Threshold { key: "iops.rnd4k.w".into(), below: true, percent: -5.0 });
         assert_eq!("a>2.5 %".parse(), Ok(Threshold { key: "a".into(), below: false, percent: 2.5 }));
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_anything() {
-        assert!(matches("iops.*.w", "iops.rnd4k.w") && matches("*", "x") && matches("a*", "a"));
-        assert!(!matches("iops.*.w", "iops.rnd4k.r") && !matches("a", "ab") && !matches("*b", "abc"));
+        assert!(is_match("iops.*.w", "iops.rnd4k.w") && is_match("*", "x") && is_match("a*", "a"));
+        assert!(!is_match("iops.*.w", "iops.rnd4k.r") && !is_match("a", "ab") && !is_match("*b", "abc"));
     }
 }

@@ -2,33 +2,44 @@
 
 use record::{RunFile, TargetKind};
 
-use super::Candidate;
-use crate::document::MarkKind;
+use super::candidate::Candidate;
+use crate::document::marks::MarkKind;
+use crate::pages::values::{capacity, tool};
 
 /// A property that should be the same in all runs.
 struct Property {
     name: &'static str,
+    /// `differs`, or `differ` if the name is a plural.
+    verb: &'static str,
     of: fn(&Candidate) -> String,
 }
 
 const PROPERTIES: &[Property] = &[
-    Property { name: "class", of: |c| c.document.profile.class.to_owned() },
-    Property { name: "profile", of: profile },
-    Property { name: "kind of target", of: |c| kind(&c.document.run) },
-    Property { name: "TC and QD", of: depths },
-    Property { name: "cell time", of: |c| stdx::units::span(c.document.run.settings.cell_ns) },
-    Property { name: "preconditioning", of: preconditioning },
-    Property { name: "active range", of: active_range },
-    Property { name: "purge", of: purge },
-    Property { name: "sector size", of: |c| sectors(&c.document.run) },
-    Property { name: "interface", of: |c| known(c.document.run.target.interface.as_ref()) },
-    Property { name: "capacity", of: |c| crate::content::capacity(&c.document) },
-    Property { name: "processor", of: |c| known(c.document.run.host.cpu.as_ref()) },
-    Property { name: "board", of: |c| known(c.document.run.host.board.as_ref()) },
-    Property { name: "kernel", of: |c| known(c.document.run.host.kernel.as_ref()) },
-    Property { name: "I/O scheduler", of: |c| known(c.document.run.host.scheduler.as_ref()) },
-    Property { name: "load engine", of: engines },
-    Property { name: "software", of: |c| crate::content::tool(&c.document) },
+    Property { name: "class", verb: "differs", of: |c| c.document.profile.class.to_owned() },
+    Property { name: "profile", verb: "differs", of: profile },
+    Property { name: "kind of target", verb: "differs", of: |c| kind(&c.document.run) },
+    Property { name: "TC and QD", verb: "differ", of: depths },
+    Property {
+        name: "cell time",
+        verb: "differs",
+        of: |c| stdx::units::span(c.document.run.settings.cell_ns),
+    },
+    Property { name: "preconditioning", verb: "differs", of: preconditioning },
+    Property { name: "active range", verb: "differs", of: active_range },
+    Property { name: "purge", verb: "differs", of: purge },
+    Property { name: "sector size", verb: "differs", of: |c| sectors(&c.document.run) },
+    Property { name: "interface", verb: "differs", of: |c| known(c.document.run.target.interface.as_ref()) },
+    Property { name: "capacity", verb: "differs", of: |c| capacity(&c.document) },
+    Property { name: "processor", verb: "differs", of: |c| known(c.document.run.host.cpu.as_ref()) },
+    Property { name: "board", verb: "differs", of: |c| known(c.document.run.host.board.as_ref()) },
+    Property { name: "kernel", verb: "differs", of: |c| known(c.document.run.host.kernel.as_ref()) },
+    Property {
+        name: "I/O scheduler",
+        verb: "differs",
+        of: |c| known(c.document.run.host.scheduler.as_ref()),
+    },
+    Property { name: "load engine", verb: "differs", of: engines },
+    Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 
 /// Differences between the runs, and caveats for individual runs.
@@ -40,8 +51,7 @@ pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
         if values.iter().any(|value| *value != values[0]) {
             let each: Vec<String> =
                 runs.iter().zip(&values).map(|(run, value)| format!("{}: {value}", run.name)).collect();
-            let verb = if property.name.contains(" and ") { "differ" } else { "differs" };
-            warnings.push(format!("{} {verb}: {}", property.name, each.join("; ")));
+            warnings.push(format!("{} {}: {}", property.name, property.verb, each.join("; ")));
         }
     }
     warnings
@@ -78,17 +88,17 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
             limited.map(|figure| figure.name.as_str()).collect()
         })
         .collect();
-    let told = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
+    let listed = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
         0 => format!("{}: none", run.name),
         count if count > LISTED => {
             format!("{}: {count} of {}, such as {}", run.name, run.figures.len(), names[..LISTED].join(", "))
         }
         _ => format!("{}: {}", run.name, names.join(", ")),
     };
-    let told: Vec<String> = runs.iter().zip(&each).map(told).collect();
+    let limited: Vec<String> = runs.iter().zip(&each).map(listed).collect();
     let text = "figures marked * are host-limited: they and their differences may reflect the host rather \
                 than the drive";
-    each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", told.join("; ")))
+    each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", limited.join("; ")))
 }
 
 fn known(fact: Option<&String>) -> String {

@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use record::{Access, Reading, Times};
 use serde::Deserialize;
+use serde_json::Value;
 use stdx::Histogram;
 use stdx::histogram::slot_of;
 
-use super::{Options, measured, words};
 use crate::number::{count, possible};
 
 /// Limit on the I/Os of a job: more than a drive does in its life.
 const MOST_IOS: u64 = 1_000_000_000_000;
 /// Limit on a response time: one day.
 const LONGEST_NS: u64 = 86_400_000_000_000;
+
+/// Options of one job, or of all jobs.
+pub(super) type Options = BTreeMap<String, Value>;
 
 #[derive(Deserialize)]
 pub(super) struct Job {
@@ -98,15 +101,15 @@ impl Job {
             measured(all.map(|all| all.iter().sum()), what)
         };
         let number = |key: &str, default: u64| -> Result<u16, String> {
-            let told = option(key).filter(|text| !text.is_empty());
+            let text = option(key).filter(|text| !text.is_empty());
             let value =
-                told.map_or(Ok(default), |text| text.parse::<u64>().map_err(|_| format!("{key}={text}")));
+                text.map_or(Ok(default), |text| text.parse::<u64>().map_err(|_| format!("{key}={text}")));
             count(value?, key)
         };
-        let together = self.option(global, "group_reporting").is_some();
+        let is_group = self.option(global, "group_reporting").is_some();
         Ok(Some(Reading {
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            threads: Some(if together { number("numjobs", 1)? } else { 1 }),
+            threads: Some(if is_group { number("numjobs", 1)? } else { 1 }),
             queue_depth: Some(number("iodepth", 1)?),
             ios: Some(ios),
             iops: sum(|way| way.iops, "iops")?,
@@ -156,6 +159,22 @@ impl Job {
         let first = *sizes.first().ok_or("bs is empty")?;
         Ok(if sizes.iter().all(|size| *size == first) { first } else { 0 })
     }
+}
+
+/// Returns an option's value as text; empty for an option without a value.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
+        Value::Null => Some(String::new()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Checks that a number reported by fio is a possible measurement.
+fn measured(value: Option<f64>, what: &str) -> Result<Option<f64>, String> {
+    value.map(|value| possible(value, what)).transpose()
 }
 
 /// Parses a size in fio's notation: `4k`, `128KiB`, `4096`; k is 1024.

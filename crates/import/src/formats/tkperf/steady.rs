@@ -4,7 +4,7 @@ use pts::steady::{Steadiness, WINDOW_ROUNDS};
 use record::{ImportedTest, Reading};
 use roxmltree::Node;
 
-use super::leaf;
+use super::elements::leaf;
 
 /// Adds window and verdict to the test. `value` returns a reading in the unit of the file.
 pub(super) fn judged(
@@ -19,7 +19,7 @@ pub(super) fn judged(
     let values: Vec<f64> = test.readings.iter().filter(is_tracked).filter_map(value).collect();
     let rounds: Option<Vec<u64>> = leaf(node, "stdyrounds")?;
     let window = match rounds.as_deref() {
-        Some(rounds) if !rounds.is_empty() => Some(told(rounds, values.len())?),
+        Some(rounds) if !rounds.is_empty() => Some(reported_window(rounds, values.len())?),
         _ => values.len().checked_sub(WINDOW_ROUNDS).map(|first| (first as u32 + 1, values.len() as u32)),
     };
     let test = ImportedTest {
@@ -34,17 +34,17 @@ pub(super) fn judged(
         // `Steadiness` counts rounds from 0.
         let found = Steadiness::of(last - 1, &in_window);
         compare(node, &test.test, &in_window, &found, version, remarks)?;
-        if test.steady.is_some_and(|told| told != found.steady) {
+        if test.steady.is_some_and(|reported| reported != found.steady) {
             let word = |steady| if steady { "steady" } else { "not steady" };
-            let (told, now) = (word(!found.steady), word(found.steady));
-            remarks.push(format!("{}: the file says {told}, its values are {now}", test.test));
+            let (reported, now) = (word(!found.steady), word(found.steady));
+            remarks.push(format!("{}: the file says {reported}, its values are {now}", test.test));
         }
     }
     Ok(test)
 }
 
 /// Converts the five rounds of `<stdyrounds>`, which are counted from 0, to first and last round from 1.
-fn told(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
+fn reported_window(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
     let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
     if rounds.len() != WINDOW_ROUNDS || !follow {
@@ -67,21 +67,22 @@ fn compare(
     remarks: &mut Vec<String>,
 ) -> Result<(), String> {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-9);
-    let mut differs = |what: &str, told: String, now: String| {
-        remarks.push(format!("{test}: the file's {what} is {told}, its rounds yield {now}"));
+    let mut differs = |what: &str, reported: String, now: String| {
+        remarks.push(format!("{test}: the file's {what} is {reported}, its rounds yield {now}"));
     };
-    if let Some(told) = leaf::<Vec<f64>>(node, "stdyvalues")?
-        && (told.len() != values.len() || told.iter().zip(values).any(|(a, b)| !close(*a, *b)))
+    if let Some(reported) = leaf::<Vec<f64>>(node, "stdyvalues")?
+        && (reported.len() != values.len() || reported.iter().zip(values).any(|(a, b)| !close(*a, *b)))
     {
-        differs("list of values in the window", format!("{told:?}"), format!("{values:?}"));
+        differs("list of values in the window", format!("{reported:?}"), format!("{values:?}"));
     }
-    if let Some(told) = leaf::<f64>(node, "stdyavg")?
-        && !close(told, found.mean)
+    if let Some(reported) = leaf::<f64>(node, "stdyavg")?
+        && !close(reported, found.mean)
     {
         // Python 2 truncates the average of integers; that does not invalidate the figures.
-        let cut = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
-        let why = if cut && told == found.mean.floor() { " (truncated to an integer)" } else { "" };
-        differs("average", format!("{told}{why}"), found.mean.to_string());
+        let is_truncated = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
+        let why =
+            if is_truncated && reported == found.mean.floor() { " (truncated to an integer)" } else { "" };
+        differs("average", format!("{reported}{why}"), found.mean.to_string());
     }
     if let Some((slope, intercept)) = leaf::<(f64, f64)>(node, "stdyslope")?
         && !(close(slope, found.slope) && close(intercept, found.intercept))

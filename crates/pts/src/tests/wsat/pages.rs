@@ -6,7 +6,7 @@ use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
 use super::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
 use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::explain::{explain, remarks};
-use crate::host_limit::{self, marked};
+use crate::host_limit::marked;
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
 use crate::timeline::{Sample, is_host_limited};
@@ -160,7 +160,6 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
     pages[0].exhibits.push(Exhibit::Facts(marks(context, seen, figures)));
-    pages[0].remarks.extend(limited(seen, figures).contains(&true).then(host_limit::legend));
     if context.profile.edition >= Edition::V2_0 {
         pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
         pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
@@ -224,6 +223,7 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
     Facts {
         heading: "Write Saturation".into(),
         items: items.into_iter().map(|(label, value)| (label.to_owned(), value)).collect(),
+        host_limited: fresh || steady,
     }
 }
 

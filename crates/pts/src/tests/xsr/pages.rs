@@ -5,7 +5,7 @@ use stdx::units::block_size;
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use super::{DEMAND, GROUPS, Group, Seen, TEST};
 use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
-use crate::host_limit::{self, marked};
+use crate::host_limit::marked;
 use crate::outcome::{Phases, TestHeader};
 use crate::profile::Edition;
 use crate::timeline::{Sample, is_host_limited};
@@ -128,8 +128,6 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     });
     let mut last = Page::of("Average Latency v Time", all("ms", average));
     last.exhibits.push(Exhibit::Facts(recovery(seen)));
-    last.remarks
-        .extend((recoveries(seen).is_some() && recovery_is_host_limited(seen)).then(host_limit::legend));
     pages.push(last);
     pages
 }
@@ -196,6 +194,7 @@ fn recovery(seen: &Seen) -> Facts {
             ("To the mean of AG1".into(), text(0)),
             ("To 90 % of the last hour of AG1".into(), text(1)),
         ],
+        host_limited: recoveries(seen).is_some() && recovery_is_host_limited(seen),
     }
 }
 

@@ -1,0 +1,87 @@
+//! Converts an imported file into a run.
+
+use record::{Digest, Event, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, TargetKind};
+
+use crate::formats::Format;
+use crate::imported::{Device, Imported};
+
+/// Origin of the bytes, and identity of the run.
+#[derive(Debug, Clone)]
+pub struct Source<'a> {
+    /// Name of the file.
+    pub file: &'a str,
+    /// Its content.
+    pub bytes: &'a [u8],
+    /// Id of the run.
+    pub id: String,
+    /// Time of the import.
+    pub created: jiff::Timestamp,
+    /// Version of Plateau that imported it.
+    pub version: &'a str,
+    /// Git commit of that version, if known.
+    pub commit: Option<&'a str>,
+    /// Command line as given.
+    pub command: Vec<String>,
+}
+
+/// Converts an imported file into a run: its `run.json`, and the events of its journal after the first.
+#[must_use]
+pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
+    let Device { path, vendor, model, serial, firmware, interface, nand, capacity_bytes } = imported.device;
+    let file = RunFile {
+        version: RUN_FILE_VERSION,
+        id: source.id,
+        created: source.created,
+        plateau_version: source.version.into(),
+        plateau_commit: source.commit.map(Into::into),
+        command: source.command,
+        tests: imported.tests.iter().map(|test| test.test.clone()).collect(),
+        profile: "imported".into(),
+        settings: pts::Profile::imported_settings(),
+        target: TargetFacts {
+            kind: TargetKind::Imported,
+            identity: "none: imported".into(),
+            path,
+            attachment: None,
+            vendor,
+            model,
+            serial,
+            firmware,
+            interface,
+            nand,
+            capacity_bytes,
+            logical_block_bytes: 0,
+            physical_block_bytes: 0,
+            rotational: None,
+            simulated: None,
+            array: None,
+        },
+        host: imported.host,
+        ceiling: None,
+        placement: None,
+        plan: None,
+        driving: None,
+        beside: None,
+        labels: record::Labels::default(),
+        origin: Some(Origin {
+            format: format.title.into(),
+            tool: imported.tool,
+            file: source.file.into(),
+            sha256: Digest::of(source.bytes).to_string(),
+            date: imported.date,
+            transcribed: imported.transcribed,
+            reports_mebibytes: imported.reports_mebibytes,
+            remarks: imported.remarks,
+        }),
+        handling: record::Handling::default(),
+    };
+    let mut events = Vec::new();
+    for test in imported.tests {
+        let (name, converged) = (test.test.clone(), test.steady);
+        events.push(Event::TestStarted { test: name.clone() });
+        events.push(Event::Imported(test));
+        events.push(Event::TestEnded { test: name, converged });
+    }
+    events.push(Event::Closed);
+    (file, events)
+}

@@ -1,0 +1,122 @@
+//! Several runs, figure by figure.
+
+use super::candidate::Candidate;
+use super::figures::Figure;
+use super::noise::Difference;
+use super::warnings::warnings;
+
+/// Minimum and maximum number of runs in a comparison.
+pub const RUNS: std::ops::RangeInclusive<usize> = 2..=8;
+
+/// One figure across all runs.
+#[derive(Debug)]
+pub struct Line {
+    /// Unique key, for example `iops.rnd4k.w`.
+    pub key: String,
+    /// Name as printed: `IOPS RND 4KiB W`.
+    pub name: String,
+    /// Unit of the figure.
+    pub unit: &'static str,
+    /// Whether the figure is on a summary page.
+    pub selected: bool,
+    /// One entry per run; None if the run lacks the figure.
+    pub figures: Vec<Option<Figure>>,
+    /// Differences from the first run; None for the first run and if either run lacks the figure.
+    pub differences: Vec<Option<Difference>>,
+}
+
+/// The comparison of several runs.
+#[derive(Debug)]
+pub struct Comparison {
+    pub(super) runs: Vec<Candidate>,
+    /// Warnings to read before comparing any numbers.
+    pub warnings: Vec<String>,
+    /// Figures that at least two runs have, in the order of the first run that has them.
+    pub lines: Vec<Line>,
+}
+
+impl Comparison {
+    /// Compares runs, with the first one as the baseline.
+    ///
+    /// # Errors
+    /// If there are too few or too many runs, or no figure is common to two of them.
+    pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
+        if !RUNS.contains(&runs.len()) {
+            return Err(format!(
+                "{} runs given; {} to {} can be compared",
+                runs.len(),
+                RUNS.start(),
+                RUNS.end()
+            ));
+        }
+        number_equal_names(&mut runs);
+        let lines = lines(&runs);
+        if lines.is_empty() {
+            // The usual cause, which the list of tests does not reveal.
+            let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
+            if let Some(run) = without {
+                let id = &run.document.run.id;
+                return Err(format!(
+                    "{id} has no figures to compare: no round of it is complete. `plateau show {id}` shows \
+                     how far it came, and `plateau resume {id}` continues it"
+                ));
+            }
+            let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();
+            return Err(format!(
+                "no two of these runs have a figure in common; their tests are {}",
+                tests.join(" and ")
+            ));
+        }
+        Ok(Self { warnings: warnings(&runs), lines, runs })
+    }
+
+    /// Names of the runs, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().map(|run| run.name.as_str())
+    }
+
+    /// Looks up a line by key.
+    #[must_use]
+    pub fn line(&self, key: &str) -> Option<&Line> {
+        self.lines.iter().find(|line| line.key == key)
+    }
+}
+
+/// Numbers runs of the same name.
+fn number_equal_names(runs: &mut [Candidate]) {
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    for (i, run) in runs.iter_mut().enumerate() {
+        if names.iter().filter(|name| **name == run.name).count() > 1 {
+            let number = names[..=i].iter().filter(|name| **name == run.name).count();
+            run.name = format!("{} ({number})", run.name);
+        }
+    }
+}
+
+fn lines(runs: &[Candidate]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for figure in runs.iter().flat_map(|run| &run.figures) {
+        if lines.iter().any(|line| line.key == figure.key) {
+            continue;
+        }
+        let figures: Vec<Option<Figure>> =
+            runs.iter().map(|run| run.figures.iter().find(|f| f.key == figure.key).cloned()).collect();
+        if figures.iter().flatten().filter(|f| !f.values.is_empty()).count() < 2 {
+            continue;
+        }
+        let first = figures[0].as_ref();
+        let difference = |(i, other): (usize, &Option<Figure>)| match (i, first, other) {
+            (1.., Some(first), Some(other)) => Difference::of(&first.values, &other.values, first.better),
+            _ => None,
+        };
+        lines.push(Line {
+            key: figure.key.clone(),
+            name: figure.name.clone(),
+            unit: figure.unit,
+            selected: figure.selected,
+            differences: figures.iter().enumerate().map(difference).collect(),
+            figures,
+        });
+    }
+    lines
+}

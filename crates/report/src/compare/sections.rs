@@ -1,0 +1,180 @@
+//! Sections of a comparison in page order, shared by HTML and PDF.
+
+use pts::exhibit::{Columns3d, Exhibit, Lines, Page, Scale};
+use pts::host_limit::legend;
+
+use super::candidate::Candidate;
+use super::warnings::profile;
+use super::wording::letter;
+use crate::chart::{self, Size};
+use crate::pages::cells::has_marks;
+use crate::pages::remarks::host_limited_chart;
+use crate::pages::values::{capacity, tool};
+
+/// A page that several runs have in common.
+pub(super) struct Section<'a> {
+    pub title: String,
+    pub rows: Vec<Row<'a>>,
+    /// Caveats for the numbers of this page: marks, host-limited runs, simulated drives.
+    pub notes: Vec<String>,
+}
+
+/// The same exhibit from each run, with the name of the run.
+pub(super) struct Row<'a> {
+    pub each: Vec<(String, &'a Exhibit)>,
+    /// Names the runs whose axes were extended to match another run.
+    pub rescaled: Option<String>,
+}
+
+/// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
+/// 1/512 seed 1`.
+pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
+        match all.iter_mut().find(|(_, known)| *known == label) {
+            Some((letters, _)) => letters.push_str(&format!(", {}", letter(i))),
+            None => all.push((letter(i), label)),
+        }
+    }
+    all.into_iter().map(|(letters, label)| format!("{letters} {label}")).collect()
+}
+
+/// Facts about the compared runs, with one value per run.
+pub(super) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
+    type Fact = fn(&Candidate) -> String;
+    let facts: [(&'static str, Fact); 10] = [
+        ("Capacity", |c| capacity(&c.document)),
+        ("Interface", |c| or_na(c.document.run.target.interface.as_ref())),
+        ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
+        ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
+        ("Profile", profile),
+        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title.as_str()).collect::<Vec<_>>().join(", ")),
+        ("Software", |c| tool(&c.document)),
+        ("Run", |c| c.document.run.id.clone()),
+        ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
+        ("Machine", |c| or_na(c.document.run.host.board.as_ref().or(c.document.run.host.cpu.as_ref()))),
+    ];
+    facts.into_iter().map(|(name, fact)| (name, runs.iter().map(fact).collect())).collect()
+}
+
+fn or_na(fact: Option<&String>) -> String {
+    fact.cloned().unwrap_or_else(|| "n/a".into())
+}
+
+/// The report pages that at least two runs have in common.
+pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
+    let mut sections = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
+        for page in outcome.pages.iter().filter(|page| is_result(page)) {
+            let key = (outcome.test.as_str(), page.title.as_str());
+            let shown: Vec<(usize, &Page)> =
+                runs.iter().enumerate().filter_map(|(i, run)| Some((i, find(run, key)?))).collect();
+            if shown.len() < 2 || seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            sections.push(Section {
+                title: match page.title.starts_with(&outcome.title) {
+                    true => format!("Comparing {}", page.title),
+                    false => format!("Comparing {} - {}", outcome.title, page.title),
+                },
+                rows: rows(runs, &shown),
+                notes: notes(runs, &shown, key.0),
+            });
+        }
+    }
+    sections
+}
+
+/// Notes below the pages of several runs.
+fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String> {
+    let legend = shown.iter().any(|(_, page)| has_marks(page)).then(legend);
+    let limited = shown.iter().filter_map(|(i, page)| {
+        let outcome = runs[*i].document.outcomes.iter().find(|outcome| outcome.test == test)?;
+        let count = host_limited_chart(outcome, page)?;
+        Some(format!("{}: HOST-LIMITED: {count} of this test.", letter(*i)))
+    });
+    let labels = labels(runs);
+    legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
+}
+
+fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page> {
+    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
+    outcome.pages.iter().find(|page| page.title == title)
+}
+
+/// Whether a page shows results. Pages on how a run reached steady state are not compared.
+fn is_result(page: &Page) -> bool {
+    let how = |exhibit: &Exhibit| match exhibit {
+        Exhibit::Lines(lines) => lines.x.scale == Scale::Rounds,
+        _ => false,
+    };
+    !page.exhibits.is_empty() && !page.exhibits.iter().any(how)
+}
+
+fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {
+    let of = |i: usize| format!("{} {}", letter(i), runs[i].name);
+    let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
+    let row = |index: usize| {
+        let each: Vec<(String, &Exhibit)> =
+            shown.iter().map(|(i, page)| (of(*i), &page.exhibits[index])).collect();
+        Row { rescaled: rescaled(&each), each }
+    };
+    (0..count).map(row).collect()
+}
+
+/// Renders a chart with the axes of its row; None if the exhibit is not a chart.
+pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size) -> Option<String> {
+    match exhibit {
+        Exhibit::Lines(lines) => {
+            let all: Vec<&Lines> = row
+                .each
+                .iter()
+                .filter_map(|(_, e)| if let Exhibit::Lines(l) = e { Some(l) } else { None })
+                .collect();
+            Some(chart::lines_beside(lines, &all, title, size))
+        }
+        Exhibit::Columns3d(columns) => {
+            let all: Vec<&Columns3d> = row
+                .each
+                .iter()
+                .filter_map(|(_, e)| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
+                .collect();
+            Some(chart::columns3d_beside(columns, &all, title, size))
+        }
+        Exhibit::ResponseTimes(times) => Some(chart::response_times(times, title, size)),
+        Exhibit::Table(_) | Exhibit::Facts(_) => None,
+    }
+}
+
+/// States which axes were extended to match another run.
+fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
+    let mut notes = Vec::new();
+    for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
+        let extents: Vec<(&str, f64)> =
+            each.iter().filter_map(|(name, e)| Some((name.as_str(), extent(e)?))).collect();
+        let Some(&(largest, limit)) = extents.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        let smaller: Vec<&str> =
+            extents.iter().filter(|(_, own)| *own < limit * 0.999).map(|(name, _)| *name).collect();
+        if !smaller.is_empty() {
+            notes.push(format!("{axis} of {} scaled to match {largest}", smaller.join(", ")));
+        }
+    }
+    (!notes.is_empty()).then(|| format!("Shared axes: {}.", notes.join("; ")))
+}
+
+/// Maximum values on both axes, if the axes are shared.
+fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::max);
+    match exhibit {
+        Exhibit::Lines(lines) => {
+            let points = || lines.series.iter().flat_map(|series| series.points.iter());
+            (largest(&mut points().map(|p| p.0)), largest(&mut points().map(|p| p.1)))
+        }
+        Exhibit::Columns3d(columns) => {
+            (None, largest(&mut columns.heights.iter().flatten().flatten().copied()))
+        }
+        Exhibit::Table(_) | Exhibit::Facts(_) | Exhibit::ResponseTimes(_) => (None, None),
+    }
+}

@@ -1,0 +1,114 @@
+//! The contents of a report, and values derived from them without the journal.
+
+use pts::profile::WriteCache;
+use pts::{Deviation, Outcome, Profile};
+use record::RunFile;
+
+use super::publication::Publication;
+use crate::facts::conformance::{Conformance, Verdict};
+use crate::facts::dates::{self, SourceDate, TestDates};
+use crate::facts::drive_and_host::TextTable;
+use crate::facts::interruptions::Interruption;
+use crate::facts::judged;
+use crate::facts::supplement::Supplement;
+
+/// The contents of a report.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub(crate) run: RunFile,
+    pub(crate) profile: &'static Profile,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Titles of the requested tests that were never started.
+    pub(crate) not_begun: Vec<String>,
+    pub(crate) modified: Vec<Deviation>,
+    pub(crate) interruptions: Vec<Interruption>,
+    /// True if the journal records that all tests completed.
+    pub(crate) closed: bool,
+    /// Size of a truncated last record, which was ignored.
+    pub(crate) torn_bytes: Option<u64>,
+    pub(crate) test_run_date: Option<jiff::Timestamp>,
+    pub(crate) test_dates: Vec<TestDates>,
+    pub(crate) source_dates: Vec<SourceDate>,
+    pub(crate) report_run_date: Option<jiff::Timestamp>,
+    /// Distinct load engines, in order of first use.
+    pub(crate) engines: Vec<String>,
+    pub(crate) digest: String,
+    pub(crate) publication: Publication,
+    pub(crate) conformance: Vec<Conformance>,
+    pub(crate) supplements: Vec<Supplement>,
+    /// Host checks, settings and health.
+    pub(crate) drive_and_host: Vec<TextTable>,
+    /// Whether the drive's volatile write cache was on during the tests; None if it was neither set nor queried.
+    pub(crate) write_cache_on: Option<bool>,
+}
+
+impl Document {
+    /// Adds the data of the publisher.
+    #[must_use]
+    pub fn published(self, publication: Publication) -> Self {
+        Self { publication, ..self }
+    }
+
+    /// Conformance of each test to the specification, clause by clause.
+    #[must_use]
+    pub fn conformance(&self) -> &[Conformance] {
+        &self.conformance
+    }
+
+    /// The worst verdict of the run, or the verdict of one test.
+    pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
+        let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
+        let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
+        verdicts.max().unwrap_or(Verdict::Conforms)
+    }
+
+    /// Watermark across exhibits that are not Plateau measurements of a drive.
+    pub(crate) fn watermark(&self) -> Option<&'static str> {
+        let simulated = self.run.target.simulated.as_ref().map(|_| "SIMULATED");
+        simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
+    }
+
+    /// The watermark with its source, for material that leaves the report: pictures, data, other pages.
+    pub(crate) fn label(&self) -> Option<String> {
+        let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
+        simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
+    }
+
+    /// Label that must accompany every number of a simulated drive; empty for a real one.
+    pub(crate) fn simulated(&self) -> String {
+        self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
+    }
+
+    /// Start and end of a test, or of the whole run, as printed.
+    pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
+        let name = outcome.map(|outcome| outcome.test.as_str());
+        if let Some(origin) = &self.run.origin {
+            let of_test = self.source_dates.iter().find(|dates| Some(dates.test.as_str()) == name);
+            let of_run = || origin.date.clone().unwrap_or_else(|| "n/a".into());
+            let date = of_test.map_or_else(of_run, |dates| dates.date.clone());
+            return (date.clone(), date);
+        }
+        let of_test = self.test_dates.iter().find(|dates| Some(dates.test.as_str()) == name);
+        let (start, end) = match of_test {
+            Some(dates) => (Some(dates.start), Some(dates.end)),
+            None => (self.test_run_date, self.report_run_date),
+        };
+        (dates::printed(start), dates::printed(end))
+    }
+
+    /// State of the drive's write cache, or the state required by the profile.
+    pub(crate) fn write_cache(&self) -> String {
+        match (self.write_cache_on, self.profile.write_cache) {
+            (Some(true), _) => "WCE",
+            (Some(false), _) => "WCD",
+            (None, WriteCache::Enabled) => "WCE requested, not set",
+            (None, WriteCache::Disabled) => "WCD requested, not set",
+        }
+        .into()
+    }
+
+    /// Whether the results of `test` include `round`.
+    pub(crate) fn in_window(&self, test: &str, round: Option<u32>) -> bool {
+        judged::in_window(&self.outcomes, test, round)
+    }
+}

@@ -1,0 +1,52 @@
+//! Folds a run and its journal into a document.
+
+use pts::Profile;
+use record::{Entry, Event, Loaded, RunFile};
+
+use super::contents::Document;
+use super::publication::Publication;
+use crate::facts::judged::JudgedRun;
+use crate::facts::{conformance, dates, drive_and_host, interruptions, supplement};
+
+/// Folds a run and its journal into a document, judged by this build.
+///
+/// # Errors
+/// If this build does not know the profile or a test, or the journal does not match this version of a test.
+pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
+    let entries: &[Entry] = &loaded.entries;
+    let replayed = pts::replay(run, entries)?;
+    let requested: &[String] = if run.origin.is_some() { &[] } else { &run.tests };
+    let not_begun = requested
+        .iter()
+        .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
+        .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
+        .collect::<Result<_, _>>()?;
+    let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
+    let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
+    // The specification does not apply to results of other tools, and the journal has no I/Os for them.
+    let (conformance, supplements) = match run.origin {
+        None => (conformance::statement(judged), supplement::supplements(judged)),
+        Some(_) => (Vec::new(), Vec::new()),
+    };
+    Ok(Document {
+        run: run.clone(),
+        profile: judged.profile,
+        not_begun,
+        modified: replayed.modified,
+        interruptions: interruptions::interruptions(entries),
+        closed: entries.iter().any(|e| e.event == Event::Closed),
+        torn_bytes: loaded.torn.map(|torn| torn.bytes),
+        test_run_date: first_test.map(|e| e.wall),
+        test_dates: dates::test_dates(entries),
+        source_dates: dates::source_dates(run, entries),
+        report_run_date: entries.last().map(|e| e.wall),
+        engines: drive_and_host::engines(entries),
+        digest: loaded.digest.to_string(),
+        publication: Publication::default(),
+        conformance,
+        supplements,
+        drive_and_host: drive_and_host::tables(entries, run.scale_divisor()),
+        write_cache_on: drive_and_host::write_cache_on(entries),
+        outcomes: replayed.outcomes,
+    })
+}

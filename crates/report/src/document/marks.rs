@@ -1,0 +1,98 @@
+//! Marks: the caveats that must accompany every number of a run or of a test.
+
+use pts::Outcome;
+use stdx::units::count_of;
+
+use super::contents::Document;
+use crate::facts::interruptions;
+
+/// A caveat that must accompany every number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub kind: MarkKind,
+    /// Banner text, in capitals.
+    pub title: &'static str,
+    /// One text each; only modifications have several.
+    pub details: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    Imported,
+    Simulated,
+    NotAchieved,
+    NotComplete,
+    Interrupted,
+    Modified,
+}
+
+impl Document {
+    /// Marks of the pages of `outcome`, or of the whole run; the strongest comes first.
+    pub(crate) fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
+        let concerned: Vec<&Outcome> =
+            outcome.map_or_else(|| self.outcomes.iter().collect(), |one| vec![one]);
+        let is_whole_run = outcome.is_none();
+        let mut marks = Vec::new();
+        let mut mark = |kind, title, details: Vec<String>| {
+            if !details.is_empty() {
+                marks.push(Mark { kind, title, details });
+            }
+        };
+        mark(MarkKind::Imported, "IMPORTED", self.imported_from().into_iter().collect());
+        mark(MarkKind::Simulated, "SIMULATED", self.simulated_by().into_iter().collect());
+        mark(MarkKind::NotAchieved, "SS NOT ACHIEVED", not_achieved(&concerned, is_whole_run));
+        mark(MarkKind::NotComplete, "NOT COMPLETE", self.not_complete(&concerned, is_whole_run));
+        if !self.interruptions.is_empty() {
+            mark(MarkKind::Interrupted, "INTERRUPTED", vec![interruptions::in_short(&self.interruptions)]);
+        }
+        mark(MarkKind::Modified, "MODIFIED", pts::texts(&self.modified));
+        marks
+    }
+
+    fn imported_from(&self) -> Option<String> {
+        let origin = self.run.origin.as_ref()?;
+        let (source, transcribed) =
+            if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
+        Some(format!(
+            "not measured by Plateau and not a PTS run: {source} of {}{transcribed} ({})",
+            origin.tool, origin.file
+        ))
+    }
+
+    fn simulated_by(&self) -> Option<String> {
+        let sim = self.run.target.simulated.as_ref()?;
+        Some(format!(
+            "not a real device: model {} version {}, scale 1/{}, seed {}",
+            sim.model, sim.model_version, sim.scale_divisor, sim.seed
+        ))
+    }
+
+    fn not_complete(&self, concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
+        let stopped = concerned.iter().filter_map(|o| Some((o, o.stop.as_ref()?)));
+        let mut all: Vec<String> = stopped
+            .map(|(o, stop)| {
+                let rounds = if o.rounds == 1 { "round" } else { "rounds" };
+                titled(o, format!("{stop} after {} completed {rounds}", o.rounds), is_whole_run)
+            })
+            .collect();
+        if is_whole_run {
+            all.extend(self.not_begun.iter().map(|title| format!("{title}: not started")));
+            if all.is_empty() && !self.closed {
+                all.push("the journal is still open".to_owned());
+            }
+        }
+        all
+    }
+}
+
+fn not_achieved(concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
+    let missed = concerned.iter().filter(|o| o.converged == Some(false));
+    missed
+        .map(|o| titled(o, format!("no steady state in {}", count_of(o.rounds, "round")), is_whole_run))
+        .collect()
+}
+
+/// Adds the title of the test where the mark covers several tests.
+fn titled(outcome: &Outcome, text: String, is_whole_run: bool) -> String {
+    if is_whole_run { format!("{}: {text}", outcome.title) } else { text }
+}

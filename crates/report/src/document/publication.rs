@@ -1,0 +1,74 @@
+//! Additions to a report by its publisher. They never change a figure.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+/// Sponsor, auditor, notes and logo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Publication {
+    /// Sponsor of the test.
+    pub sponsor: Option<String>,
+    /// Auditor of the test.
+    pub auditor: Option<String>,
+    /// Special notes.
+    pub notes: Vec<String>,
+    /// Logo for the summary pages.
+    pub logo: Option<Logo>,
+}
+
+/// A PNG or JPEG image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logo {
+    bytes: Vec<u8>,
+    png: bool,
+}
+
+/// Size limit, so that reports remain small enough to send.
+const LOGO_LIMIT: usize = 1 << 20;
+
+impl Logo {
+    /// Creates a logo from the bytes of a file.
+    ///
+    /// # Errors
+    /// If the file is neither PNG nor JPEG, or is larger than 1 MiB.
+    pub fn of(bytes: Vec<u8>) -> Result<Self, String> {
+        if bytes.len() > LOGO_LIMIT {
+            return Err(format!("the logo is {} bytes long; at most {LOGO_LIMIT} are allowed", bytes.len()));
+        }
+        let png = bytes.starts_with(b"\x89PNG\r\n\x1a\n");
+        if !png && !bytes.starts_with(&[0xff, 0xd8, 0xff]) {
+            return Err("the logo is neither a PNG nor a JPEG image".into());
+        }
+        Ok(Self { bytes, png })
+    }
+
+    /// A data URI containing the image.
+    pub(crate) fn data_address(&self) -> String {
+        let kind = if self.png { "png" } else { "jpeg" };
+        format!("data:image/{kind};base64,{}", BASE64_STANDARD.encode(&self.bytes))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) const fn is_png(&self) -> bool {
+        self.png
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logos_are_pictures_of_limited_size() {
+        assert!(Logo::of(b"GIF89a".to_vec()).unwrap_err().contains("neither"));
+        assert!(Logo::of(vec![0x89; LOGO_LIMIT + 1]).unwrap_err().contains("at most"));
+        assert!(
+            Logo::of(b"\x89PNG\r\n\x1a\n...".to_vec())
+                .unwrap()
+                .data_address()
+                .starts_with("data:image/png;base64,iVBOR")
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! Conformance statement: the requirements of the specification, what was done, and the journal records that show it.
+//!
+//! A test conforms, is modified (every deviation is disclosed), or does not conform: it was not completed, or its
+//! target is not a drive. A clause without journal records is reported as not recorded and does not affect the verdict.
+
+use pts::profile::WriteCache;
+use pts::{Deviation, Outcome, Profile, ReportedBy};
+use record::{DataPattern, Entry, Event, Note, PlanFacts, RunFile, TargetKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+use stdx::units::{amount_base10, count_of, span};
+
+use super::answers::{Answer, Phase, answers};
+use super::drive_and_host;
+use super::judged::JudgedRun;
+
+/// Conformance of a test to its specification, worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No recorded fact deviates from the specification.
+    Conforms,
+    /// It deviates, and the report discloses every deviation.
+    Modified,
+    /// It is not a result in the sense of the specification.
+    DoesNotConform,
+}
+
+impl Verdict {
+    /// The verdict as printed.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms",
+            Self::Modified => "modified",
+            Self::DoesNotConform => "does not conform",
+        }
+    }
+}
+
+/// One requirement of the specification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Clause {
+    /// Subject: `Purge`.
+    pub clause: String,
+    /// The requirement.
+    pub required: String,
+    /// What was done.
+    pub done: String,
+    /// Null if the journal has no record of it.
+    pub verdict: Option<Verdict>,
+    /// First and last journal record that show it.
+    pub records: Vec<u64>,
+}
+
+/// All clauses of one test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Conformance {
+    /// Name of the test.
+    pub test: String,
+    /// Title as printed.
+    pub title: String,
+    /// The worst verdict of its clauses.
+    pub verdict: Verdict,
+    /// Clauses in the order of a test.
+    pub clauses: Vec<Clause>,
+}
+
+/// The statements of all started tests.
+pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
+    let all = answers(judged.entries);
+    judged.outcomes.iter().map(|outcome| of_test(judged, &all, outcome)).collect()
+}
+
+fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conformance {
+    let JudgedRun { run, profile, entries, .. } = judged;
+    let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
+    let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
+        mine.into_iter().partition(|answer| answer.phase == Phase::Precondition);
+    if let Some(plan) = custom_plan(run, outcome) {
+        let clauses = vec![target(run), custom_test(profile, plan), pattern(&measured), errors(&measured)];
+        return stated(outcome, clauses);
+    }
+    let mut clauses = vec![target(run), purge(entries, outcome)];
+    clauses.push(preconditioning(judged, outcome, &prepared));
+    clauses.push(pattern(&measured));
+    clauses.push(settings(judged));
+    clauses.push(write_cache(judged));
+    clauses.push(course(outcome, &measured));
+    clauses.push(steady_state(entries, outcome));
+    clauses.push(errors(&measured));
+    let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
+    let others: Vec<Deviation> = outcome.modified.iter().filter(is_other).cloned().collect();
+    if !others.is_empty() {
+        let done = pts::listed(&others);
+        clauses.push(clause("Other deviations", "none", done, Some(Verdict::Modified), &[]));
+    }
+    let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
+    clauses.extend(
+        not_pts.map(|why| clause("Plan", "none", format!("not PTS: {why}"), Some(Verdict::Modified), &[0])),
+    );
+    stated(outcome, clauses)
+}
+
+/// The plan that defines `outcome` as a custom test.
+fn custom_plan<'a>(run: &'a RunFile, outcome: &Outcome) -> Option<&'a PlanFacts> {
+    run.plan.as_ref().filter(|plan| plan.own_tests.iter().any(|test| test.name == outcome.test))
+}
+
+fn custom_test(profile: &Profile, plan: &PlanFacts) -> Clause {
+    let required = format!("a test of {}", profile.revision);
+    let done = format!("a custom test of the plan {}: not a PTS test", plan.title);
+    clause("Test", &required, done, Some(Verdict::DoesNotConform), &[0])
+}
+
+fn stated(outcome: &Outcome, clauses: Vec<Clause>) -> Conformance {
+    let verdict = clauses.iter().filter_map(|clause| clause.verdict).max().unwrap_or(Verdict::Conforms);
+    Conformance { test: outcome.test.clone(), title: outcome.title.clone(), verdict, clauses }
+}
+
+fn clause(name: &str, required: &str, done: String, verdict: Option<Verdict>, records: &[u64]) -> Clause {
+    let records = match records {
+        [first, .., last] => vec![*first, *last],
+        few => few.to_vec(),
+    };
+    Clause { clause: name.into(), required: required.into(), done, verdict, records }
+}
+
+fn records(answers: &[&Answer<'_>]) -> Vec<u64> {
+    answers.iter().map(|answer| answer.record).collect()
+}
+
+fn target(run: &RunFile) -> Clause {
+    if let Some(array) = &run.target.array {
+        return clause(
+            "Device under test",
+            "a drive, at the block level",
+            array.words(),
+            Some(Verdict::Modified),
+            &[0],
+        );
+    }
+    let (done, verdict) = match run.target.kind {
+        TargetKind::Block => ("block device", Verdict::Conforms),
+        TargetKind::File => ("regular file", Verdict::DoesNotConform),
+        TargetKind::Simulated => ("simulated drive", Verdict::DoesNotConform),
+        TargetKind::Imported => ("imported", Verdict::DoesNotConform),
+    };
+    clause("Device under test", "a drive, at the block level", done.into(), Some(verdict), &[0])
+}
+
+/// The purge that counts is the last one of the test.
+fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
+    let mut inside = false;
+    let mut found = None;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => inside = *test == outcome.test,
+            Event::Purged(purged) if inside => found = Some((entry.seq, purged)),
+            _ => {}
+        }
+    }
+    let required = "a purge that the PTS accepts, immediately before the test";
+    let Some((record, purged)) = found else {
+        return clause("Purge", required, "none".into(), Some(Verdict::DoesNotConform), &[]);
+    };
+    let (note, verdict) = match purged.pts_purge {
+        true => ("", Verdict::Conforms),
+        false => (" (not a PTS purge)", Verdict::Modified),
+    };
+    clause("Purge", required, format!("{}{note}", purged.method), Some(verdict), &[record])
+}
+
+fn preconditioning(judged: JudgedRun<'_>, outcome: &Outcome, prepared: &[&Answer<'_>]) -> Clause {
+    let required = outcome.header.workload_independent.as_deref();
+    let name = "Workload-independent preconditioning";
+    if prepared.is_empty() {
+        let verdict = if required.is_none() { Verdict::Conforms } else { Verdict::DoesNotConform };
+        return clause(name, required.unwrap_or("none"), "none".into(), Some(verdict), &[]);
+    }
+    let standard = judged.profile.settings(0);
+    let capacity = judged.run.target.capacity_bytes;
+    let needed = u64::from(standard.precondition_capacities) * capacity;
+    let written: u64 = prepared.iter().map(|answer| answer.segment.write.bytes).sum();
+    // Skipping a partial block at the end is not a deviation.
+    let enough = written + (1 << 20) >= needed;
+    let verdict = if enough { Verdict::Conforms } else { Verdict::Modified };
+    let required = format!("{} x capacity: {}", standard.precondition_capacities, amount_base10(needed));
+    let done = format!("{} of {}", amount_base10(written), prepared[0].segment.workload);
+    clause(name, &required, done, Some(verdict), &records(prepared))
+}
+
+fn pattern(measured: &[&Answer<'_>]) -> Clause {
+    let random = measured.iter().all(|a| a.segment.workload.data_pattern == DataPattern::Random);
+    let (done, verdict) = if random { ("random", Verdict::Conforms) } else { ("zeros", Verdict::Modified) };
+    clause("Data pattern", "random", done.into(), Some(verdict), &records(measured))
+}
+
+fn settings(judged: JudgedRun<'_>) -> Clause {
+    let deviations = pts::deviations(&judged.run.settings, judged.profile);
+    let required = format!("as specified in {}", judged.profile.revision);
+    let (done, verdict) = match deviations.is_empty() {
+        true => ("as required".to_owned(), Verdict::Conforms),
+        false => (pts::listed(&deviations), Verdict::Modified),
+    };
+    clause("Durations, amounts, range, demand", &required, done, Some(verdict), &[0])
+}
+
+fn write_cache(judged: JudgedRun<'_>) -> Clause {
+    let word = |on| if on { "enabled (WCE)" } else { "disabled (WCD)" };
+    let required = judged.profile.write_cache == WriteCache::Enabled;
+    let (done, verdict) = match drive_and_host::write_cache_on(judged.entries) {
+        None => ("not recorded", None),
+        Some(on) if on == required => (word(on), Some(Verdict::Conforms)),
+        Some(on) => (word(on), Some(Verdict::Modified)),
+    };
+    clause("Write cache", word(required), done.into(), verdict, &[])
+}
+
+fn course(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
+    let required = "the whole test, without pauses between its steps";
+    if let Some(stop) = &outcome.stop {
+        return clause(
+            "Course",
+            required,
+            stop.to_string(),
+            Some(Verdict::DoesNotConform),
+            &records(measured),
+        );
+    }
+    let gaps: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.gap_before.is_some()).collect();
+    if gaps.is_empty() {
+        let done = format!("{} steps without pauses", measured.len());
+        return clause("Course", required, done, Some(Verdict::Conforms), &records(measured));
+    }
+    let total: u64 = gaps.iter().filter_map(|a| a.segment.gap_before).map(|gap| gap.length_ns).sum();
+    let times = if gaps.len() == 1 { "once".to_owned() } else { format!("{} times", gaps.len()) };
+    let done = format!("interrupted {times}, {} in total", span(total));
+    let places: Vec<u64> = gaps.iter().map(|a| a.record).collect();
+    clause("Course", required, done, Some(Verdict::Modified), &places)
+}
+
+fn steady_state(entries: &[Entry], outcome: &Outcome) -> Clause {
+    let required = "range within 20 % and slope within 10 % of the mean over five rounds, within 25 rounds";
+    let mut inside = false;
+    let mut judged = Vec::new();
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => inside = *test == outcome.test,
+            Event::Noted(Note::Judged(_)) if inside => judged.push(entry.seq),
+            _ => {}
+        }
+    }
+    let last = judged.split_off(judged.len().saturating_sub(1));
+    let (done, verdict) = match (outcome.converged, &outcome.stop) {
+        (Some(true), _) => (format!("reached in rounds {}", outcome.header.rounds), Some(Verdict::Conforms)),
+        (Some(false), _) => {
+            (format!("not reached in {}", count_of(outcome.rounds, "round")), Some(Verdict::Modified))
+        }
+        (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
+        (None, None) => ("the test does not end by steady state".into(), Some(Verdict::Conforms)),
+    };
+    clause("Steady state", required, done, verdict, &last)
+}
+
+fn errors(measured: &[&Answer<'_>]) -> Clause {
+    let failed: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.error_count() > 0).collect();
+    let count: u64 = failed.iter().map(|a| a.segment.error_count()).sum();
+    let verdict = if count == 0 { Verdict::Conforms } else { Verdict::Modified };
+    let places: Vec<u64> = failed.iter().map(|a| a.record).collect();
+    let repeats: u64 = measured.iter().filter_map(|a| a.segment.host.as_ref()).map(|host| host.repeats).sum();
+    let done = match repeats {
+        0 => count.to_string(),
+        times => format!("{count}; retries requested by the kernel (EAGAIN, EINTR): {times}"),
+    };
+    clause("I/O errors", "none", done, Some(verdict), &places)
+}

@@ -1,0 +1,79 @@
+//! Dates of the tests, and their print format.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use record::{Entry, Event, RunFile};
+
+/// Start and end of a test; the end is that of its last record.
+#[derive(Debug, Clone)]
+pub(crate) struct TestDates {
+    pub test: String,
+    pub start: Timestamp,
+    pub end: Timestamp,
+}
+
+/// Date of an imported test, as worded by its source.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceDate {
+    pub test: String,
+    pub date: String,
+}
+
+/// Dates of the started tests, in order.
+pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
+    let mut all: Vec<TestDates> = Vec::new();
+    let mut open = false;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } => {
+                all.push(TestDates { test: test.clone(), start: entry.wall, end: entry.wall });
+                open = true;
+            }
+            // The test restarted at its purge, so the results that count begin here.
+            Event::Restarted { test } => {
+                if let Some(dates) = all.iter_mut().find(|dates| dates.test == *test) {
+                    (dates.start, dates.end) = (entry.wall, entry.wall);
+                }
+                open = true;
+            }
+            event => {
+                if let Some(dates) = all.last_mut().filter(|_| open) {
+                    dates.end = entry.wall;
+                }
+                open = open && !matches!(event, Event::TestEnded { .. });
+            }
+        }
+    }
+    all
+}
+
+/// Dates of imported tests; empty for runs measured by Plateau.
+pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> {
+    let Some(origin) = &run.origin else { return Vec::new() };
+    let of = |entry: &Entry| match &entry.event {
+        Event::Imported(test) => {
+            let date = test.date.clone().or_else(|| origin.date.clone());
+            Some(SourceDate { test: test.test.clone(), date: date.unwrap_or_else(|| "n/a".into()) })
+        }
+        _ => None,
+    };
+    entries.iter().filter_map(of).collect()
+}
+
+/// A date in the format of the PTS, with its time zone: `11/21/2026 06:09 AM UTC`.
+pub(crate) fn printed(at: Option<Timestamp>) -> String {
+    at.map_or_else(
+        || "n/a".to_owned(),
+        |at| at.to_zoned(TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_date_is_not_available() {
+        assert_eq!(printed(None), "n/a");
+    }
+}

@@ -1,0 +1,111 @@
+//! Interruptions of a run: when, why and for how long.
+
+use jiff::Timestamp;
+use record::{Entry, Event};
+use stdx::units::span;
+
+use super::dates;
+
+/// One interruption of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Interruption {
+    pub at: Timestamp,
+    /// Reason in words; None if the host stopped without recording one.
+    pub reason: Option<String>,
+    /// Time until the run continued; None if it did not.
+    pub gap_ns: Option<u64>,
+    /// Name of a test that restarted after the interruption.
+    pub restarted: Option<String>,
+}
+
+/// All interruptions, in order.
+pub(crate) fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
+    let mut all: Vec<Interruption> = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        match &entry.event {
+            Event::Interrupted { reason } => all.push(Interruption {
+                at: entry.wall,
+                reason: Some(reason.clone()),
+                gap_ns: None,
+                restarted: None,
+            }),
+            Event::Resumed { gap_ns } => match all.last_mut().filter(|last| last.gap_ns.is_none()) {
+                Some(last) => last.gap_ns = Some(*gap_ns),
+                None => all.push(Interruption {
+                    at: entries[i.saturating_sub(1)].wall,
+                    reason: None,
+                    gap_ns: Some(*gap_ns),
+                    restarted: None,
+                }),
+            },
+            Event::Restarted { test } => {
+                if let Some(last) = all.last_mut() {
+                    last.restarted = Some(test.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+impl Interruption {
+    /// Date, reason and end, for the special notes.
+    pub fn describe(&self) -> String {
+        let reason = self.reason.as_deref().unwrap_or("the run ended without a recorded reason");
+        let end = match (self.gap_ns, &self.restarted) {
+            (Some(gap), Some(test)) => {
+                format!("resumed after {}; the {test} test was restarted at its purge", span(gap))
+            }
+            (Some(gap), None) => format!("resumed after {}", span(gap)),
+            (None, _) => "not resumed".to_owned(),
+        };
+        format!("{}: {reason}; {end}", dates::printed(Some(self.at)))
+    }
+}
+
+/// Number and total length of the interruptions, for banners.
+pub(crate) fn in_short(interruptions: &[Interruption]) -> String {
+    let gaps: Vec<u64> = interruptions.iter().filter_map(|interruption| interruption.gap_ns).collect();
+    match (interruptions.len(), gaps.as_slice()) {
+        (1, []) => "once, not resumed".to_owned(),
+        (1, [gap]) => format!("once, for {}", span(*gap)),
+        (times, gaps) => format!("{times} times, for {} in total", span(gaps.iter().sum())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(events: Vec<Event>) -> Vec<Entry> {
+        let at = |i: i64| Timestamp::from_second(1_795_241_366 + 60 * i).unwrap();
+        let entry = |(i, event): (usize, Event)| Entry { seq: i as u64, wall: at(i as i64), event };
+        events.into_iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn descriptions_include_how_the_interruption_ended() {
+        let test = || "iops".to_owned();
+        let described: Vec<String> = interruptions(&entries(vec![
+            Event::TestStarted { test: test() },
+            Event::Resumed { gap_ns: 90_000_000_000 },
+            Event::Interrupted { reason: "Ctrl-C".into() },
+            Event::Resumed { gap_ns: 5_000_000_000 },
+            Event::Restarted { test: test() },
+            Event::Interrupted { reason: "the device is gone".into() },
+        ]))
+        .iter()
+        .map(Interruption::describe)
+        .collect();
+        assert_eq!(
+            described,
+            [
+                "11/21/2026 06:09 AM UTC: the run ended without a recorded reason; resumed after 1 min 30 s",
+                "11/21/2026 06:11 AM UTC: Ctrl-C; resumed after 5 s; the iops test was restarted at its \
+                 purge",
+                "11/21/2026 06:14 AM UTC: the device is gone; not resumed",
+            ]
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Supplement to the report, which the specification does not ask for: the course of a test on one time axis with the
+//! health of drive and host, and response times up to five nines. One file per quantity; all times come from `timing`.
+
+mod course;
+mod health;
+mod heat;
+pub(crate) mod percentiles;
+mod timing;
+
+use crate::chart::{Content, Panel, TimeLine};
+use crate::facts::answers::{Answer, Phase, answers};
+use crate::facts::host_limit::chart_remark;
+use crate::facts::judged::JudgedRun;
+use timing::Timing;
+
+/// The supplementary data of one test.
+#[derive(Debug, Clone)]
+pub(crate) struct Supplement {
+    /// Name of the test.
+    pub test: String,
+    pub title: String,
+    /// Actual cost, compared with the estimate.
+    pub spent: Option<String>,
+    /// IOPS, response times and health over the whole test.
+    pub timeline: TimeLine,
+    /// Explains how to read the timeline, and what it leaves out.
+    pub remark: String,
+    /// Workloads of the window with their response times; empty for tests with too many.
+    pub workloads: Vec<percentiles::WorkloadTimes>,
+}
+
+/// Collects the data of every started test.
+pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
+    let all = answers(judged.entries);
+    let scale_divisor = judged.run.scale_divisor();
+    let spent = pts::spent::spent(judged.run, judged.entries);
+    let timings = timing::timings(judged.entries, scale_divisor);
+    let none = Timing::default();
+    let of = |outcome: &pts::Outcome| {
+        let measured: Vec<&Answer<'_>> =
+            all.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
+        let timing = timings.iter().find(|(test, _)| *test == outcome.test).map_or(&none, |(_, known)| known);
+        let (timeline, unavailable) = timeline(timing);
+        Supplement {
+            test: outcome.test.clone(),
+            title: outcome.title.clone(),
+            spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
+            remark: remark(timing, &unavailable, scale_divisor, outcome),
+            timeline,
+            workloads: percentiles::workloads(judged.outcomes, &measured),
+        }
+    };
+    judged.outcomes.iter().map(of).collect()
+}
+
+/// The timeline of a test, and the names of the quantities that neither drive nor host reported.
+fn timeline(timing: &Timing<'_>) -> (TimeLine, Vec<&'static str>) {
+    let to_minutes = timing.end_minutes();
+    let mut panels = vec![
+        Panel { title: "IOPS".into(), content: Content::Course(course::course(timing, to_minutes)) },
+        Panel {
+            title: "Response time (ms)".into(),
+            content: Content::Heat(heat::columns(timing, to_minutes)),
+        },
+    ];
+    let (available, unavailable) = health::panels(timing);
+    panels.extend(available);
+    (TimeLine { to_minutes, interruptions: timing.interruptions.clone(), panels }, unavailable)
+}
+
+fn remark(timing: &Timing<'_>, unavailable: &[&str], scale_divisor: u32, outcome: &pts::Outcome) -> String {
+    let mut text = "The axis begins with the first I/O of the test.".to_owned();
+    if !timing.interruptions.is_empty() {
+        text += " A dashed red line marks an interruption, whose duration is left out.";
+    }
+    if scale_divisor > 1 {
+        text += &format!(
+            " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
+        );
+    }
+    if let Some(count) = &outcome.host_limited {
+        text += &format!(" {}", chart_remark(count));
+    }
+    match unavailable {
+        [] => {}
+        all if timing.readings.is_empty() => {
+            text += &format!(" No health data was available: no {}.", all.join(", no "));
+        }
+        some => text += &format!(" Not reported by drive or host: {}.", some.join(", ")),
+    }
+    text
+}

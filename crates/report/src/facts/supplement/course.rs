@@ -1,0 +1,152 @@
+//! IOPS over a whole test, with a curve for each phase.
+
+use pts::exhibit::Scale;
+
+use super::timing::{TimedWorkload, Timing};
+use crate::chart::{Curves, Strand};
+use crate::facts::answers::Phase;
+
+/// Maximum points of a curve; more are indistinguishable on a page.
+const POINTS: usize = 600;
+/// Ratio of the fastest to the slowest value above which a linear axis would hide the slow ones.
+const WIDE: f64 = 20.0;
+
+/// A time interval with its I/Os.
+struct Interval {
+    from: f64,
+    to: f64,
+    seconds: f64,
+    ios: u64,
+}
+
+/// The recorded intervals of a workload.
+fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
+    let (segment, series) = (timed.segment, &timed.segment.series);
+    let whole_ns = segment.end_ns.saturating_sub(segment.start_ns);
+    let sums: Vec<u64> = match series.read_ios.len() {
+        0 => vec![segment.read.ios + segment.write.ios],
+        _ => series.read_ios.iter().zip(&series.write_ios).map(|(reads, writes)| reads + writes).collect(),
+    };
+    let each_ns = if series.read_ios.is_empty() { whole_ns } else { series.interval_ns };
+    let minutes_per_ns = (timed.to_minutes - timed.from_minutes) / whole_ns.max(1) as f64;
+    let at = |ns: u64| timed.from_minutes + minutes_per_ns * ns as f64;
+    let mut all: Vec<Interval> = Vec::with_capacity(sums.len());
+    for (index, ios) in sums.into_iter().enumerate() {
+        let from_ns = each_ns.saturating_mul(index as u64).min(whole_ns);
+        let to_ns = from_ns.saturating_add(each_ns).min(whole_ns);
+        let seconds = (to_ns - from_ns) as f64 / 1e9;
+        match all.last_mut().filter(|_| to_ns - from_ns < each_ns / 2) {
+            // The remainder of a workload may be too short for an interval of its own, so merge it into the last one.
+            Some(last) => {
+                last.to = at(to_ns);
+                last.seconds += seconds;
+                last.ios += ios;
+            }
+            None => all.push(Interval { from: at(from_ns), to: at(to_ns), seconds, ios }),
+        }
+    }
+    all.retain(|interval| interval.seconds > 0.0);
+    all
+}
+
+/// The curves of a test of `to_minutes` minutes.
+pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
+    let strand = |phase: Phase, name: &str| {
+        let of_phase = timing.workloads.iter().filter(|workload| workload.phase == phase);
+        let intervals: Vec<Interval> = of_phase.flat_map(intervals).collect();
+        Strand { name: name.into(), pieces: pieces(&intervals, to_minutes / POINTS as f64) }
+    };
+    let mut strands = vec![strand(Phase::Measure, "measured")];
+    let preconditioning = strand(Phase::Precondition, "preconditioning");
+    strands.extend((!preconditioning.pieces.is_empty()).then_some(preconditioning));
+    let values = || strands.iter().flat_map(|strand| strand.pieces.iter().flatten().map(|(_, iops)| *iops));
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let is_wide = least > 0.0 && most / least > WIDE;
+    Curves {
+        scale: if is_wide { Scale::Log10 } else { Scale::LinearFromZero },
+        room_for: Vec::new(),
+        strands,
+    }
+}
+
+/// IOPS over intervals of at least `width` minutes; a gap starts a new piece.
+fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
+    let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut last_to = f64::NEG_INFINITY;
+    let mut rest = intervals;
+    while let Some(first) = rest.first() {
+        let mut end = first.to;
+        let mut count = 1;
+        // Do not merge across a gap.
+        while let Some(next) =
+            rest.get(count).filter(|next| end - first.from < width && next.from - end < width)
+        {
+            end = next.to;
+            count += 1;
+        }
+        let (taken, left) = rest.split_at(count);
+        let seconds: f64 = taken.iter().map(|interval| interval.seconds).sum();
+        let ios = taken.iter().fold(0_u64, |sum, interval| sum.saturating_add(interval.ios));
+        let point = ((first.from + end) / 2.0, ios as f64 / seconds);
+        match pieces.last_mut().filter(|_| first.from - last_to < width.max(end - first.from)) {
+            Some(piece) => piece.push(point),
+            None => pieces.push(vec![point]),
+        }
+        (last_to, rest) = (end, left);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::timing::timings;
+    use super::*;
+    use crate::facts::samples;
+    use record::Event;
+
+    /// A segment with `ios` per second from `start_ns` on, plus a remainder too short for a separate interval.
+    fn segment(start_ns: u64, ios: &[u64], rest_ns: u64) -> record::Segment {
+        let Event::Measured(mut segment) = samples::measured(0) else { panic!("a segment") };
+        let seconds = ios.len() as u64 - u64::from(rest_ns > 0);
+        (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds * 1_000_000_000 + rest_ns);
+        segment.series.interval_ns = 1_000_000_000;
+        (segment.series.read_ios, segment.series.write_ios) = (vec![0; ios.len()], ios.to_vec());
+        segment
+    }
+
+    fn curve(segments: Vec<record::Segment>) -> Curves {
+        let events = segments.into_iter().map(Event::Measured);
+        let entries = samples::entries([samples::started("wsat")].into_iter().chain(events).collect());
+        let all = timings(&entries, 1);
+        course(&all[0].1, all[0].1.end_minutes())
+    }
+
+    fn values(curves: &Curves) -> Vec<Vec<f64>> {
+        let piece = |piece: &Vec<(f64, f64)>| piece.iter().map(|(_, iops)| iops.round()).collect();
+        curves.strands[0].pieces.iter().map(piece).collect()
+    }
+
+    #[test]
+    fn the_remainder_of_a_workload_is_not_a_second_without_io() {
+        let curves = curve(vec![segment(0, &[100, 110, 0], 2)]);
+        assert_eq!(values(&curves), [[100.0, 110.0]]);
+        assert_eq!(curves.scale, Scale::LinearFromZero);
+        let half = curve(vec![segment(0, &[100, 110, 60], 600_000_000)]);
+        assert_eq!(values(&half), [[100.0, 110.0, 100.0]]);
+    }
+
+    #[test]
+    fn a_second_without_io_counts_and_a_gap_is_not_joined() {
+        let hour = 3_600_000_000_000;
+        let curves = curve(vec![segment(0, &[100, 0, 100], 0), segment(hour, &[50], 0)]);
+        // An axis of one hour merges single seconds.
+        assert_eq!(values(&curves), [[67.0], [50.0]]);
+        assert_eq!(values(&curve(vec![segment(0, &[100, 0, 100], 0)])), [[100.0, 0.0, 100.0]]);
+    }
+
+    #[test]
+    fn values_of_different_magnitude_have_a_logarithmic_axis() {
+        assert_eq!(curve(vec![segment(0, &[100, 90_000], 0)]).scale, Scale::Log10);
+        assert_eq!(curve(vec![segment(0, &[0, 90_000], 0)]).scale, Scale::LinearFromZero);
+    }
+}

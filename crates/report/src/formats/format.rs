@@ -1,0 +1,84 @@
+//! The type of a format, and functions that several formats share.
+
+use record::{Access, Entry};
+
+use crate::document::contents::Document;
+
+/// Input of an export.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The report.
+    pub document: &'a Document,
+    /// The journal that the report is based on.
+    pub entries: &'a [Entry],
+}
+
+/// A format.
+#[derive(Debug)]
+pub struct Format {
+    /// Name of the option: `csv`.
+    pub name: &'static str,
+    /// One-line description.
+    pub about: &'static str,
+    /// File extensions that select the format; empty for formats with several files or an ambiguous extension.
+    pub extensions: &'static [&'static str],
+    /// Generates the file or files.
+    pub make: Make,
+}
+
+/// Files of a directory: name and content.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// Generates one file or a directory of files. The error states what the format cannot represent.
+#[derive(Debug, Clone, Copy)]
+pub enum Make {
+    /// One file.
+    File(fn(Source<'_>) -> Result<Vec<u8>, String>),
+    /// A directory of files.
+    Folder(fn(Source<'_>) -> Result<Files, String>),
+}
+
+/// Rejects imported runs, which have figures but no I/Os.
+pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), String> {
+    match &source.document.run.origin {
+        None => Ok(()),
+        Some(origin) => Err(format!(
+            "--{name} requires a measured run, and this one is imported ({} of {}); use --csv, --json-file \
+             or --xlsx for its figures; its original file is in its directory",
+            origin.file, origin.tool
+        )),
+    }
+}
+
+/// Converts `text` to a file name of lowercase letters, digits and dashes.
+pub(crate) fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.truncate(60);
+    out.trim_end_matches('-').to_owned()
+}
+
+/// The order of addresses as a word.
+pub(super) const fn access(access: Access) -> &'static str {
+    match access {
+        Access::Random => "random",
+        Access::Sequential => "sequential",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_plain() {
+        assert_eq!(slug("ALL RW Mix & BS - 3D Columns"), "all-rw-mix-bs-3d-columns");
+        assert_eq!(slug("../../x\n\"é"), "x");
+    }
+}

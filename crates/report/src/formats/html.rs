@@ -1,0 +1,68 @@
+//! The report as one self-contained HTML file. Its modules lay out one kind of page each, and only turn the words of
+//! `pages` into markup.
+
+mod annex;
+mod exhibits;
+mod frame;
+mod notes;
+pub(crate) mod shell;
+mod summary;
+mod test_summary;
+
+use super::format::{Format, Make};
+use crate::document::contents::Document;
+use crate::markup::escape;
+use crate::pages::list::{PageKind, PageNumber, pages};
+use crate::pages::titles;
+use shell::Shell;
+
+/// The HTML format.
+pub(super) const FORMAT: Format = Format {
+    name: "html",
+    about: "the report as one self-contained HTML file [default: report.html in the run's directory]",
+    extensions: &["html", "htm"],
+    make: Make::File(|source| Ok(html(source.document).into_bytes())),
+};
+
+const STYLE: &str = include_str!("html/style.css");
+/// Optional conveniences: the page is complete without the script.
+const SCRIPT: &str = include_str!("html/script.js");
+
+/// The whole report: a summary of all tests, then each test with its summary and report pages.
+#[must_use]
+pub fn html(document: &Document) -> String {
+    let all = pages(document);
+    let (mut sheets, mut contents) = (String::new(), String::new());
+    for (index, kind) in all.iter().enumerate() {
+        let number = PageNumber { current: index + 1, total: all.len() };
+        sheets.push_str(&match kind {
+            PageKind::Summary { notes, continued } => summary::page(document, notes, *continued, number),
+            PageKind::TestSummary(outcome) => test_summary::page(document, outcome, number),
+            PageKind::Exhibits(outcome, index) => exhibits::page(document, outcome, *index, number),
+        });
+        contents.push_str(&match kind {
+            PageKind::Summary { .. } => link(number.current, "Summary of all tests", false),
+            PageKind::TestSummary(outcome) => link(number.current, &titles::numbered(outcome), false),
+            PageKind::Exhibits(outcome, index) => link(number.current, &outcome.pages[*index].title, true),
+        });
+    }
+    sheets.push_str(&annex::annex(document));
+    contents.push_str(&annex::links(document));
+    let class = document.watermark().map(str::to_ascii_lowercase).unwrap_or_default();
+    let content = format!(
+        "<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{contents}</ol></nav>\n<main>\n{sheets}</main>\n"
+    );
+    Shell {
+        title: &titles::document_title(document),
+        style: STYLE,
+        class: &class,
+        content: &content,
+        script: Some(SCRIPT),
+    }
+    .html()
+}
+
+fn link(number: usize, title: &str, inner: bool) -> String {
+    let class = if inner { " class=\"inner\"" } else { "" };
+    format!("<li{class}><a href=\"#page-{number}\"><span>{}</span><b>{number}</b></a></li>\n", escape(title))
+}

@@ -1,0 +1,140 @@
+//! The annexes.
+
+use super::frame::banners;
+use super::notes;
+use crate::chart;
+use crate::document::contents::Document;
+use crate::facts::conformance::{Clause, Conformance, Verdict};
+use crate::facts::drive_and_host::TextTable;
+use crate::facts::supplement::{Supplement, percentiles};
+use crate::markup::escape;
+use crate::pages::annexes;
+use crate::pages::notes::notes_of_run;
+
+/// Everything after the last page.
+pub(super) fn annex(document: &Document) -> String {
+    let (_, further) = notes_of_run(document);
+    let notes = match further.as_slice() {
+        [] => String::new(),
+        rows => sheet(document, 'n', annexes::NOTES_TITLE, &notes::table(rows)),
+    };
+    notes + &statement_and_supplement(document)
+}
+
+fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
+    let marks = banners(document, None);
+    format!(
+        "<article class=\"sheet annex\" id=\"page-{letter}\">\n{marks}<h2>{title}</h2>\n{body}</article>\n"
+    )
+}
+
+/// Empty without tests, and for imported runs.
+fn statement_and_supplement(document: &Document) -> String {
+    if document.conformance.is_empty() {
+        return String::new();
+    }
+    let statement: String = document.conformance.iter().map(of_test).collect();
+    let statement = format!("<p>{}</p>\n{statement}", annexes::statement_introduction(document));
+    let tests: String = document.supplements.iter().map(|test| supplement(document, test)).collect();
+    let tables: String = document.drive_and_host.iter().map(text_table).collect();
+    let supplement = format!("<p>{}</p>\n{tests}{tables}", annexes::supplement_introduction(document));
+    sheet(document, 'a', annexes::STATEMENT_TITLE, &statement)
+        + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
+}
+
+fn text_table(table: &TextTable) -> String {
+    let heads: String = table.head.iter().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
+    let row = |cells: &Vec<String>| {
+        let cell = |text: &String| format!("<td>{}</td>", escape(text));
+        format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    format!(
+        "<h3>{}</h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        table.caption
+    )
+}
+
+fn of_test(conformance: &Conformance) -> String {
+    let heads: String =
+        annexes::CLAUSE_HEADINGS.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let rows: String = conformance.clauses.iter().map(row).collect();
+    format!(
+        "<h3>{}: <span class=\"verdict {}\">{}</span></h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        escape(&conformance.title),
+        class(Some(conformance.verdict)),
+        conformance.verdict.words()
+    )
+}
+
+fn class(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Conforms) => "good",
+        Some(Verdict::Modified) => "mod",
+        Some(Verdict::DoesNotConform) => "bad",
+        None => "open",
+    }
+}
+
+fn row(clause: &Clause) -> String {
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"verdict {}\">{}</td><td>{}</td></tr>\n",
+        escape(&clause.clause),
+        escape(&clause.required),
+        escape(&clause.done),
+        class(clause.verdict),
+        annexes::clause_verdict(clause),
+        annexes::clause_records(clause)
+    )
+}
+
+fn supplement(document: &Document, test: &Supplement) -> String {
+    let mut out = format!("<h3>{}</h3>\n", escape(&test.title));
+    if let Some(spent) = &test.spent {
+        out += &format!("<p>{}.</p>\n", escape(spent));
+    }
+    let picture = chart::timeline(&test.timeline, &annexes::timeline_name(test));
+    out += &format!("<figure>{picture}</figure>\n");
+    out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
+    out + &response_times(document, test)
+}
+
+/// Response times of the measured workloads over the window, reads and writes combined.
+fn response_times(document: &Document, test: &Supplement) -> String {
+    let Some(table) = percentiles::table(&test.workloads, document.run.scale_divisor() > 1) else {
+        return String::new();
+    };
+    let head = |(i, head): (usize, &String)| {
+        let class = if i == 0 { "" } else { " class=\"n\"" };
+        format!("<th scope=\"col\"{class}>{}</th>", escape(head))
+    };
+    let row = |cells: &Vec<String>| {
+        let figures: String =
+            cells[1..].iter().map(|cell| format!("<td class=\"n\">{}</td>", escape(cell))).collect();
+        format!("<tr><th scope=\"row\">{}</th>{figures}</tr>\n", escape(&cells[0]))
+    };
+    format!(
+        "<table class=\"percentiles\"><caption>Response times in ms; {}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        escape(&table.caption),
+        table.heads.iter().enumerate().map(head).collect::<String>(),
+        table.rows.iter().map(row).collect::<String>()
+    )
+}
+
+/// Links to the annexes in the list of pages.
+pub(super) fn links(document: &Document) -> String {
+    let (_, further) = notes_of_run(document);
+    let notes = if further.is_empty() {
+        ""
+    } else {
+        "<li><a href=\"#page-n\"><span>Special notes, continued</span><b>N</b></a></li>\n"
+    };
+    if document.conformance.is_empty() {
+        return notes.to_owned();
+    }
+    format!(
+        "{notes}<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n\
+         <li><a href=\"#page-b\"><span>Beyond the standard</span><b>B</b></a></li>\n",
+        document.verdict(None).words()
+    )
+}

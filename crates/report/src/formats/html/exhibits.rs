@@ -1,0 +1,151 @@
+//! The report pages: the PTS page header, then the exhibits of the test.
+
+use pts::Outcome;
+use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
+use pts::profile::Edition;
+
+use super::frame::{banners, facts, sheet};
+use crate::chart::{self, Size};
+use crate::document::contents::Document;
+use crate::markup::escape;
+use crate::pages::cells::cell_text;
+use crate::pages::header::{self, Column};
+use crate::pages::list::PageNumber;
+use crate::pages::remarks::remarks;
+use crate::pages::titles;
+use crate::pages::values::{Fact, or_na};
+
+/// Tables with more columns use less padding.
+const WIDE_COLUMNS: usize = 10;
+
+/// Renders page `index` of `outcome`.
+pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number: PageNumber) -> String {
+    let page = &outcome.pages[index];
+    let size = room(document, outcome, page);
+    let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, &page.title, size)).collect();
+    let remarks: String =
+        remarks(outcome, page).iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
+    let body = format!(
+        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}\">{exhibits}{remarks}</div>\n",
+        header(document, outcome, index),
+        escape(&page.title),
+        if is_of_tables(page) { " tables" } else { "" }
+    );
+    sheet(document, number, "plot", &banners(document, Some(outcome)), &body)
+}
+
+/// Whether the page consists of several small tables, which are laid out side by side to fit on the sheet.
+fn is_of_tables(page: &Page) -> bool {
+    page.exhibits.len() > 1
+        && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
+}
+
+/// Space for a chart in pixels of the sheet, so that its lettering matches the surrounding text. An estimate suffices,
+/// because charts that are too large are scaled down.
+fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
+    let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
+    let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
+        Exhibit::Facts(facts) => 40.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
+        Exhibit::Table(table) => 80.0 + 33.0 * table.rows.len() as f64,
+        Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => 0.0,
+    });
+    let marks = document.marks(Some(outcome)).len() as f64 * 27.0;
+    let remarks = remarks(outcome, page).len() as f64 * 26.0;
+    let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
+    let charts = page.exhibits.iter().filter(is_chart).count().max(1);
+    Size { height: (left_over / charts as f64).max(220.0), ..Size::DEFAULT }
+}
+
+fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
+    match exhibit {
+        Exhibit::Table(table) => numbers(table),
+        Exhibit::Facts(facts) => determination(facts),
+        chart => {
+            let svg = chart::picture(chart, title, size).unwrap_or_default();
+            figure(&(svg + &other_scale(chart, title, size)))
+        }
+    }
+}
+
+/// The same chart with the other scale, for the page's script. Empty if there is no alternative.
+fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
+    let Exhibit::Lines(lines) = exhibit else { return String::new() };
+    let (scale, name) = match lines.y.scale {
+        Scale::LinearFromZero => (Scale::Log10, "logarithmic"),
+        Scale::Log10 => (Scale::LinearFromZero, "linear"),
+        _ => return String::new(),
+    };
+    if !lines.guides.is_empty() {
+        return String::new();
+    }
+    let y = Axis { scale, ..lines.y.clone() };
+    let other = Exhibit::Lines(Lines { y, ..lines.clone() });
+    let svg = chart::picture(&other, title, size).unwrap_or_default();
+    format!("<template data-scale=\"{name}\">{svg}</template>")
+}
+
+fn figure(svg: &str) -> String {
+    format!("<figure>{svg}</figure>\n")
+}
+
+fn numbers(table: &Table) -> String {
+    let columns: String =
+        table.columns.iter().map(|c| format!("<th scope=\"col\">{}</th>", escape(c))).collect();
+    let cell = |cell: &Cell| {
+        let class = if matches!(cell, Cell::Absent(_)) { " class=\"absent\"" } else { "" };
+        format!("<td{class}>{}</td>", escape(&cell_text(cell, table.decimals)))
+    };
+    let row = |row: &pts::exhibit::Row| {
+        let cells: String = row.cells.iter().map(cell).collect();
+        format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
+    };
+    format!(
+        "<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
+         <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
+        escape(&table.heading),
+        escape(&table.row_heading),
+        table.columns.len().max(1),
+        escape(&table.column_heading),
+        table.rows.iter().map(row).collect::<String>()
+    )
+}
+
+fn determination(facts: &Facts) -> String {
+    let item = |(label, value): &(String, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(&or_na(Some(value))))
+    };
+    format!(
+        "<div class=\"determination\"><h3>{}</h3><dl>{}</dl></div>\n",
+        escape(&facts.heading),
+        facts.items.iter().map(item).collect::<String>()
+    )
+}
+
+/// The page header, in the style of the edition.
+fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
+    let header = header::header(document, outcome, index);
+    let labelled =
+        |(label, value): &Fact| format!("<span>{}: <b>{}</b></span>", escape(label), escape(value));
+    let column = |column: &Column| {
+        let group = |(heading, items): &(Option<&str>, Vec<Fact>)| {
+            let heading = heading.map(|text| format!("<h4>{}</h4>", escape(text))).unwrap_or_default();
+            heading + &facts("block", items)
+        };
+        let groups: String = column.groups.iter().map(group).collect();
+        format!("<div><h3>{}</h3>{groups}</div>\n", column.heading)
+    };
+    let style = if document.profile.edition == Edition::V1_0 { "pts" } else { "pts four" };
+    format!(
+        "<header class=\"{style}\"><div class=\"dates\">{}</div>\n<div class=\"title\">{}</div>\n\
+         <div class=\"bar\"><span>{}</span><span>Rev. {}</span><span>{}</span></div>\n\
+         <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n<div class=\"columns\">{}</div></header>\n",
+        header.dates.iter().map(labelled).collect::<String>(),
+        escape(&header.title),
+        titles::specification(document),
+        document.profile.revision,
+        header.page,
+        header.device.iter().map(labelled).collect::<String>(),
+        header.columns.iter().map(column).collect::<String>()
+    )
+}

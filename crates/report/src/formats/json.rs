@@ -1,0 +1,267 @@
+//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
+//! from the types in `layout`.
+
+mod layout;
+
+use pts::exhibit::{self, Exhibit};
+use pts::steady::Steadiness;
+use pts::{Outcome, response};
+use record::{Direction, Effort, Settings};
+
+use super::format::{Format, Make, Source, access};
+use crate::facts::answers::{Answer, answers, percentile_ns};
+use layout::{
+    Cell, Chart, Device, Figure, Host, Report, ReportMark, ReportOrigin, ReportSettings, Row, Series,
+    Simulated, Table, Test, Way, Window,
+};
+
+/// The JSON format.
+pub(super) const FORMAT: Format = Format {
+    name: "json-file",
+    about: "the whole report as one JSON document (schema: docs/reference/report-schema.json)",
+    extensions: &["json"],
+    make: Make::File(document),
+};
+
+/// Schema version. Adding a key keeps it; removing a key or changing its meaning increments it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The JSON schema of the document, as published in docs/reference/report-schema.json.
+#[must_use]
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Report);
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+}
+
+fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let mut bytes = serde_json::to_vec_pretty(&report(source)).map_err(|error| error.to_string())?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn report(source: Source<'_>) -> Report {
+    let document = source.document;
+    let run = &document.run;
+    let all = answers(source.entries);
+    let marks = document.marks(None).into_iter();
+    Report {
+        schema_version: SCHEMA_VERSION,
+        run: run.id.clone(),
+        plateau_version: run.plateau_version.clone(),
+        judged_by_version: env!("CARGO_PKG_VERSION").into(),
+        journal_sha256: document.digest.clone(),
+        created: run.created.to_string(),
+        command: run.command.clone(),
+        origin: run.origin.as_ref().map(|origin| ReportOrigin {
+            format: origin.format.clone(),
+            tool: origin.tool.clone(),
+            file: origin.file.clone(),
+            file_sha256: origin.sha256.clone(),
+            date: origin.date.clone(),
+            transcribed: origin.transcribed,
+            remarks: origin.remarks.clone(),
+        }),
+        profile: document.profile.revision.into(),
+        device: device(&run.target),
+        host: host(&run.host),
+        settings: settings(&run.settings),
+        modified: pts::texts(&document.modified),
+        marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
+        conformance: document.conformance.clone(),
+        tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
+        not_begun: document.not_begun.clone(),
+    }
+}
+
+fn device(target: &record::TargetFacts) -> Device {
+    Device {
+        path: target.path.clone(),
+        identity: target.identity.clone(),
+        vendor: target.vendor.clone(),
+        model: target.model.clone(),
+        serial: target.serial.clone(),
+        firmware: target.firmware.clone(),
+        interface: target.interface.clone(),
+        capacity_bytes: target.capacity_bytes,
+        logical_block_bytes: target.logical_block_bytes,
+        physical_block_bytes: target.physical_block_bytes,
+        simulated: target.simulated.as_ref().map(|sim| Simulated {
+            label: sim.label(),
+            model: sim.model.clone(),
+            model_version: sim.model_version,
+            scale_divisor: sim.scale_divisor,
+            seed: sim.seed,
+        }),
+    }
+}
+
+fn host(host: &record::HostFacts) -> Host {
+    Host {
+        cpu: host.cpu.clone(),
+        cpus: host.cpus,
+        board: host.board.clone(),
+        memory_bytes: host.memory_bytes,
+        os: host.os.clone(),
+        kernel: host.kernel.clone(),
+        governor: host.governor.clone(),
+        scheduler: host.scheduler.clone(),
+        pcie_link: host.pcie_link.clone(),
+    }
+}
+
+fn settings(settings: &Settings) -> ReportSettings {
+    ReportSettings {
+        threads: settings.threads,
+        queue_depth: settings.queue_depth,
+        cell_ns: settings.cell_ns,
+        max_rounds: settings.max_rounds,
+        precondition_capacities: settings.precondition_capacities,
+        precondition_range_percent: settings.precondition_range_percent,
+        test_range_percent: settings.test_range_percent,
+        active_range_amount_bytes: settings.active_range_amount_bytes,
+        active_range_segments: settings.active_range_segments,
+        seed: settings.seed,
+    }
+}
+
+fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
+    let exhibits = || outcome.pages.iter().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
+    let figure = |f: &pts::KeyFigure| Figure {
+        name: f.name.clone(),
+        value: f.value,
+        unit: f.unit.into(),
+        host_limited: f.host_limited,
+    };
+    Test {
+        test: outcome.test.clone(),
+        title: outcome.title.clone(),
+        clause: outcome.clause.unwrap_or("n/a").into(),
+        requirement: outcome.header.requirement.into(),
+        purge: outcome.header.purge.clone(),
+        threads: outcome.header.threads,
+        queue_depth: outcome.header.queue_depth,
+        rounds: outcome.rounds,
+        converged: outcome.converged,
+        stopped: outcome.stop.as_ref().map(ToString::to_string),
+        steady_state: outcome.window.iter().map(|(name, s)| window(name, s)).collect(),
+        figures: outcome.key_figures.iter().map(figure).collect(),
+        tables: exhibits().filter_map(table).collect(),
+        charts: exhibits().filter_map(chart).collect(),
+        notes: outcome.notes.clone(),
+        modified: pts::texts(&outcome.modified),
+        cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
+    }
+}
+
+fn window(name: &str, s: &Steadiness) -> Window {
+    Window {
+        variable: name.into(),
+        first_round: s.first_round,
+        last_round: s.last_round,
+        mean: s.mean,
+        data_excursion: s.range,
+        data_excursion_allowed: s.range_allowed,
+        slope_per_round: s.slope,
+        intercept: s.intercept,
+        slope_excursion: s.slope_excursion,
+        slope_excursion_allowed: s.slope_allowed,
+        correlation: s.correlation,
+        steady: s.steady,
+        host_limited: s.host_limited,
+    }
+}
+
+fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
+    let Exhibit::Table(table) = exhibit else { return None };
+    let row = |row: &exhibit::Row| Row {
+        name: row.name.clone(),
+        values: row
+            .cells
+            .iter()
+            .map(|cell| match cell {
+                exhibit::Cell::Value(value) | exhibit::Cell::HostLimited(value) => {
+                    Some(*value).filter(|v| v.is_finite())
+                }
+                exhibit::Cell::Absent(_) => None,
+            })
+            .collect(),
+        absent: row
+            .cells
+            .iter()
+            .map(|cell| match cell {
+                exhibit::Cell::Value(_) | exhibit::Cell::HostLimited(_) => String::new(),
+                exhibit::Cell::Absent(why) => why.clone(),
+            })
+            .collect(),
+        host_limited: row.cells.iter().map(|cell| matches!(cell, exhibit::Cell::HostLimited(_))).collect(),
+    };
+    Some(Table {
+        page: page.into(),
+        heading: table.heading.clone(),
+        row_heading: table.row_heading.clone(),
+        column_heading: table.column_heading.clone(),
+        columns: table.columns.clone(),
+        rows: table.rows.iter().map(row).collect(),
+    })
+}
+
+fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
+    let Exhibit::Lines(lines) = exhibit else { return None };
+    let series = |s: &exhibit::Series| Series { name: s.name.clone(), points: s.points.clone() };
+    Some(Chart {
+        page: page.into(),
+        x: lines.x.label.clone(),
+        y: lines.y.label.clone(),
+        series: lines.series.iter().map(series).collect(),
+    })
+}
+
+fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
+    let segment = answer.segment;
+    let workload = &segment.workload;
+    let has_maxima = source.document.run.scale_divisor() == 1;
+    let effort = |of: fn(&Effort) -> u64| segment.host.as_ref().map(|host| of(&host.effort));
+    Cell {
+        record: answer.record,
+        phase: answer.phase.name().into(),
+        round: answer.round,
+        in_window: source.document.in_window(answer.test, answer.round),
+        workload: workload.to_string(),
+        access: access(workload.access).into(),
+        block_bytes: workload.block_bytes,
+        read_percent: workload.read_percent,
+        threads: workload.threads,
+        queue_depth: workload.queue_depth,
+        start_ns: segment.start_ns,
+        duration_ns: segment.end_ns.saturating_sub(segment.start_ns),
+        iops: segment.iops(),
+        bytes_per_second: segment.megabytes_per_second() * 1e6,
+        read: way(&segment.read, has_maxima),
+        write: way(&segment.write, has_maxima),
+        errors: segment.error_count(),
+        engine: segment.io_path.to_string(),
+        gap_before_ns: segment.gap_before.map(|gap| gap.length_ns),
+        host_share: segment.host_share(),
+        user_ns: effort(|effort| effort.user_ns),
+        system_ns: effort(|effort| effort.system_ns),
+        voluntary_switches: effort(|effort| effort.voluntary_switches),
+        involuntary_switches: effort(|effort| effort.involuntary_switches),
+        host_limited: segment.is_host_limited(),
+    }
+}
+
+fn way(direction: &Direction, has_maxima: bool) -> Way {
+    let times = &direction.latency;
+    Way {
+        ios: direction.ios,
+        bytes: direction.bytes,
+        latency_min_ns: times.min(),
+        latency_mean_ns: times.mean(),
+        latency_p50_ns: percentile_ns(times, 500_000),
+        latency_p99_ns: percentile_ns(times, 10_000),
+        latency_p99_9_ns: percentile_ns(times, 1_000),
+        latency_p99_99_ns: percentile_ns(times, 100),
+        latency_p99_999_ns: percentile_ns(times, response::FIVE_NINES.beyond_ppm),
+        latency_max_ns: times.max().filter(|_| has_maxima),
+    }
+}

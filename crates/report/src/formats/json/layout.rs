@@ -1,0 +1,276 @@
+//! Layout of the JSON document, from which its schema is generated. Doc comments in this file are part of the schema.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::facts::conformance::Conformance;
+
+/// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Id of the run.
+    pub run: String,
+    /// Version of Plateau that measured it.
+    pub plateau_version: String,
+    /// Version of Plateau that judged it and wrote this document.
+    pub judged_by_version: String,
+    /// SHA-256 of the chain of journal records, hexadecimal.
+    pub journal_sha256: String,
+    /// Start of the run (RFC 3339).
+    pub created: String,
+    /// Command line as given.
+    pub command: Vec<String>,
+    /// Origin of an imported run; absent for runs measured by Plateau.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ReportOrigin>,
+    /// Revision of the specification as printed: `PTS-E 1.0`; `NOT PTS` for an imported run.
+    pub profile: String,
+    pub device: Device,
+    pub host: Host,
+    pub settings: ReportSettings,
+    /// All deviations from the profile.
+    pub modified: Vec<String>,
+    /// Marks of all pages, strongest first.
+    pub marks: Vec<ReportMark>,
+    /// For each test: the requirements of the specification, what was done, and the records that show it.
+    pub conformance: Vec<Conformance>,
+    pub tests: Vec<Test>,
+    /// Titles of the requested tests that were not started.
+    pub not_begun: Vec<String>,
+}
+
+/// Source of an imported run, which Plateau did not measure.
+#[derive(Serialize, JsonSchema)]
+pub struct ReportOrigin {
+    /// Format of the file.
+    pub format: String,
+    /// Measuring tool with its version.
+    pub tool: String,
+    /// Name of the file.
+    pub file: String,
+    /// SHA-256 of the file, hexadecimal.
+    pub file_sha256: String,
+    /// Date of the measurement, as stated in the file.
+    pub date: Option<String>,
+    /// Whether the figures were transcribed from a publication.
+    pub transcribed: bool,
+    /// Remarks needed to interpret the figures.
+    pub remarks: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Device {
+    pub path: String,
+    pub identity: String,
+    pub vendor: Option<String>,
+    pub model: Option<String>,
+    pub serial: Option<String>,
+    pub firmware: Option<String>,
+    pub interface: Option<String>,
+    pub capacity_bytes: u64,
+    pub logical_block_bytes: u32,
+    pub physical_block_bytes: u32,
+    /// Set if the drive is simulated, so that no result is that of a real drive.
+    pub simulated: Option<Simulated>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Simulated {
+    /// Label that accompanies its numbers: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    pub label: String,
+    pub model: String,
+    pub model_version: u32,
+    /// Divisor of capacity and test times.
+    pub scale_divisor: u32,
+    pub seed: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Host {
+    pub cpu: Option<String>,
+    pub cpus: Option<u32>,
+    pub board: Option<String>,
+    pub memory_bytes: Option<u64>,
+    pub os: Option<String>,
+    pub kernel: Option<String>,
+    pub governor: Option<String>,
+    pub scheduler: Option<String>,
+    pub pcie_link: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct ReportSettings {
+    pub threads: u16,
+    pub queue_depth: u16,
+    pub cell_ns: u64,
+    pub max_rounds: u32,
+    pub precondition_capacities: u32,
+    pub precondition_range_percent: u8,
+    pub test_range_percent: u8,
+    /// Null if the whole range is active.
+    pub active_range_amount_bytes: Option<u64>,
+    pub active_range_segments: u32,
+    pub seed: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct ReportMark {
+    /// `SIMULATED`, `SS NOT ACHIEVED`, `NOT COMPLETE`, `INTERRUPTED` or `MODIFIED`.
+    pub title: String,
+    pub details: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Test {
+    /// Name of the test: `iops`.
+    pub test: String,
+    pub title: String,
+    pub clause: String,
+    /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
+    pub requirement: String,
+    pub purge: String,
+    pub threads: u16,
+    pub queue_depth: u16,
+    /// Completed rounds.
+    pub rounds: u32,
+    /// Whether steady state was reached; null for incomplete tests and tests without steady state.
+    pub converged: Option<bool>,
+    /// Why the test is incomplete; null if it is complete.
+    pub stopped: Option<String>,
+    pub steady_state: Vec<Window>,
+    pub figures: Vec<Figure>,
+    pub tables: Vec<Table>,
+    pub charts: Vec<Chart>,
+    pub notes: Vec<String>,
+    pub modified: Vec<String>,
+    /// All workloads in journal order.
+    pub cells: Vec<Cell>,
+}
+
+/// The measurement window of five rounds for one tracking variable, in the unit of the test.
+#[derive(Serialize, JsonSchema)]
+pub struct Window {
+    pub variable: String,
+    pub first_round: u32,
+    pub last_round: u32,
+    pub mean: f64,
+    pub data_excursion: f64,
+    pub data_excursion_allowed: f64,
+    pub slope_per_round: f64,
+    pub intercept: f64,
+    pub slope_excursion: f64,
+    pub slope_excursion_allowed: f64,
+    pub correlation: Option<f64>,
+    pub steady: bool,
+    /// Whether a value may reflect the host rather than the drive.
+    pub host_limited: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Figure {
+    pub name: String,
+    /// Null if not measured.
+    pub value: Option<f64>,
+    /// Unit as printed, such as `IOPS`, `MB/s` or `ms`.
+    pub unit: String,
+    /// Whether the figure may reflect the host rather than the drive.
+    pub host_limited: bool,
+}
+
+/// A table of the report with unrounded values.
+#[derive(Serialize, JsonSchema)]
+pub struct Table {
+    pub page: String,
+    pub heading: String,
+    pub row_heading: String,
+    pub column_heading: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Row {
+    pub name: String,
+    /// One value per column; null if there is none.
+    pub values: Vec<Option<f64>>,
+    /// Reason for each missing value, one per column; empty for existing values.
+    pub absent: Vec<String>,
+    /// Whether each value may reflect the host rather than the drive, one per column.
+    pub host_limited: Vec<bool>,
+}
+
+/// A line chart of the report.
+#[derive(Serialize, JsonSchema)]
+pub struct Chart {
+    pub page: String,
+    pub x: String,
+    pub y: String,
+    pub series: Vec<Series>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Series {
+    pub name: String,
+    /// Pairs of x and y.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// One completed workload.
+#[derive(Serialize, JsonSchema)]
+pub struct Cell {
+    /// Sequence number of the journal record.
+    pub record: u64,
+    /// `precondition` or `measure`.
+    pub phase: String,
+    pub round: Option<u32>,
+    /// Whether the results include this round.
+    pub in_window: bool,
+    /// In the notation of the PTS: `RND 4KiB W`.
+    pub workload: String,
+    /// `random` or `sequential`.
+    pub access: String,
+    pub block_bytes: u32,
+    pub read_percent: u8,
+    pub threads: u16,
+    pub queue_depth: u16,
+    pub start_ns: u64,
+    pub duration_ns: u64,
+    pub iops: f64,
+    pub bytes_per_second: f64,
+    pub read: Way,
+    pub write: Way,
+    pub errors: u64,
+    pub engine: String,
+    /// Length of the interruption immediately before the workload, if any.
+    pub gap_before_ns: Option<u64>,
+    /// Used share of the host's capability, from 0 to 1; null if no host drove the workload, as for simulated drives.
+    pub host_share: Option<f64>,
+    /// CPU time of the load threads in user mode; null under the same condition as `host_share`.
+    pub user_ns: Option<u64>,
+    /// CPU time of the load threads in kernel mode.
+    pub system_ns: Option<u64>,
+    /// Voluntary context switches of these threads.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches of these threads.
+    pub involuntary_switches: Option<u64>,
+    /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
+    pub host_limited: bool,
+}
+
+/// Reads or writes of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null for scaled
+/// simulated drives.
+#[derive(Serialize, JsonSchema)]
+pub struct Way {
+    pub ios: u64,
+    pub bytes: u64,
+    pub latency_min_ns: Option<u64>,
+    pub latency_mean_ns: Option<f64>,
+    pub latency_p50_ns: Option<u64>,
+    pub latency_p99_ns: Option<u64>,
+    pub latency_p99_9_ns: Option<u64>,
+    pub latency_p99_99_ns: Option<u64>,
+    pub latency_p99_999_ns: Option<u64>,
+    pub latency_max_ns: Option<u64>,
+}

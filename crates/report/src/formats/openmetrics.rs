@@ -1,0 +1,165 @@
+//! The results in OpenMetrics text format, for monitoring systems.
+//!
+//! The format is generated here because the common library stores its series in hash maps, whose order varies between
+//! runs.
+
+use std::fmt::Write as _;
+
+use super::format::{Format, Make, Source};
+use crate::facts::answers::answers;
+
+/// The OpenMetrics format.
+pub(super) const FORMAT: Format = Format {
+    name: "openmetrics",
+    about: "key figures, steady state and totals as OpenMetrics text",
+    extensions: &["prom"],
+    make: Make::File(|source| Ok(text(source).into_bytes())),
+};
+
+struct Family<'a> {
+    name: &'a str,
+    unit: &'a str,
+    help: &'a str,
+    samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
+}
+
+/// Unit in the report, unit of the metric, and conversion factor.
+const UNITS: &[(&str, &str, f64)] = &[
+    ("IOPS", "ios_per_second", 1.0),
+    ("MB/s", "bytes_per_second", 1e6),
+    ("ms", "seconds", 1e-3),
+    ("min", "seconds", 60.0),
+    ("GB", "bytes", 1e9),
+    ("TGBW", "bytes", 1e9),
+];
+
+fn text(source: Source<'_>) -> String {
+    let mut out = String::new();
+    figures(source).iter().for_each(|family| write_family(&mut out, source, family));
+    host_limited(source).iter().for_each(|family| write_family(&mut out, source, family));
+    steady(source).iter().for_each(|family| write_family(&mut out, source, family));
+    let totals = totals(source);
+    totals.iter().for_each(|family| write_family(&mut out, source, family));
+    out.push_str("# EOF\n");
+    out
+}
+
+fn figures(source: Source<'_>) -> Vec<Family<'_>> {
+    let mut families: Vec<Family<'_>> = Vec::new();
+    for outcome in &source.document.outcomes {
+        for figure in &outcome.key_figures {
+            let (unit, factor) = UNITS
+                .iter()
+                .find(|(reported, ..)| *reported == figure.unit)
+                .map_or(("ratio", 1.0), |(_, unit, factor)| (*unit, *factor));
+            let Some(value) = figure.value.filter(|value| value.is_finite()) else { continue };
+            let sample =
+                (vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())], value * factor);
+            match families.iter_mut().find(|family| family.unit == unit) {
+                Some(family) => family.samples.push(sample),
+                None => families.push(Family {
+                    name: "plateau_figure",
+                    unit,
+                    help: "Select performance data of a test.",
+                    samples: vec![sample],
+                }),
+            }
+        }
+    }
+    families
+}
+
+/// None for simulated and imported runs, whose workload was not driven by this host.
+fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
+    if source.document.label().is_some() {
+        return None;
+    }
+    let outcomes = source.document.outcomes.iter();
+    let samples = outcomes.flat_map(|outcome| {
+        let measured = outcome.key_figures.iter().filter(|figure| figure.value.is_some_and(f64::is_finite));
+        measured.map(|figure| {
+            let labels = vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())];
+            (labels, f64::from(figure.host_limited))
+        })
+    });
+    Some(Family {
+        name: "plateau_host_limited",
+        unit: "",
+        help: "1 if more than 70 % of the host's ceiling or CPU time was used, so that the figure may \
+               reflect the host rather than the drive; otherwise 0.",
+        samples: samples.collect(),
+    })
+}
+
+fn steady(source: Source<'_>) -> Vec<Family<'_>> {
+    let outcomes = &source.document.outcomes;
+    let converged = |o: &pts::Outcome| o.converged.map(f64::from);
+    let rounds = outcomes.iter().map(|o| (vec![("test", o.test.as_str())], f64::from(o.rounds))).collect();
+    let steady =
+        outcomes.iter().filter_map(|o| Some((vec![("test", o.test.as_str())], converged(o)?))).collect();
+    vec![
+        Family {
+            name: "plateau_steady_state",
+            unit: "",
+            help: "1 if the test reached steady state, otherwise 0; absent if it has none or is not \
+                   complete.",
+            samples: steady,
+        },
+        Family { name: "plateau_rounds", unit: "", help: "Completed rounds.", samples: rounds },
+    ]
+}
+
+fn totals(source: Source<'_>) -> Vec<Family<'_>> {
+    let all = answers(source.entries);
+    let sum = |of: fn(&record::Segment) -> u64| {
+        let mut tests: Vec<(&str, u64)> = Vec::new();
+        for answer in &all {
+            match tests.iter_mut().find(|(test, _)| *test == answer.test) {
+                Some((_, total)) => *total += of(answer.segment),
+                None => tests.push((answer.test, of(answer.segment))),
+            }
+        }
+        tests.into_iter().map(|(test, total)| (vec![("test", test)], total as f64)).collect()
+    };
+    vec![
+        Family {
+            name: "plateau_written",
+            unit: "bytes",
+            help: "Bytes written, preconditioning included.",
+            samples: sum(|s| s.write.bytes),
+        },
+        Family {
+            name: "plateau_io_errors",
+            unit: "",
+            help: "I/Os that the device failed.",
+            samples: sum(record::Segment::error_count),
+        },
+    ]
+}
+
+fn write_family(out: &mut String, source: Source<'_>, family: &Family<'_>) {
+    let name = if family.unit.is_empty() {
+        family.name.to_owned()
+    } else {
+        format!("{}_{}", family.name, family.unit)
+    };
+    let _ = writeln!(out, "# TYPE {name} gauge");
+    if !family.unit.is_empty() {
+        let _ = writeln!(out, "# UNIT {name} {}", family.unit);
+    }
+    let _ = writeln!(out, "# HELP {name} {}", family.help);
+    let run = &source.document.run;
+    let model = run.target.model.as_deref().unwrap_or(&run.target.path);
+    let simulated = source.document.simulated();
+    let mut common = vec![("run", run.id.as_str()), ("model", model)];
+    common.extend((!simulated.is_empty()).then_some(("simulated", simulated.as_str())));
+    for (labels, value) in &family.samples {
+        let labels: Vec<String> =
+            common.iter().chain(labels).map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
+        let _ = writeln!(out, "{name}{{{}}} {value}", labels.join(","));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -1,0 +1,105 @@
+//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Its modules draw one kind of page
+//! each, on a sheet that measures and places text.
+//!
+//! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
+//! 96 per inch.
+
+mod annex;
+mod body;
+pub(crate) mod flow;
+mod fonts;
+mod grid;
+mod sheet;
+mod summary;
+mod writer;
+
+use krilla::metadata::{DateTime, Metadata};
+
+use super::format::{Format, Make};
+use crate::document::contents::Document;
+use crate::pages::list::{PageKind, PageNumber, pages};
+use crate::pages::notes::NoteRow;
+use crate::pages::titles;
+use flow::{Block, PageFrame};
+use sheet::Sheet;
+use writer::PdfWriter;
+
+/// The PDF format.
+pub(super) const FORMAT: Format = Format {
+    name: "pdf",
+    about: "the same pages as a PDF: vector graphics, searchable text, bookmarks",
+    extensions: &["pdf"],
+    make: Make::File(|source| pdf(source.document)),
+};
+
+/// The whole report.
+///
+/// # Errors
+/// If the PDF library rejects a picture or a page; the message names it.
+pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
+    let mut writer = PdfWriter::new()?;
+    let pages = pages(document);
+    let mut further = Vec::new();
+    for (index, kind) in pages.iter().enumerate() {
+        let number = PageNumber { current: index + 1, total: pages.len() };
+        bookmark(&mut writer, kind, index);
+        writer.page(|sheet| draw(sheet, document, kind, number, &mut further))?;
+    }
+    annex::draw(&mut writer, document, further)?;
+    writer.finish(metadata(document))
+}
+
+/// Lays out several blocks on as many pages as they need, as a separate document.
+pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
+    let mut writer = PdfWriter::new()?;
+    let frame = PageFrame { footer, numbered: "Page", first_page: 0, marks_of: None };
+    flow::draw(&mut writer, blocks, &frame)?;
+    writer.finish(Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into()))
+}
+
+/// Draws a page; the summary moves notes that do not fit to `further`.
+fn draw(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    kind: &PageKind<'_>,
+    number: PageNumber,
+    further: &mut Vec<NoteRow>,
+) -> Result<(), String> {
+    match kind {
+        // The HTML page estimates how many notes fit; here that is known.
+        PageKind::Summary { .. } => *further = summary::first(sheet, document, number),
+        PageKind::TestSummary(outcome) => summary::of_test(sheet, document, outcome, number),
+        PageKind::Exhibits(outcome, index) => return body::page(sheet, document, outcome, *index, number),
+    }
+    Ok(())
+}
+
+fn bookmark(writer: &mut PdfWriter, kind: &PageKind<'_>, page: usize) {
+    match kind {
+        PageKind::Summary { .. } => writer.bookmark("Summary of all tests".into(), page),
+        PageKind::TestSummary(outcome) => writer.bookmark(titles::numbered(outcome), page),
+        PageKind::Exhibits(outcome, index) => {
+            writer.inner_bookmark(outcome.pages[*index].title.clone(), page);
+        }
+    }
+}
+
+/// Dates come from the journal, so that the same journal yields the same bytes.
+fn metadata(document: &Document) -> Metadata {
+    let metadata = Metadata::new()
+        .title(titles::document_title(document))
+        .creator("Plateau".into())
+        .language("en".into())
+        .description(format!("run {}, journal SHA-256 {}", document.run.id, document.digest));
+    let Some(at) = document.report_run_date else { return metadata };
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC);
+    let date = DateTime::new(at.year().unsigned_abs())
+        .month(at.month().unsigned_abs())
+        .day(at.day().unsigned_abs())
+        .hour(at.hour().unsigned_abs())
+        .minute(at.minute().unsigned_abs())
+        .second(at.second().unsigned_abs())
+        .utc_offset_hour(0)
+        .utc_offset_minute(0);
+    metadata.creation_date(date)
+}

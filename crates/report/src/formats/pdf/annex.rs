@@ -1,0 +1,115 @@
+//! The annexes, with separate page numbers.
+
+use super::flow::{self, Block, PageFrame};
+use super::writer::PdfWriter;
+use crate::chart;
+use crate::document::contents::Document;
+use crate::facts::conformance::{Clause, Conformance};
+use crate::facts::drive_and_host::TextTable;
+use crate::facts::supplement::{Supplement, percentiles};
+use crate::pages::annexes;
+use crate::pages::list::pages;
+use crate::pages::notes::NoteRow;
+use crate::pages::titles;
+
+/// Draws the notes `further`, which do not fit on page 1. Adds statement and supplement if a test was started and measured by Plateau.
+pub(super) fn draw(
+    writer: &mut PdfWriter,
+    document: &Document,
+    further: Vec<NoteRow>,
+) -> Result<(), String> {
+    let mut blocks = notes(further);
+    if !document.conformance.is_empty() {
+        blocks.extend(statement_and_supplement(document));
+    }
+    if blocks.is_empty() {
+        return Ok(());
+    }
+    let footer = titles::footer(document);
+    let first_page = pages(document).len();
+    let frame = PageFrame { footer: &footer, numbered: "Annex page", first_page, marks_of: Some(document) };
+    flow::draw(writer, blocks, &frame)
+}
+
+fn notes(further: Vec<NoteRow>) -> Vec<Block> {
+    let rows: Vec<Vec<String>> = further
+        .into_iter()
+        .flat_map(|NoteRow { item, notation, comments }| {
+            comments.into_iter().map(move |comment| vec![item.clone(), notation.clone(), comment])
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Block::Title(annexes::NOTES_TITLE.into()),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![11.0, 15.0, 74.0],
+            head: ["ITEM", "NOTATION", "COMMENTS"].map(str::to_owned).into(),
+            rows,
+        },
+    ]
+}
+
+fn statement_and_supplement(document: &Document) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Title(annexes::STATEMENT_TITLE.into()),
+        Block::Text(annexes::statement_introduction(document)),
+    ];
+    blocks.extend(document.conformance.iter().flat_map(of_test));
+    blocks.push(Block::Title(annexes::SUPPLEMENT_TITLE.into()));
+    blocks.push(Block::Text(annexes::supplement_introduction(document)));
+    blocks.extend(document.supplements.iter().flat_map(|test| supplement(document, test)));
+    blocks.extend(document.drive_and_host.iter().flat_map(text_table));
+    blocks
+}
+
+fn text_table(table: &TextTable) -> [Block; 2] {
+    [
+        Block::Heading(table.caption.into()),
+        Block::Table {
+            caption: String::new(),
+            shares: table.head.iter().map(|(_, share)| *share).collect(),
+            head: table.head.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            rows: table.rows.clone(),
+        },
+    ]
+}
+
+fn of_test(conformance: &Conformance) -> [Block; 2] {
+    let row = |clause: &Clause| {
+        vec![
+            clause.clause.clone(),
+            clause.required.clone(),
+            clause.done.clone(),
+            annexes::clause_verdict(clause).to_owned(),
+            annexes::clause_records(clause),
+        ]
+    };
+    [
+        Block::Heading(format!("{}: {}", conformance.title, conformance.verdict.words())),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![16.0, 30.0, 32.0, 12.0, 10.0],
+            head: annexes::CLAUSE_HEADINGS.map(str::to_owned).into(),
+            rows: conformance.clauses.iter().map(row).collect(),
+        },
+    ]
+}
+
+fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
+    let name = annexes::timeline_name(test);
+    let picture = chart::timeline(&test.timeline, &name);
+    let mut blocks = vec![Block::Heading(test.title.clone())];
+    blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
+    let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
+    blocks.push(Block::Text(spent + &test.remark));
+    if let Some(table) = percentiles::table(&test.workloads, document.run.scale_divisor() > 1) {
+        let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
+        shares.resize(table.heads.len(), 8.0);
+        let caption = format!("{}: response times in ms; {}", test.title, table.caption);
+        blocks.push(Block::Table { caption, shares, head: table.heads, rows: table.rows });
+    }
+    blocks
+}

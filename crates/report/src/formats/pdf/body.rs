@@ -1,0 +1,227 @@
+//! The report pages: the PTS header, then the exhibits of the test.
+
+use std::num::NonZeroU16;
+
+use krilla::tagging::Tag;
+use pts::Outcome;
+use pts::exhibit::{Cell, Exhibit, Facts, Table};
+use pts::profile::Edition;
+
+use super::fonts::{ink, soft};
+use super::grid::{PAD, TableCell, facts, label_width, table};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
+use super::summary::{bar, surround};
+use crate::chart::{self, Size};
+use crate::document::contents::Document;
+use crate::pages::cells::cell_text;
+use crate::pages::header::{self, Column};
+use crate::pages::list::PageNumber;
+use crate::pages::remarks::remarks;
+use crate::pages::titles;
+use crate::pages::values::or_na;
+
+/// Minimum legible height of a chart.
+const LEAST_CHART: f64 = 170.0;
+/// Minimum height of a response-time chart, which needs space for labels above and axes below the plot.
+const LEAST_RESPONSE_TIMES: f64 = 230.0;
+/// Relative widths of the header columns; those of platform and test contain the longest texts.
+const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
+const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
+const GAP: f64 = 8.0;
+/// Minimum legible font size.
+const SMALLEST: f64 = 6.0;
+
+/// Draws page `index` of `outcome`.
+pub(super) fn page(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcome: &Outcome,
+    index: usize,
+    number: PageNumber,
+) -> Result<(), String> {
+    let y = surround(sheet, document, Some(outcome), number);
+    let y = header(sheet, document, outcome, index, y) + 4.0;
+    let page = &outcome.pages[index];
+    sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
+        sheet.text((SIDE, y + 15.0), ROOM, &page.title, ink(15.0).bold(), Align::Middle);
+    });
+    let mut bottom = BOTTOM - 4.0;
+    for remark in remarks(outcome, page).iter().rev() {
+        bottom -= 17.0;
+        sheet.text((SIDE, bottom + 12.0), ROOM, remark, soft(11.0), Align::Middle);
+    }
+    let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
+    exhibits(sheet, &page.exhibits, &page.title, area)?;
+    if let Some(word) = document.watermark() {
+        sheet.watermark(word, area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
+    }
+    Ok(())
+}
+
+fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, index: usize, y: f64) -> f64 {
+    let header = header::header(document, outcome, index);
+    let style = ink(11.0);
+    let [(from, begun), (to, ended)] = &header.dates;
+    sheet.text((SIDE + 10.0, y + 13.0), ROOM / 2.0, &format!("{from}: {begun}"), style, Align::Left);
+    let (left, width) = (SIDE + ROOM / 2.0, ROOM / 2.0 - 10.0);
+    sheet.text((left, y + 13.0), width, &format!("{to}: {ended}"), style, Align::Right);
+    sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
+        sheet.text((SIDE, y + 32.0), ROOM, &header.title, ink(16.0).bold(), Align::Middle);
+    });
+    let revision = format!("Rev. {}", document.profile.revision);
+    let after = bar(sheet, y + 39.0, [titles::specification(document), &revision, &header.page]);
+    let width = ROOM / 4.0;
+    sheet.text((SIDE + 10.0, after + 14.0), width, "Device Under Test (DUT)", style, Align::Left);
+    for (index, (label, value)) in header.device.iter().enumerate() {
+        let x = SIDE + width * (index + 1) as f64;
+        let text = format!("{label}: {value}");
+        sheet.text((x, after + 14.0), width - 10.0, &text, style.bold(), Align::Left);
+    }
+    let edition_1_0 = document.profile.edition == Edition::V1_0;
+    let shares = if edition_1_0 { COLUMN_SHARES_1_0 } else { COLUMN_SHARES_2_0 };
+    let lowest = columns(sheet, &header.columns, shares, after + 20.0);
+    sheet.frame(Area::new(SIDE, y, ROOM, lowest - y), LINE);
+    lowest
+}
+
+/// Draws the header columns; returns their lower edge.
+fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64) -> f64 {
+    let mut lowest = top;
+    let mut edges = Vec::new();
+    let mut x = SIDE;
+    for (column, share) in all.iter().zip(shares) {
+        let width = ROOM * share;
+        edges.push((x, width));
+        sheet.fill(Area::new(x, top, width, 17.0), PALE);
+        sheet.text((x + 10.0, top + 12.5), width - 20.0, column.heading, ink(10.5).bold(), Align::Left);
+        let mut at = top + 20.0;
+        for (heading, items) in &column.groups {
+            if let Some(heading) = heading {
+                let style = ink(9.5).bold().colour(ACCENT);
+                sheet.text((x + 10.0, at + 9.5), width - 20.0, heading, style, Align::Left);
+                at += 13.0;
+            }
+            let label = label_width(sheet, items, 10.0, width * 0.52);
+            at += facts(sheet, (x + 10.0, at), width - 20.0, label, items, 10.0);
+        }
+        lowest = lowest.max(at + 4.0);
+        x += width;
+    }
+    for (x, width) in edges {
+        sheet.frame(Area::new(x, top, width, lowest - top), LINE);
+    }
+    lowest
+}
+
+fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area) -> Result<(), String> {
+    let tables: Vec<&Table> = all
+        .iter()
+        .filter_map(|exhibit| match exhibit {
+            Exhibit::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    let beside = tables.len() == all.len() && all.len() > 1 && tables.iter().all(|t| t.columns.len() <= 4);
+    if beside {
+        side_by_side(sheet, &tables, area);
+        return Ok(());
+    }
+    let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
+    let charts = all.iter().filter(is_chart).count();
+    let least =
+        |e: &Exhibit| if matches!(e, Exhibit::ResponseTimes(_)) { LEAST_RESPONSE_TIMES } else { LEAST_CHART };
+    let gaps = GAP * all.len().saturating_sub(1) as f64;
+    let fixed: f64 = all.iter().map(natural_height).sum();
+    // Tables shrink if charts would otherwise become too small.
+    let squeeze: f64 = all.iter().filter(is_chart).map(least).sum();
+    let scale = ((area.height - gaps - squeeze) / fixed.max(1.0)).clamp(0.3, 1.0);
+    let chart_height = (area.height - gaps - fixed * scale) / charts.max(1) as f64;
+    let mut y = area.y;
+    for exhibit in all {
+        let height = match exhibit {
+            Exhibit::Table(_) | Exhibit::Facts(_) => natural_height(exhibit) * scale,
+            _ => chart_height,
+        };
+        let room = Area::new(area.x, y, area.width, height);
+        match exhibit {
+            Exhibit::Table(table) => numbers(sheet, table, room),
+            Exhibit::Facts(facts) => determination(sheet, facts, room),
+            chart => {
+                let size = Size { height: height.max(120.0), ..Size::DEFAULT };
+                if let Some(svg) = chart::picture(chart, title, size) {
+                    sheet.picture(&svg, title, room)?;
+                }
+            }
+        }
+        y += height + GAP;
+    }
+    Ok(())
+}
+
+fn natural_height(exhibit: &Exhibit) -> f64 {
+    match exhibit {
+        Exhibit::Table(table) => 24.0 + 30.0 * (table.rows.len() + 2) as f64,
+        Exhibit::Facts(facts) => 26.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
+        _ => 0.0,
+    }
+}
+
+fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], area: Area) {
+    let rows = tables.len().div_ceil(2);
+    let (width, height) = ((area.width - 14.0) / 2.0, (area.height - 10.0 * (rows - 1) as f64) / rows as f64);
+    for (index, table) in tables.iter().enumerate() {
+        let x = area.x + (width + 14.0) * (index % 2) as f64;
+        let y = area.y + (height + 10.0) * (index / 2) as f64;
+        numbers(sheet, table, Area::new(x, y, width, height));
+    }
+}
+
+/// The largest font size up to `size` at which no number or column heading wraps, because there is no space for a
+/// second line.
+fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -> f64 {
+    let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
+    let texts = cells.chain(data.columns.iter().cloned());
+    let widest = texts.map(|text| sheet.fonts.width(&text, ink(size).bold())).fold(1.0, f64::max);
+    (size * ((column_width - 2.0 * PAD.0) / widest).min(1.0)).max(SMALLEST)
+}
+
+/// Draws a table that fills the available height, up to its natural height.
+fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
+    let lines = (data.rows.len() + 2) as f64;
+    let row = ((area.height - 24.0) / lines).min(32.0);
+    let columns = data.columns.len().max(1);
+    let size = unbroken(sheet, data, (row * 0.48).clamp(6.0, 14.0), area.width / (columns + 2) as f64);
+    let spare = area.height - 24.0 - row * lines;
+    let y = area.y + spare / 2.0;
+    sheet.text((area.x, y + 15.0), area.width, &data.heading, ink(14.0).bold(), Align::Middle);
+    let names = data.rows.iter().map(|r| sheet.fonts.width(&r.name, ink(size).bold()));
+    let heading = sheet.fonts.width(&data.row_heading, ink(size).bold());
+    let first = names.fold(heading, f64::max) + 24.0;
+    let first = first.min(area.width * 0.3).max(area.width / (columns + 2) as f64 * 0.8);
+    let mut widths = vec![first];
+    widths.extend(std::iter::repeat_n((area.width - first) / columns as f64, columns));
+    let head = |text: &str| TableCell::heading(text).align(Align::Middle);
+    let mut rows = vec![
+        vec![head(""), head(&data.column_heading).over(columns)],
+        std::iter::once(head(&data.row_heading)).chain(data.columns.iter().map(|c| head(c))).collect(),
+    ];
+    for line in &data.rows {
+        let cell = |cell: &Cell| TableCell::new(cell_text(cell, data.decimals)).align(Align::Right);
+        rows.push(std::iter::once(head(&line.name)).chain(line.cells.iter().map(cell)).collect());
+    }
+    table(sheet, (area.x, y + 22.0), &widths, &rows, (ink(size), row));
+}
+
+fn determination(sheet: &mut Sheet<'_, '_>, facts: &Facts, area: Area) {
+    sheet.frame(area, LINE);
+    sheet.fill(Area { height: 18.0, ..area }, PALE);
+    let inner = area.width - 20.0;
+    sheet.text((area.x + 10.0, area.y + 13.0), inner, &facts.heading, ink(10.5).bold(), Align::Left);
+    let width = inner / 4.0;
+    for (index, (label, value)) in facts.items.iter().enumerate() {
+        let x = area.x + 10.0 + width * (index % 4) as f64;
+        let y = area.y + 22.0 + 34.0 * (index / 4) as f64;
+        sheet.text((x, y + 10.0), width - 10.0, label, soft(10.0), Align::Left);
+        sheet.text((x, y + 25.0), width - 10.0, &or_na(Some(value)), ink(13.0).bold(), Align::Left);
+    }
+}

@@ -1,0 +1,283 @@
+//! Flows blocks over as many pages as they need: annexes and comparisons.
+
+use std::num::NonZeroU16;
+
+use krilla::tagging::Tag;
+
+use super::fonts::{Fonts, Style, ink, soft};
+use super::grid::{TableCell, height_of, table};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
+use super::summary::{STRIP, banners};
+use super::writer::PdfWriter;
+use crate::document::contents::Document;
+use crate::pages::banners::strips;
+
+const TEXT: Style = ink(10.5);
+const ROW: f64 = 18.0;
+const TITLE: f64 = 34.0;
+const HEADING: f64 = 26.0;
+/// Picture heights: two pictures are side by side, a single one uses the full width.
+const BESIDE: f64 = 250.0;
+const ALONE: f64 = 250.0;
+/// Fraction by which a picture may shrink to fit on the current page.
+const SHRINKS_BY: f64 = 0.15;
+/// Height of a table slice: small, so that little space remains unused on a page.
+const SLICE: f64 = 90.0;
+
+/// A block that flows over pages.
+#[derive(Debug, Clone)]
+pub(crate) enum Block {
+    /// Starts a new page and creates a bookmark.
+    Title(String),
+    /// A heading with a bookmark below the last title.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// Rows with column headings that repeat on each page; `shares` are the relative column widths.
+    Table { caption: String, shares: Vec<f64>, head: Vec<String>, rows: Vec<Vec<String>> },
+    /// Pictures with captions, two per row.
+    Pictures(Vec<(String, String)>),
+    /// A full-width picture that contains its own title; `name` is its alternative text.
+    Picture { name: String, svg: String, height: f64 },
+}
+
+/// Page elements around the blocks.
+pub(super) struct PageFrame<'a> {
+    pub footer: &'a str,
+    /// Text before the page number: `Page`, `Annex page`.
+    pub numbered: &'a str,
+    /// Number of preceding pages in the document.
+    pub first_page: usize,
+    /// The report whose marks appear on every page.
+    pub marks_of: Option<&'a Document>,
+}
+
+impl PageFrame<'_> {
+    /// Height between banners and footer.
+    fn room(&self) -> f64 {
+        let count = self.marks_of.map_or(0, |document| strips(document, None).len());
+        BOTTOM - TOP - 10.0 - count as f64 * STRIP
+    }
+}
+
+/// A piece of a block that is never split.
+enum Piece {
+    Title(String),
+    Heading(String),
+    Text(String),
+    Caption(String),
+    /// Rows of a table; the headings are drawn at the start of the table and again on each new page.
+    Rows {
+        widths: Vec<f64>,
+        head: Vec<TableCell>,
+        rows: Vec<Vec<TableCell>>,
+        first: bool,
+    },
+    Pictures(Vec<(String, String)>),
+    Picture {
+        name: String,
+        svg: String,
+        height: f64,
+    },
+}
+
+/// Draws all blocks.
+pub(super) fn draw(writer: &mut PdfWriter, blocks: Vec<Block>, frame: &PageFrame<'_>) -> Result<(), String> {
+    let pages = laid_out(&writer.fonts, blocks, frame.room());
+    let total = pages.len();
+    for (index, pieces) in pages.into_iter().enumerate() {
+        for piece in &pieces {
+            match piece {
+                Piece::Title(text) => writer.bookmark(text.clone(), frame.first_page + index),
+                Piece::Heading(text) => writer.inner_bookmark(text.clone(), frame.first_page + index),
+                _ => {}
+            }
+        }
+        let number = format!("{} {} of {total}", frame.numbered, index + 1);
+        writer.page(|sheet| page(sheet, pieces, frame, &number))?;
+    }
+    Ok(())
+}
+
+/// Distributes the pieces over pages.
+fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
+    let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(fonts, block, room)).collect();
+    let mut heights: Vec<f64> = pieces.iter().map(|piece| height(fonts, piece, false)).collect();
+    // Keep headings with what follows them, and pictures with their descriptions.
+    let is_lead = |piece: &Piece| match piece {
+        Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
+        Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,
+    };
+    let leads: Vec<bool> = pieces.iter().map(is_lead).collect();
+    let group = |index: usize| index..index + leads[index..].iter().take_while(|leads| **leads).count();
+    let mut starts = vec![0];
+    let mut left = room;
+    for index in 0..pieces.len() {
+        if matches!(pieces[index], Piece::Title(_)) && starts.last() != Some(&index) {
+            starts.push(index);
+            left = room;
+        }
+        let (group, whole) = (group(index), (group(index).end + 1).min(heights.len()));
+        let lacking = heights[index..whole].iter().sum::<f64>() - left;
+        let fits = lacking <= 0.0 || shrunk(&mut pieces[group.clone()], &mut heights[group], lacking);
+        if !fits && starts.last() != Some(&index) {
+            starts.push(index);
+            left = room;
+        }
+        let is_first = starts.last() == Some(&index);
+        left -= if is_first { height(fonts, &pieces[index], true) } else { heights[index] };
+    }
+    let mut pages: Vec<Vec<Piece>> = starts.iter().rev().map(|start| pieces.split_off(*start)).collect();
+    pages.reverse();
+    pages
+}
+
+/// Reduces the height of one picture among `pieces` by `by`, if it remains legible.
+fn shrunk(pieces: &mut [Piece], heights: &mut [f64], by: f64) -> bool {
+    for (piece, known) in pieces.iter_mut().zip(heights) {
+        let Piece::Picture { height, .. } = piece else { continue };
+        if by <= *height * SHRINKS_BY {
+            *height -= by;
+            *known -= by;
+            return true;
+        }
+    }
+    false
+}
+
+fn pieces(fonts: &Fonts, block: Block, room: f64) -> Vec<Piece> {
+    match block {
+        Block::Title(text) => vec![Piece::Title(text)],
+        Block::Heading(text) => vec![Piece::Heading(text)],
+        Block::Text(text) => vec![Piece::Text(text)],
+        Block::Pictures(all) => all.chunks(2).map(|pair| Piece::Pictures(pair.to_vec())).collect(),
+        // Leaves space for a title and a heading on the same page.
+        Block::Picture { name, svg, height } => {
+            vec![Piece::Picture { name, svg, height: height.min(room - TITLE - HEADING) }]
+        }
+        Block::Table { caption, shares, head, rows } => {
+            let mut all = Vec::new();
+            if !caption.is_empty() {
+                all.push(Piece::Caption(caption));
+            }
+            let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
+            all.extend(slices(fonts, &widths, &head, rows));
+            all
+        }
+    }
+}
+
+/// Splits a table into slices.
+fn slices(fonts: &Fonts, widths: &[f64], head: &[String], rows: Vec<Vec<String>>) -> Vec<Piece> {
+    let heading: Vec<TableCell> = head.iter().map(TableCell::heading).collect();
+    let cell = |(column, text): (usize, String)| match column {
+        0 => TableCell::heading(text),
+        _ => TableCell::new(text),
+    };
+    let mut all: Vec<Vec<Vec<TableCell>>> = Vec::new();
+    let mut left = 0.0;
+    for row in rows {
+        let row: Vec<TableCell> = row.into_iter().enumerate().map(cell).collect();
+        let height = height_of(fonts, widths, &row, (TEXT, ROW));
+        match all.last_mut().filter(|_| height <= left) {
+            Some(slice) => slice.push(row),
+            None => {
+                all.push(vec![row]);
+                left = SLICE;
+            }
+        }
+        left -= height;
+    }
+    let piece = |(index, rows)| Piece::Rows {
+        widths: widths.to_vec(),
+        head: heading.clone(),
+        rows,
+        first: index == 0,
+    };
+    all.into_iter().enumerate().map(piece).collect()
+}
+
+/// Height of a piece; a table includes its headings at its start and at the top of a page.
+fn height(fonts: &Fonts, piece: &Piece, on_top: bool) -> f64 {
+    match piece {
+        Piece::Title(_) => TITLE,
+        Piece::Heading(_) => HEADING,
+        Piece::Caption(_) => 20.0,
+        Piece::Text(text) => fonts.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 10.0,
+        Piece::Rows { widths, head, rows, first } => {
+            let shown = head_of(head, *first || on_top);
+            shown.into_iter().chain(rows).map(|row| height_of(fonts, widths, row, (TEXT, ROW))).sum()
+        }
+        Piece::Picture { height, .. } => *height,
+        Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
+    }
+}
+
+fn head_of(head: &Vec<TableCell>, shown: bool) -> Option<&Vec<TableCell>> {
+    (shown && !head.is_empty()).then_some(head)
+}
+
+fn page(
+    sheet: &mut Sheet<'_, '_>,
+    pieces: Vec<Piece>,
+    frame: &PageFrame<'_>,
+    number: &str,
+) -> Result<(), String> {
+    let baseline = BOTTOM + 16.0;
+    sheet.aside(|sheet| {
+        sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+        sheet.text((SIDE, baseline), ROOM * 0.8, frame.footer, soft(9.5), Align::Left);
+        sheet.text((SIDE + ROOM * 0.8, baseline), ROOM * 0.2, number, soft(9.5), Align::Right);
+    });
+    let mut y = frame.marks_of.map_or(TOP, |document| banners(sheet, document, None));
+    for (index, piece) in pieces.into_iter().enumerate() {
+        let on_top = index == 0;
+        let height = height(sheet.fonts, &piece, on_top);
+        match piece {
+            Piece::Title(text) => headline(sheet, 1, y + 20.0, &text, ink(20.0).bold()),
+            Piece::Heading(text) => headline(sheet, 2, y + 18.0, &text, ink(13.0).bold().colour(ACCENT)),
+            Piece::Caption(text) => {
+                sheet.text((SIDE, y + 14.0), ROOM, &text, TEXT.bold(), Align::Left);
+            }
+            Piece::Text(text) => {
+                sheet.within(Tag::P, |sheet| sheet.paragraph((SIDE, y + 4.0), ROOM, &text, TEXT));
+            }
+            Piece::Rows { widths, head, rows, first } => {
+                let shown: Vec<Vec<TableCell>> =
+                    head_of(&head, first || on_top).cloned().into_iter().chain(rows).collect();
+                table(sheet, (SIDE, y), &widths, &shown, (TEXT, ROW));
+            }
+            Piece::Picture { name, svg, .. } => {
+                sheet.picture(&svg, &name, Area::new(SIDE, y, ROOM, height))?;
+            }
+            Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
+        }
+        y += height;
+    }
+    Ok(())
+}
+
+fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, style: Style) {
+    let level = NonZeroU16::new(level).unwrap_or(NonZeroU16::MIN);
+    sheet.within(Tag::Hn(level, None), |sheet| {
+        sheet.text((SIDE, baseline), ROOM, text, style, Align::Left);
+    });
+}
+
+fn pictures_beside(
+    sheet: &mut Sheet<'_, '_>,
+    pictures: &[(String, String)],
+    y: f64,
+    height: f64,
+) -> Result<(), String> {
+    const GAP: f64 = 12.0;
+    let count = pictures.len().max(1) as f64;
+    let width = (ROOM - GAP * (count - 1.0)) / count;
+    for (index, (name, svg)) in pictures.iter().enumerate() {
+        let x = SIDE + (width + GAP) * index as f64;
+        sheet.text((x, y + 13.0), width, name, TEXT.bold(), Align::Left);
+        sheet.picture(svg, name, Area::new(x, y + 18.0, width, height))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Summary pages: all tests, one test, and notes that did not fit.
+
+use std::num::NonZeroU16;
+
+use krilla::tagging::Tag;
+use pts::Outcome;
+
+use super::fonts::{Fonts, Style, ink, soft};
+use super::grid::{TableCell, facts, height_of, label_width, table};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
+use crate::document::contents::Document;
+use crate::document::marks::MarkKind;
+use crate::pages::banners::{Strip, strips};
+use crate::pages::list::PageNumber;
+use crate::pages::notes::{NoteRow, all_notes, notes_of_test, split};
+use crate::pages::remarks::figures_legend;
+use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
+use crate::pages::values::{model, or_na};
+use crate::pages::{front, titles};
+
+const TEXT: f64 = 11.5;
+const ROW: f64 = 21.0;
+/// Height of a strip including the space below.
+pub(super) const STRIP: f64 = 24.0;
+
+/// Draws the banners and the footer; returns the upper edge of the area between them.
+pub(super) fn surround(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcome: Option<&Outcome>,
+    number: PageNumber,
+) -> f64 {
+    let baseline = BOTTOM + 16.0;
+    let page = format!("Page {} of {}", number.current, number.total);
+    sheet.aside(|sheet| {
+        sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+        sheet.text((SIDE, baseline), ROOM * 0.85, &titles::footer(document), soft(9.5), Align::Left);
+        sheet.text((SIDE + ROOM * 0.85, baseline), ROOM * 0.15, &page, soft(9.5), Align::Right);
+    });
+    banners(sheet, document, outcome)
+}
+
+/// Draws a strip for each mark; returns the upper edge of the area below.
+pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: Option<&Outcome>) -> f64 {
+    let mut top = TOP;
+    for Strip { kind, label, text } in strips(document, outcome) {
+        let (ground, edge, colour): (Colour, Colour, Colour) = match kind {
+            MarkKind::Simulated | MarkKind::Imported => {
+                ([0xff, 0xe9, 0xb8], [0xb2, 0x6a, 0x00], [0x4c, 0x2d, 0x00])
+            }
+            MarkKind::NotAchieved | MarkKind::NotComplete => {
+                ([0xfd, 0xec, 0xec], [0xb3, 0x20, 0x2c], [0x7c, 0x12, 0x1b])
+            }
+            MarkKind::Interrupted => ([0xfd, 0xf3, 0xe6], [0xa8, 0x67, 0x1a], [0x6b, 0x3f, 0x0b]),
+            MarkKind::Modified => (PALE, [0x8b, 0x95, 0xa1], [0x33, 0x3d, 0x49]),
+        };
+        let area = Area::new(SIDE, top, ROOM, 21.0);
+        sheet.fill(area, ground);
+        sheet.fill(Area { width: 6.0, ..area }, edge);
+        sheet.frame(area, edge);
+        let style = ink(11.0).colour(colour);
+        let width = sheet.fonts.width(label, style.bold());
+        sheet.text((SIDE + 14.0, top + 14.5), width + 2.0, label, style.bold(), Align::Left);
+        sheet.text((SIDE + 20.0 + width, top + 14.5), ROOM - width - 30.0, &text, style, Align::Left);
+        top += STRIP;
+    }
+    top + 4.0
+}
+
+fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
+    sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
+        sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
+    });
+    y + 20.0
+}
+
+/// Draws the blue bar with the name of the specification, the revision and the page number.
+pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
+    sheet.fill(Area::new(SIDE, y, ROOM, 24.0), ACCENT);
+    let style = ink(12.0).bold().colour(WHITE);
+    sheet.text((SIDE + 10.0, y + 16.5), ROOM * 0.66, text[0], style, Align::Left);
+    sheet.text((SIDE + ROOM * 0.68, y + 16.5), ROOM * 0.15, text[1], style, Align::Left);
+    sheet.text((SIDE + ROOM * 0.84, y + 16.5), ROOM * 0.16 - 10.0, text[2], style, Align::Right);
+    y + 24.0
+}
+
+fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, number: PageNumber, kind: &str) -> f64 {
+    let revision = format!("Rev. {}", document.profile.revision);
+    let page = format!("Page {} of {}", number.current, number.total);
+    let name = titles::specification_short(document);
+    let y = bar(sheet, y, [name, &revision, &page]);
+    sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
+    let side = ROOM / 4.0 - 16.0;
+    let right = SIDE + ROOM - side - 10.0;
+    sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
+    sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
+    sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
+        sheet.text((SIDE + ROOM / 4.0, y + 28.0), ROOM / 2.0, kind, ink(17.0).bold(), Align::Middle);
+    });
+    sheet.text((right, y + 16.0), side, "Vendor", soft(10.0), Align::Right);
+    let vendor = or_na(document.run.target.vendor.as_deref());
+    sheet.text((right, y + 33.0), side, &vendor, ink(13.0).bold(), Align::Right);
+    if let Some(logo) = &document.publication.logo {
+        sheet.logo(logo, Area::new(right + side * 0.1, y + 5.0, side * 0.4, 34.0));
+    }
+    y + 54.0
+}
+
+/// Draws the summary of all tests; returns the notes that do not fit.
+pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, number: PageNumber) -> Vec<NoteRow> {
+    let y = surround(sheet, document, None, number);
+    let y = top(sheet, document, y, number, titles::summary_kind(document));
+    let y = blocks(sheet, document, y) + 8.0;
+    let y = heading(sheet, y, "Testing Summary: Tests Run");
+    let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
+    let y = heading(sheet, y, "Test Sponsor - Special Notes");
+    let (notes, further) = notes_below(sheet.fonts, document, y);
+    let y = if notes.is_empty() && !further.is_empty() { y } else { y + notes_table(sheet, y, &notes) + 6.0 };
+    if !further.is_empty() {
+        let text = "Continued after the report pages, in Annex N.";
+        sheet.text((SIDE, y + 11.0), ROOM, text, soft(11.0), Align::Middle);
+    }
+    origin(sheet, document);
+    further
+}
+
+/// Splits the notes into those that fit below `y` and those that continue in an annex.
+fn notes_below(fonts: &Fonts, document: &Document, y: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
+    /// Height of the run's origin at the foot of the page, and of the reference to the annex.
+    const ORIGIN: f64 = 40.0;
+    const REFERENCE: f64 = 23.0;
+    let room = (BOTTOM - ORIGIN - y - NOTE_ROW).max(0.0);
+    let height = |row: &NoteRow| -> f64 {
+        note_fields(row).iter().map(|row| height_of(fonts, &NOTE_WIDTHS, row, NOTE_STYLE)).sum()
+    };
+    let whole = split(all_notes(document), room, height);
+    if whole.1.is_empty() { whole } else { split(all_notes(document), (room - REFERENCE).max(0.0), height) }
+}
+
+fn blocks(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64) -> f64 {
+    let width = ROOM / 4.0;
+    let mut lowest = y;
+    let blocks = front::blocks(document);
+    for (index, (heading, items)) in blocks.iter().enumerate() {
+        let x = SIDE + width * index as f64;
+        sheet.fill(Area::new(x, y, width, 20.0), PALE);
+        sheet.text((x + 10.0, y + 14.0), width - 20.0, heading, ink(10.5).bold(), Align::Left);
+        let label = label_width(sheet, items, 10.0, width * 0.48);
+        let height = facts(sheet, (x + 10.0, y + 25.0), width - 20.0, label, items, 10.5);
+        lowest = lowest.max(y + 30.0 + height);
+    }
+    for index in 0..blocks.len() {
+        sheet.frame(Area::new(SIDE + width * index as f64, y, width, lowest - y), LINE);
+    }
+    lowest
+}
+
+/// Draws the table of tests; returns its height.
+fn set_up(
+    sheet: &mut Sheet<'_, '_>,
+    document: &Document,
+    outcomes: &[Outcome],
+    not_begun: &[String],
+    y: f64,
+) -> f64 {
+    const SHARES: [f64; 12] = [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5];
+    let all: f64 = SHARES.iter().sum();
+    let widths = SHARES.map(|share| share / all * ROOM);
+    let series = titles::series(document);
+    let mut above = Vec::new();
+    let mut below = Vec::new();
+    for (title, inner) in SET_UP_HEADINGS {
+        let title = if title.is_empty() { series } else { title };
+        let head = |text: &str| TableCell::heading(text).align(Align::Middle);
+        if inner.is_empty() {
+            above.push(head(""));
+            below.push(head(title));
+        } else {
+            above.push(head(title).over(inner.len()));
+            below.extend(inner.iter().map(|text| head(text)));
+        }
+    }
+    let mut rows = vec![above, below];
+    let row = |cells: [String; 12]| -> Vec<TableCell> {
+        let align = |index: usize| if index == 1 { Align::Left } else { Align::Middle };
+        cells.into_iter().enumerate().map(|(i, text)| TableCell::new(text).align(align(i))).collect()
+    };
+    rows.extend(outcomes.iter().map(|outcome| row(test_summary::set_up_row(outcome))));
+    for title in not_begun {
+        let mut cells = [(); 12].map(|()| "-".to_owned());
+        cells[1] = format!("{title} - not started");
+        rows.push(row(cells));
+    }
+    table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW))
+}
+
+const NOTE_WIDTHS: [f64; 4] = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
+const NOTE_ROW: f64 = 17.0;
+const NOTE_STYLE: (Style, f64) = (ink(10.5), NOTE_ROW);
+
+fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
+    let mut rows =
+        vec![vec![TableCell::heading("ITEM"), TableCell::heading("NOTATION"), TableCell::heading("COMMENTS").over(2)]];
+    if notes.is_empty() {
+        rows.push(vec![TableCell::new("-"), TableCell::new("None"), TableCell::new("-").over(2)]);
+    }
+    rows.extend(notes.iter().flat_map(note_fields));
+    table(sheet, (SIDE, y), &NOTE_WIDTHS, &rows, NOTE_STYLE)
+}
+
+/// Returns the rows of one note: several comments are in two columns.
+fn note_fields(NoteRow { item, notation, comments }: &NoteRow) -> Vec<Vec<TableCell>> {
+    let notation = TableCell { bold: true, ..TableCell::new(notation.clone()) };
+    let item = TableCell::new(item.clone());
+    let [one] = comments.as_slice() else {
+        let (left, right) = comments.split_at(comments.len().div_ceil(2));
+        let pairs = left.iter().zip(right.iter().map(Some).chain([None]));
+        let cell = |text: Option<&String>| TableCell::new(text.cloned().unwrap_or_default());
+        let row = |(index, (left, right))| {
+            let (item, notation) = match index {
+                0 => (item.clone(), notation.clone()),
+                _ => (TableCell::new(""), TableCell::new("")),
+            };
+            vec![item, notation, cell(Some(left)), cell(right)]
+        };
+        return pairs.enumerate().map(row).collect();
+    };
+    vec![vec![item, notation, TableCell::new(one.clone()).over(2)]]
+}
+
+fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
+    let items = front::origin(document);
+    let half = ROOM / 2.0;
+    for (index, (label, value)) in items.iter().enumerate() {
+        let x = SIDE + half * (index % 2) as f64;
+        let y = BOTTOM - 22.0 + 15.0 * (index / 2) as f64;
+        sheet.text((x, y), 90.0, label, soft(9.5), Align::Left);
+        sheet.text((x + 92.0, y), half - 100.0, value, ink(9.5), Align::Left);
+    }
+}
+
+/// Draws the summary of one test.
+pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, number: PageNumber) {
+    let y = surround(sheet, document, Some(outcome), number);
+    let y = top(sheet, document, y, number, &titles::title_line(document, outcome, "Summary Page"));
+    let y = heading(sheet, y, "Test Description");
+    let y = y + facts_wide(sheet, y, &test_summary::description(outcome)) + 8.0;
+    let y = heading(sheet, y, "Test Set Up");
+    let y = y + set_up(sheet, document, std::slice::from_ref(outcome), &[], y) + 8.0;
+    let y = heading(sheet, y, "Select Performance Data");
+    let y = figures(sheet, outcome, y) + 10.0;
+    let y = steady(sheet, outcome, y);
+    let y = heading(sheet, y, "Special Notes");
+    notes_table(sheet, y, &notes_of_test(document, outcome));
+}
+
+fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f64 {
+    let mut at = y;
+    for (label, value) in items {
+        sheet.text((SIDE, at + TEXT), 110.0, label, soft(TEXT), Align::Left);
+        at += sheet.paragraph((SIDE + 116.0, at), ROOM - 116.0, value, ink(TEXT)) + 2.0;
+    }
+    at - y
+}
+
+/// Draws key figures in rows of up to six; returns the lower edge.
+fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+    const IN_ROW: usize = 6;
+    const GAP: f64 = 12.0;
+    let count = outcome.key_figures.len();
+    let columns = count.div_ceil(count.div_ceil(IN_ROW).max(1)).max(1);
+    let width = (ROOM - GAP * (columns - 1) as f64) / columns as f64;
+    for (index, figure) in outcome.key_figures.iter().enumerate() {
+        let x = SIDE + (width + GAP) * (index % columns) as f64;
+        let top = y + 92.0 * (index / columns) as f64;
+        sheet.frame(Area::new(x, top, width, 82.0), LINE);
+        sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
+        let line = |sheet: &mut Sheet<'_, '_>, down: f64, text: &str, style: Style| {
+            sheet.text((x + 14.0, top + down), width - 28.0, text, style, Align::Left);
+        };
+        line(sheet, 21.0, &or_na(Some(&figure.name)), soft(12.0));
+        line(sheet, 53.0, &test_summary::figure_value(figure), ink(31.0).bold());
+        line(sheet, 72.0, &or_na(Some(figure.unit)), soft(12.0));
+    }
+    let below = y + 92.0 * count.div_ceil(columns) as f64;
+    let Some(legend) = figures_legend(outcome) else { return below };
+    sheet.text((SIDE, below + 5.0), ROOM, &legend, soft(11.0), Align::Middle);
+    below + 12.0
+}
+
+fn steady(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+    let found = test_summary::steady_rows(outcome);
+    if found.is_empty() {
+        return y;
+    }
+    let widths = [0.19, 0.08, 0.12, 0.18, 0.18, 0.17, 0.08].map(|share| share * ROOM);
+    let align = |column: usize| if (2..5).contains(&column) { Align::Right } else { Align::Left };
+    let mut rows: Vec<Vec<TableCell>> = vec![
+        STEADY_HEADINGS
+            .iter()
+            .enumerate()
+            .map(|(i, text)| TableCell::heading(*text).align(align(i)))
+            .collect(),
+    ];
+    for cells in found {
+        rows.push(
+            cells.into_iter().enumerate().map(|(i, text)| TableCell::new(text).align(align(i))).collect(),
+        );
+    }
+    y + table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW)) + 8.0
+}

@@ -1,0 +1,90 @@
+//! The PDF file under construction: pages, bookmarks and structure tags.
+
+use krilla::Document as Pdf;
+use krilla::destination::XyzDestination;
+use krilla::geom::{Point, Transform};
+use krilla::metadata::Metadata;
+use krilla::outline::{Outline, OutlineNode};
+use krilla::page::PageSettings;
+use krilla::tagging::TagTree;
+
+use super::fonts::Fonts;
+use super::sheet::{HEIGHT, Sheet, WIDTH};
+
+const POINTS_PER_PIXEL: f32 = 0.75;
+
+/// A PDF file to which pages are added.
+pub(super) struct PdfWriter {
+    pub fonts: Fonts,
+    pdf: Pdf,
+    tags: TagTree,
+    bookmarks: Vec<Bookmark>,
+}
+
+/// A bookmark, with those below it.
+struct Bookmark {
+    title: String,
+    /// Index of the page.
+    page: usize,
+    inner: Vec<(String, usize)>,
+}
+
+impl PdfWriter {
+    pub fn new() -> Result<Self, String> {
+        let tags = TagTree::new().with_lang(Some("en".into()));
+        Ok(Self { fonts: Fonts::load()?, pdf: Pdf::new(), tags, bookmarks: Vec::new() })
+    }
+
+    /// Adds a bookmark to the page of this index.
+    pub fn bookmark(&mut self, title: String, page: usize) {
+        self.bookmarks.push(Bookmark { title, page, inner: Vec::new() });
+    }
+
+    /// Adds a bookmark below the last one.
+    pub fn inner_bookmark(&mut self, title: String, page: usize) {
+        match self.bookmarks.last_mut() {
+            Some(outer) => outer.inner.push((title, page)),
+            None => self.bookmark(title, page),
+        }
+    }
+
+    /// Adds one page, drawn by the callback, with its structure tags.
+    pub fn page(
+        &mut self,
+        draw: impl FnOnce(&mut Sheet<'_, '_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
+        let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
+        let mut page = self.pdf.start_page_with(settings);
+        let mut surface = page.surface();
+        surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));
+        let mut sheet = Sheet::new(&mut surface, &self.fonts);
+        draw(&mut sheet)?;
+        self.tags.push(sheet.tags());
+        surface.pop();
+        surface.finish();
+        page.finish();
+        Ok(())
+    }
+
+    /// Completes the file.
+    pub fn finish(mut self, metadata: Metadata) -> Result<Vec<u8>, String> {
+        self.pdf.set_tag_tree(self.tags);
+        self.pdf.set_outline(outline(self.bookmarks));
+        self.pdf.set_metadata(metadata);
+        self.pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
+    }
+}
+
+fn outline(bookmarks: Vec<Bookmark>) -> Outline {
+    let target = |page: usize| XyzDestination::new(page, Point::from_xy(0.0, 0.0));
+    let mut outline = Outline::new();
+    for Bookmark { title, page, inner } in bookmarks {
+        let mut node = OutlineNode::new(title, target(page));
+        for (title, page) in inner {
+            node.push_child(OutlineNode::new(title, target(page)));
+        }
+        outline.push_child(node);
+    }
+    outline
+}

@@ -1,0 +1,16 @@
+//! All charts as PNG images, for programs without vector graphics support.
+
+use super::format::{Files, Format, Make, Source};
+use super::{raster, svg};
+
+/// The PNG format.
+pub(super) const FORMAT: Format =
+    Format { name: "png", about: "every chart as a PNG image", extensions: &[], make: Make::Folder(folder) };
+
+/// Pixels per chart unit: sharp when printed at the usual size.
+const SCALE: f32 = 2.0;
+
+fn folder(source: Source<'_>) -> Result<Files, String> {
+    let png = |(name, svg): (String, String)| Ok((format!("{name}.png"), raster::png(&svg, SCALE)?));
+    svg::charts(source).into_iter().map(png).collect()
+}

@@ -1,0 +1,46 @@
+//! The annexes, clearly separated from the report: conformance statement, and data that the specification does not
+//! require.
+
+use crate::document::contents::Document;
+use crate::facts::conformance::{Clause, Verdict};
+use crate::facts::supplement::Supplement;
+
+pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from page 1";
+pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
+pub(crate) const SUPPLEMENT_TITLE: &str = "Annex B: beyond the standard";
+
+/// Column headings of the clauses.
+pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Verdict", "Journal records"];
+
+/// Introduction of the conformance statement, with the caveat that must accompany it.
+pub(crate) fn statement_introduction(document: &Document) -> String {
+    format!(
+        "What {} requires, what was done, and the journal records that show it. Plateau follows published \
+         reports and implementations of the specification, whose full text is not public.",
+        document.profile.revision
+    )
+}
+
+/// Introduction of the supplement.
+pub(crate) fn supplement_introduction(document: &Document) -> String {
+    format!("Nothing here is required by {}, and nothing here affects a verdict.", document.profile.revision)
+}
+
+/// The verdict of a clause.
+pub(crate) fn clause_verdict(clause: &Clause) -> &'static str {
+    clause.verdict.map_or("not recorded", Verdict::words)
+}
+
+/// The journal records that show a clause: `7`, `7 to 12`.
+pub(crate) fn clause_records(clause: &Clause) -> String {
+    match clause.records.as_slice() {
+        [] => "-".to_owned(),
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+    }
+}
+
+/// Name of the timeline of a test.
+pub(crate) fn timeline_name(test: &Supplement) -> String {
+    format!("{}: IOPS, response times and health over the whole test", test.title)
+}

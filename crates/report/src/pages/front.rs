@@ -1,0 +1,118 @@
+//! The first page: device, platform, software, dates, and the origin of the run.
+
+use stdx::units::{amount_base2, amount_base10, grouped};
+
+use super::values::{Fact, cpu, or_na, system};
+use crate::document::contents::Document;
+use crate::facts::dates;
+use crate::markup::shortened;
+
+/// The four blocks of the first page.
+pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
+    [
+        ("DEVICE INFORMATION", device(document)),
+        ("TEST HARDWARE PLATFORM", platform(document)),
+        ("TEST SOFTWARE", software(document)),
+        ("REPORT DATE", report_dates(document)),
+    ]
+}
+
+/// Maximum array members on the first page. Larger arrays are listed in the special notes, which may continue in an
+/// annex.
+pub(crate) const MOST_MEMBERS: usize = 4;
+
+fn device(document: &Document) -> Vec<Fact> {
+    let target = &document.run.target;
+    let mut facts = vec![
+        ("SERIAL NO.", or_na(target.serial.as_deref())),
+        ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
+        ("USER CAPACITY", exact_capacity(document)),
+        ("DEVICE INTERFACE", or_na(target.interface.as_deref())),
+        ("NAND TYPE", or_na(target.nand.as_deref())),
+        ("SECTOR SIZE", sectors(document)),
+    ];
+    match &target.array {
+        Some(array) if array.members.len() > MOST_MEMBERS => {
+            facts.push(("MEMBERS", format!("{} drives, see Special Notes", array.members.len())));
+        }
+        Some(array) => facts.extend(array.members.iter().map(|member| ("MEMBER", member.words()))),
+        None => {}
+    }
+    facts
+}
+
+fn exact_capacity(document: &Document) -> String {
+    match document.run.target.capacity_bytes {
+        0 => "n/a".into(),
+        bytes => format!("{} ({} B)", amount_base10(bytes), grouped(bytes as f64, 0)),
+    }
+}
+
+/// Sector sizes in bytes; imported runs lack them.
+fn sectors(document: &Document) -> String {
+    let target = &document.run.target;
+    match target.logical_block_bytes {
+        0 => "n/a".into(),
+        logical => format!("{logical} B / {} B physical", target.physical_block_bytes),
+    }
+}
+
+fn platform(document: &Document) -> Vec<Fact> {
+    let host = &document.run.host;
+    vec![
+        ("SYSTEM", or_na(host.board.as_deref())),
+        ("MOTHERBOARD/CPU", or_na(cpu(document).as_deref())),
+        ("RAM", or_na(host.memory_bytes.map(amount_base2).as_deref())),
+        ("DEVICE INTERFACE", or_na(host.pcie_link.as_deref())),
+        ("CPU GOVERNOR", or_na(host.governor.as_deref())),
+        ("I/O SCHEDULER", or_na(host.scheduler.as_deref())),
+    ]
+}
+
+fn software(document: &Document) -> Vec<Fact> {
+    let run = &document.run;
+    if let Some(origin) = &run.origin {
+        return vec![
+            ("SYS OS", or_na(system(document).as_deref())),
+            ("SW TOOL", origin.tool.clone()),
+            ("FORMAT", origin.format.clone()),
+            ("FILE", shortened(&origin.file, 40)),
+            ("IMPORTED BY", format!("Plateau {}", run.plateau_version)),
+            ("PROFILE", "none: not a PTS run".to_owned()),
+        ];
+    }
+    vec![
+        ("SYS OS", or_na(system(document).as_deref())),
+        ("SW TOOL", "Plateau".to_owned()),
+        ("SW REV", format!("{} (test run)", run.plateau_version)),
+        ("RELEASE", format!("{} (report)", env!("CARGO_PKG_VERSION"))),
+        ("LOAD ENGINE", or_na(Some(&document.engines.join("; ")))),
+        ("PROFILE", run.profile.clone()),
+    ]
+}
+
+/// Maximum characters of a name on the first page.
+const LONGEST_NAME: usize = 120;
+
+fn report_dates(document: &Document) -> Vec<Fact> {
+    let publication = &document.publication;
+    let (begin, end) = document.dates_of(None);
+    let imported = document.run.origin.is_some();
+    vec![
+        (if imported { "IMPORTED" } else { "REPORT" }, dates::printed(document.report_run_date)),
+        ("TEST RUN", if imported { begin } else { format!("{begin} to {end}") }),
+        ("TEST SPONSOR", shortened(&or_na(publication.sponsor.as_deref()), LONGEST_NAME)),
+        ("AUDITOR", shortened(&or_na(publication.auditor.as_deref()), LONGEST_NAME)),
+    ]
+}
+
+/// Data for locating the run, repeating it and verifying this report.
+pub(crate) fn origin(document: &Document) -> [Fact; 4] {
+    let run = &document.run;
+    [
+        ("Run", run.id.clone()),
+        ("Command", or_na(Some(&run.command.join(" ")))),
+        ("Seed", run.origin.as_ref().map_or_else(|| run.settings.seed.to_string(), |_| "n/a".into())),
+        ("Journal SHA-256", document.digest.clone()),
+    ]
+}

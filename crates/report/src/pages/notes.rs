@@ -1,0 +1,177 @@
+//! Special notes of a run: a table that continues in an annex if it does not fit on its page.
+
+use pts::Outcome;
+use record::MemberFacts;
+
+use super::front::MOST_MEMBERS;
+use crate::document::contents::Document;
+use crate::document::marks::MarkKind;
+use crate::facts::interruptions::Interruption;
+
+/// One row of the special notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoteRow {
+    pub item: String,
+    pub notation: String,
+    pub comments: Vec<String>,
+}
+
+/// Estimated characters per line of a comment: over the whole width, and in one of the two columns of a list. Low
+/// estimates are safe: a half-empty page is better than an overflowing one.
+const WIDE: usize = 100;
+const NARROW: usize = 48;
+const LINE_PIXELS: f64 = 17.0;
+const ROW_PIXELS: f64 = 8.0;
+
+/// Estimated height of a row, in pixels of the sheet.
+fn height(row: &NoteRow) -> f64 {
+    let comments = &row.comments;
+    let lines =
+        |limit: usize| comments.iter().map(|c| c.chars().count().div_ceil(limit).max(1)).sum::<usize>();
+    let lines = if comments.len() == 1 { lines(WIDE) } else { lines(NARROW).div_ceil(2) + 1 };
+    lines as f64 * LINE_PIXELS + ROW_PIXELS
+}
+
+/// Splits `rows` into those that fit into `room` pixels and the rest, so that no sheet overflows.
+pub(crate) fn split(
+    rows: Vec<NoteRow>,
+    mut room: f64,
+    height: impl Fn(&NoteRow) -> f64,
+) -> (Vec<NoteRow>, Vec<NoteRow>) {
+    let (mut first, mut further): (Vec<NoteRow>, Vec<NoteRow>) = (Vec::new(), Vec::new());
+    for mut row in rows {
+        if further.is_empty() && height(&row) <= room {
+            room -= height(&row);
+            first.push(row);
+            continue;
+        }
+        let part = |count: usize| NoteRow { comments: row.comments[..count].to_vec(), ..row.clone() };
+        let counts: Vec<usize> = (1..row.comments.len()).collect();
+        let fitting = counts.partition_point(|count| further.is_empty() && height(&part(*count)) <= room);
+        if fitting > 0 {
+            let rest = row.comments.split_off(fitting);
+            first.push(row.clone());
+            row.comments = rest;
+        }
+        further.push(row);
+    }
+    (first, further)
+}
+
+/// The first few of `comments`, with a reference to page 1, which contains all of them.
+fn first_few(comments: &[String]) -> Vec<String> {
+    const FEW: usize = 6;
+    let mut few = comments[..comments.len().min(FEW)].to_vec();
+    if comments.len() > FEW {
+        few.push(format!("and {} more: see Special Notes, page 1", comments.len() - FEW));
+    }
+    few
+}
+
+/// Pixels for special notes on the first sheet, given one test and no marks.
+const ROOM_OF_RUN: f64 = 255.0;
+
+/// Height of an array member in the device block.
+const MEMBER_PIXELS: f64 = 40.0;
+
+/// The special notes of the run: those on the first page, and those that continue in an annex.
+pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
+    let marks = document.marks(None).len() as f64 * 27.0;
+    let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
+    let members = document.run.target.array.as_ref().map_or(0, |array| array.members.len());
+    let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
+    split(all_notes(document), (ROOM_OF_RUN - marks - tests - members).max(0.0), height)
+}
+
+/// All special notes of the run.
+pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
+    let mut rows = Vec::new();
+    for mark in document.marks(None) {
+        let comments = match mark.kind {
+            MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),
+            _ => mark.details,
+        };
+        rows.push(NoteRow { item: "Run".into(), notation: mark.title.into(), comments });
+    }
+    if let Some(origin) = &document.run.origin
+        && !origin.remarks.is_empty()
+    {
+        let comments = origin.remarks.clone();
+        rows.push(NoteRow { item: "Source".into(), notation: "NOTE".into(), comments });
+    }
+    if let Some(array) = &document.run.target.array
+        && array.members.len() > MOST_MEMBERS
+    {
+        let comments = array.members.iter().map(MemberFacts::words).collect();
+        rows.push(NoteRow { item: "Array".into(), notation: "MEMBERS".into(), comments });
+    }
+    for note in &document.publication.notes {
+        rows.push(NoteRow { item: "Sponsor".into(), notation: "NOTE".into(), comments: vec![note.clone()] });
+    }
+    for outcome in document.outcomes.iter().filter(|outcome| !outcome.notes.is_empty()) {
+        rows.push(NoteRow {
+            item: outcome.title.clone(),
+            notation: "NOTE".into(),
+            comments: outcome.notes.clone(),
+        });
+    }
+    if let Some(bytes) = document.torn_bytes {
+        rows.push(NoteRow {
+            item: "Journal".into(),
+            notation: "NOTE".into(),
+            comments: vec![format!("an incomplete last record of {bytes} B was ignored")],
+        });
+    }
+    rows
+}
+
+/// Pixels for notes on the summary of a test without marks and tracking variables, and the height of one of each.
+const ROOM_OF_TEST: f64 = 330.0;
+const MARK_PIXELS: f64 = 27.0;
+const VARIABLE_PIXELS: f64 = 21.0;
+
+/// Notes of one test, limited to what fits on its summary; page 1 and its annex contain all of them.
+pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
+    let row = |(notation, comments): (&str, Vec<String>)| NoteRow {
+        item: outcome.title.clone(),
+        notation: notation.into(),
+        comments: first_few(&comments),
+    };
+    let kinds = [("MODIFIED", pts::texts(&outcome.modified)), ("NOTE", outcome.notes.clone())];
+    let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
+    let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
+    let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
+    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0), height);
+    if !further.is_empty() {
+        first.push(NoteRow {
+            item: outcome.title.clone(),
+            notation: "MORE".into(),
+            comments: vec!["see Special Notes, page 1".into()],
+        });
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row_of(comments: usize) -> NoteRow {
+        let comments = (0..comments).map(|i| format!("comment {i}")).collect();
+        NoteRow { item: "Run".into(), notation: "MODIFIED".into(), comments }
+    }
+
+    #[test]
+    fn no_comment_is_lost_and_the_first_sheet_does_not_overflow() {
+        for count in [1, 2, 7, 40, 300] {
+            for room in [0.0, 30.0, 200.0] {
+                let (first, further) = split(vec![row_of(count), row_of(3)], room, height);
+                let all: Vec<&String> = first.iter().chain(&further).flat_map(|row| &row.comments).collect();
+                let expected = [row_of(count).comments, row_of(3).comments].concat();
+                assert_eq!(all, expected.iter().collect::<Vec<_>>());
+                assert!(first.iter().map(height).sum::<f64>() <= room);
+            }
+        }
+        assert_eq!(split(Vec::new(), 0.0, height), (Vec::new(), Vec::new()));
+    }
+}

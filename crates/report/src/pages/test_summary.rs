@@ -1,0 +1,103 @@
+//! The summary of a test: set-up, purpose, key figures, steady state.
+
+use pts::host_limit::marked;
+use pts::{KeyFigure, Outcome};
+use stdx::units::grouped;
+
+use super::values::{Fact, number, or_na};
+
+/// Headings of the table of tests, with the columns that each one spans.
+pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
+    ("", &[]),
+    ("TEST", &[]),
+    ("Purge", &[]),
+    ("DP", &[]),
+    ("OIO", &[]),
+    ("WIPC", &["PC AR", "TEST AR"]),
+    ("WDPC", &["AR AMT", "SEGMENTS"]),
+    ("STEADY STATE", &["WORKLOAD", "ROUNDS", "CONVERGENCE"]),
+];
+
+/// Row of a test in the table of tests.
+pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
+    let h = &outcome.header;
+    [
+        outcome.clause.unwrap_or_default().to_owned(),
+        format!("{} - {}", outcome.title, h.requirement),
+        h.purge.clone(),
+        h.data_pattern.clone(),
+        demand(h),
+        h.pc_ar.clone(),
+        h.test_ar.clone(),
+        h.ar_amount.clone(),
+        h.ar_segments.clone(),
+        h.workload_dependent.clone(),
+        h.rounds.clone(),
+        h.convergence.to_string(),
+    ]
+    .map(|cell| or_na(Some(&cell)))
+}
+
+/// Threads and queue depth; imported tests may lack them.
+fn demand(header: &pts::TestHeader) -> String {
+    match (header.threads, header.queue_depth) {
+        (0, 0) => "n/a".into(),
+        (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
+    }
+}
+
+/// Purpose and outline of a test.
+pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
+    let header = &outcome.header;
+    [
+        ("Purpose", or_na(Some(&outcome.purpose))),
+        ("Test Outline", or_na(Some(&outcome.outline))),
+        (
+            "Preconditioning",
+            format!(
+                "workload independent: {}; workload dependent: {}",
+                header.workload_independent.as_deref().unwrap_or("None"),
+                header.workload_dependent
+            ),
+        ),
+    ]
+}
+
+/// A key figure as printed.
+pub(crate) fn figure_value(figure: &KeyFigure) -> String {
+    let value = figure.value.filter(|v| v.is_finite());
+    value.map_or_else(
+        || figure.absent.to_owned(),
+        |value| marked(grouped(value, figure.decimals), figure.host_limited),
+    )
+}
+
+/// Headings of the table of tracking variables.
+pub(crate) const STEADY_HEADINGS: [&str; 7] = [
+    "Tracking variable",
+    "Rounds",
+    "Average",
+    "Data excursion (allowed 20 %)",
+    "Slope excursion (allowed 10 %)",
+    "Linear fit",
+    "Steady",
+];
+
+/// Steady-state criteria of the window, one row per tracking variable.
+pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
+    let row = |(name, s): &(String, pts::steady::Steadiness)| {
+        let share =
+            |part: f64| if s.mean > 0.0 { format!("{:.1} %", part / s.mean * 100.0) } else { "n/a".into() };
+        [
+            or_na(Some(name)),
+            format!("{}-{}", s.first_round, s.last_round),
+            // Milliseconds need more decimals than IOPS.
+            marked(grouped(s.mean, if s.mean.abs() < 10.0 { 3 } else { 1 }), s.host_limited),
+            share(s.range),
+            share(s.slope_excursion),
+            s.formula(),
+            if s.steady { "YES" } else { "NO" }.to_owned(),
+        ]
+    };
+    outcome.window.iter().map(row).collect()
+}

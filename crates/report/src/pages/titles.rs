@@ -1,0 +1,68 @@
+//! Titles, headings and footers.
+
+use pts::Outcome;
+
+use super::values::model;
+use crate::document::contents::Document;
+
+/// The line on every PTS page.
+const SPECIFICATION: &str = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)";
+
+/// Short form for summary pages.
+const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Specification (PTS)";
+
+/// Replaces that line on the pages of imported runs.
+const IMPORTED: &str = "Results of another tool or publication, imported by Plateau";
+
+/// The line at the top of a report page.
+pub(crate) fn specification(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION }
+}
+
+/// The line at the top of a summary page.
+pub(crate) fn specification_short(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION_SHORT }
+}
+
+/// Heading above the clauses: the series of the specification.
+pub(crate) fn series(document: &Document) -> &'static str {
+    match document.run.origin {
+        Some(_) => "PTS",
+        None => document.profile.revision.split(' ').next().unwrap_or_default(),
+    }
+}
+
+/// The test with its clause, if it has one: `8.0 IOPS`.
+pub(crate) fn numbered(outcome: &Outcome) -> String {
+    match outcome.clause {
+        None => outcome.title.clone(),
+        Some(clause) => format!("{clause} {}", outcome.title),
+    }
+}
+
+/// Title of the first page.
+pub(crate) fn summary_kind(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { "Imported Results Summary" } else { "SNIA SSS PTS Summary Report" }
+}
+
+/// PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
+pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
+    format!("{} {} ({}) - {kind}", document.profile.class, outcome.title, outcome.header.requirement)
+}
+
+/// Title of the whole document.
+pub(crate) fn document_title(document: &Document) -> String {
+    let mark = document.watermark().map(|word| format!("{word} - ")).unwrap_or_default();
+    let by = document.run.origin.as_ref().map_or(document.profile.revision, |origin| origin.tool.as_str());
+    format!("{mark}{} - {by} report", model(document))
+}
+
+/// Left part of the footer of every page.
+pub(crate) fn footer(document: &Document) -> String {
+    format!(
+        "Plateau {} · run {} · journal SHA-256 {}…",
+        document.run.plateau_version,
+        document.run.id,
+        document.digest.get(..16).unwrap_or(&document.digest)
+    )
+}

@@ -1,0 +1,57 @@
+//! Values as printed, shared by several pages; what is missing reads `n/a`.
+
+use stdx::units::amount_base10;
+
+use crate::document::contents::Document;
+
+/// A label and its value.
+pub(crate) type Fact = (&'static str, String);
+
+/// Replaces a missing fact by `n/a`, so that no field on a page is empty.
+pub(crate) fn or_na(fact: Option<&str>) -> String {
+    fact.map(str::trim).filter(|fact| !fact.is_empty()).unwrap_or("n/a").to_owned()
+}
+
+/// The model as printed; a file or simulated drive without a model is identified by its path.
+pub(crate) fn model(document: &Document) -> &str {
+    document.run.target.model.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(&document.run.target.path)
+}
+
+/// A count as printed; imported tests may lack it.
+pub(crate) fn number(value: u16) -> String {
+    if value == 0 { "n/a".into() } else { value.to_string() }
+}
+
+/// Capacity as printed; imported runs may lack it.
+pub(crate) fn capacity(document: &Document) -> String {
+    match document.run.target.capacity_bytes {
+        0 => "n/a".into(),
+        bytes => amount_base10(bytes),
+    }
+}
+
+/// Name and version of the measuring tool.
+pub(crate) fn tool(document: &Document) -> String {
+    let run = &document.run;
+    run.origin
+        .as_ref()
+        .map_or_else(|| format!("Plateau {}", run.plateau_version), |origin| origin.tool.clone())
+}
+
+/// Processors of the host.
+pub(crate) fn cpu(document: &Document) -> Option<String> {
+    let host = &document.run.host;
+    match (&host.cpu, host.cpus) {
+        (Some(cpu), Some(count)) => Some(format!("{count} x {cpu}")),
+        (cpu, _) => cpu.clone(),
+    }
+}
+
+/// Operating system and kernel of the host.
+pub(crate) fn system(document: &Document) -> Option<String> {
+    let host = &document.run.host;
+    match (&host.os, &host.kernel) {
+        (Some(os), Some(kernel)) => Some(format!("{os}, {kernel}")),
+        (os, kernel) => os.clone().or_else(|| kernel.clone()),
+    }
+}
