@@ -1,7 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
-use record::{Access, OwnRounds};
+use record::{Access, CustomRounds};
 
 fn errors(text: &str) -> Vec<String> {
     Plan::read("plan.toml", text).expect_err(text).iter().map(ToString::to_string).collect()
@@ -67,7 +67,7 @@ average-from = "steady"
     );
     assert_eq!(sweep.tracked, [10]);
     assert_eq!((sweep.cells[0].run_ns, sweep.cells[0].ramp_ns), (10_000_000_000, 2_500_000_000));
-    assert_eq!((sweep.rounds, sweep.average.rounds), (OwnRounds::Fixed(7), 3));
+    assert_eq!((sweep.rounds, sweep.average.rounds), (CustomRounds::Fixed(7), 3));
     assert!(sweep.cells.iter().all(|cell| cell.access == Access::Random && cell.threads.is_none()));
 }
 

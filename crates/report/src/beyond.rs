@@ -38,7 +38,7 @@ pub(crate) struct Beyond {
 /// Collects the data of every started test.
 pub(crate) fn beyond(document: &Document, entries: &[Entry]) -> Vec<Beyond> {
     let all = answers(entries);
-    let spent = pts::spent::spent(&document.run, entries);
+    let spent = pts::cost::of_run(&document.run, entries);
     let moments = moments::moments(entries, document.run.scale_divisor());
     let none = Moments::default();
     let of = |outcome: &pts::Outcome| {

@@ -4,11 +4,11 @@
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};
 
-use super::{Kind, Measure, Spot, Tracked, View};
+use super::view::{Kind, Measure, Spot, Tracked, View, judged};
 use crate::KeyFigure;
-use crate::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::profile::mix_name;
-use crate::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+use crate::method::profile::mix_name;
 
 const FOUR_KIB: u32 = 4 * KIB as u32;
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
@@ -155,7 +155,7 @@ fn window(view: &View<'_>, tracked: &Tracked, unit: Unit, with_history: bool) ->
     if tracked.points.is_empty() {
         return Vec::new();
     }
-    let judged = super::judged(view.test, tracked);
+    let judged = judged(view.test, tracked);
     let mut pages = Vec::new();
     if with_history {
         pages.push(window_pages::history(&tracked.name, unit, tracked.points.clone(), judged.as_ref()));

@@ -17,7 +17,7 @@ pub use survivors::Crash;
 
 use stdx::files::ReadError;
 
-use super::{Extent, Found, FoundKind, Storage, Stored};
+use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use super::FoundKind;
+use crate::storage::interface::FoundKind;
 
 /// A file or folder, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
