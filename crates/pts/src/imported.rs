@@ -15,7 +15,7 @@ use crate::conclusions::header::{Convergence, Phases, TestHeader};
 use crate::method::explain;
 use crate::method::history::History;
 use crate::{Context, Outcome};
-use view::{Kind, Tracked, View, judged};
+use view::{Kind, TrackedSeries, View, judged};
 
 /// All kinds.
 const KINDS: &[Kind] = &[
@@ -87,7 +87,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     })
 }
 
-fn explained(tracked: &Tracked) -> Vec<explain::Explanation> {
+fn explained(tracked: &TrackedSeries) -> Vec<explain::Explanation> {
     let mut history = History::of(vec![tracked.name.clone()]);
     for (round, value) in &tracked.points {
         history.judge(*round as u32, vec![*value]);

@@ -7,9 +7,9 @@ use pts::{Context, Outcome, Plan, Preset, Profile, Task};
 use record::{CustomTest, Settings, TargetFacts};
 use support::{Fake, figures, run_on, target, titles};
 
-fn own(text: &str) -> CustomTest {
+fn custom(text: &str) -> CustomTest {
     let plan = Plan::read("p.toml", text).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    plan.own_tests.into_iter().next().expect("an own test")
+    plan.own_tests.into_iter().next().expect("a custom test")
 }
 
 fn run(test: &CustomTest, target: &TargetFacts, settings: &Settings, bench: &mut Fake) -> Outcome {
@@ -23,7 +23,8 @@ fn standard() -> Settings {
 
 #[test]
 fn loops_are_run_in_their_order_behind_purge_and_preconditioning() {
-    let test = own(r#"
+    let test = custom(
+        r#"
 [test.a]
 purge = true
 precondition = [{ capacities = 1, qd = 8 }, { rw = "randwrite", bs = "4KiB", at-most = 30, tc = 2 }]
@@ -34,7 +35,8 @@ tc = [2, 1]
 qd = 4
 runtime = 10
 ramp_time = 5
-"#);
+"#,
+    );
     let mut bench = Fake::new(|_, _| 1000);
     let outcome = run(&test, &target(512), &standard(), &mut bench);
     assert_eq!(outcome.stop, None);
@@ -65,7 +67,7 @@ ramp_time = 5
 
 #[test]
 fn shorter_cells_make_all_times_shorter() {
-    let test = own("[test.a]\nrw = \"randread\"\nbs = \"4KiB\"\nruntime = 120\nramp_time = 60\n");
+    let test = custom("[test.a]\nrw = \"randread\"\nbs = \"4KiB\"\nruntime = 120\nramp_time = 60\n");
     let mut bench = Fake::new(|_, _| 1000);
     let settings = Settings { cell_ns: 6_000_000_000, ..standard() };
     run(&test, &target(512), &settings, &mut bench);
@@ -81,7 +83,7 @@ const TRACKED: &str =
 
 #[test]
 fn it_ends_with_steady_state_and_shows_how() {
-    let test = own(&format!("{TRACKED}rounds = \"steady\"\n"));
+    let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|round, _| if round < 4 { 5000 / u64::from(round) } else { 1000 });
     let outcome = run(&test, &target(512), &standard(), &mut bench);
     assert_eq!((outcome.rounds, outcome.converged), (8, Some(true)));
@@ -101,7 +103,7 @@ fn it_ends_with_steady_state_and_shows_how() {
 
 #[test]
 fn without_steady_state_it_ends_at_the_limit_and_says_so() {
-    let test = own(&format!("{TRACKED}rounds = \"steady\"\n"));
+    let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|round, _| 1000 + 800 * u64::from(round % 2));
     let outcome = run(&test, &target(512), &standard(), &mut bench);
     assert_eq!((outcome.rounds, outcome.converged), (25, Some(false)));
@@ -117,7 +119,7 @@ fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered(
         4..8 => 1000,
         _ => 1100,
     });
-    let outcome = run(&own(&text), &target(512), &standard(), &mut bench);
+    let outcome = run(&custom(&text), &target(512), &standard(), &mut bench);
     assert_eq!((outcome.rounds, outcome.converged), (25, Some(true)));
     assert_eq!(outcome.window[0].1.first_round, 4);
     assert!(
@@ -129,7 +131,7 @@ fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered(
 
 #[test]
 fn cells_below_the_sector_size_are_skipped_and_a_test_of_nothing_else_is_refused() {
-    let some = own("[test.a]\nrw = \"randread\"\nbs = [\"512\", \"4KiB\"]\n");
+    let some = custom("[test.a]\nrw = \"randread\"\nbs = [\"512\", \"4KiB\"]\n");
     let mut bench = Fake::new(|_, _| 1000);
     let outcome = run(&some, &target(4096), &standard(), &mut bench);
     assert_eq!((outcome.stop.clone(), bench.cells), (None, 1));
@@ -138,14 +140,14 @@ fn cells_below_the_sector_size_are_skipped_and_a_test_of_nothing_else_is_refused
         "{:?}",
         outcome.modified
     );
-    let none = own("[test.a]\nrw = \"randread\"\nbs = \"512\"\n");
+    let none = custom("[test.a]\nrw = \"randread\"\nbs = \"512\"\n");
     let stop = run(&none, &target(4096), &standard(), &mut Fake::new(|_, _| 1000)).stop.unwrap().to_string();
     assert!(stop.contains("sectors are larger than all its block sizes"), "{stop}");
 }
 
 #[test]
 fn a_gap_is_told_and_no_window_spans_it() {
-    let test = own(&format!("{TRACKED}rounds = \"steady\"\n"));
+    let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|_, _| 1000);
     bench.gaps = vec![(3, 1)];
     let outcome = run(&test, &target(512), &standard(), &mut bench);
@@ -159,7 +161,7 @@ fn a_gap_is_told_and_no_window_spans_it() {
 
 #[test]
 fn a_failing_drive_leaves_what_was_measured() {
-    let test = own(&format!("{TRACKED}rounds = 3\n"));
+    let test = custom(&format!("{TRACKED}rounds = 3\n"));
     let mut bench = Fake::new(|_, _| 1000);
     bench.fail_after_cells = Some(3);
     let outcome = run(&test, &target(512), &standard(), &mut bench);

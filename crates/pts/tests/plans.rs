@@ -188,11 +188,11 @@ const WRONG: &[(&str, &str)] = &[
 
 #[test]
 fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
-    let mut told = Vec::new();
+    let mut cases = Vec::new();
     for (text, expected) in WRONG {
-        told.push((text, errors(text), expected));
+        cases.push((text, errors(text), expected));
     }
-    let wrong: Vec<_> = told.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
+    let wrong: Vec<_> = cases.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

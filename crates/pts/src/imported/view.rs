@@ -13,7 +13,7 @@ pub(crate) struct Kind {
     pub title: &'static str,
     pub purpose: &'static str,
     /// The tracking variable; None if the test has none.
-    pub tracked: Option<fn(&View<'_>) -> Tracked>,
+    pub tracked: Option<fn(&View<'_>) -> TrackedSeries>,
     pub pages: fn(&View<'_>) -> Vec<Page>,
     pub figures: fn(&View<'_>) -> Vec<KeyFigure>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Kind {
 pub(crate) type Measure = fn(&Reading) -> Option<f64>;
 
 /// A tracking variable: name, and value in each round.
-pub(crate) struct Tracked {
+pub(crate) struct TrackedSeries {
     pub name: String,
     pub points: Vec<(f64, f64)>,
 }
@@ -110,7 +110,7 @@ impl View<'_> {
 }
 
 /// Judges the measurement window stated by the source, based on its values.
-pub(crate) fn judged(test: &ImportedTest, tracked: &Tracked) -> Option<WindowStats> {
+pub(crate) fn judged(test: &ImportedTest, tracked: &TrackedSeries) -> Option<WindowStats> {
     let (first, last) = test.window?;
     let inside = |(round, _): &&(f64, f64)| (f64::from(first)..=f64::from(last)).contains(round);
     let values: Vec<f64> = tracked.points.iter().filter(inside).map(|(_, value)| *value).collect();
