@@ -1,4 +1,5 @@
-//! The PTS tests, one per file.
+//! The PTS tests, one per file, and the table of all of them. A test reads like the clause that its header names; its
+//! parameters, answers and pages are beside it.
 
 mod cbw;
 mod dirth;

@@ -1,4 +1,4 @@
-//! The built-in profiles, one per file.
+//! The built-in profiles, one per file, and their lookup. A profile is one version of the specification as data.
 
 mod pts_c_1_0;
 mod pts_c_2_0;
