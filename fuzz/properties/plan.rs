@@ -8,7 +8,8 @@ pub fn check(bytes: &[u8]) {
             assert!(!plan.tests.is_empty(), "a plan without tests");
             for test in &plan.own_tests {
                 let json = serde_json::to_string(test).expect("an own test is JSON");
-                let again = serde_json::from_str::<record::OwnTest>(&json).expect("what was written is read");
+                let again =
+                    serde_json::from_str::<record::CustomTest>(&json).expect("what was written is read");
                 assert_eq!(again, *test);
             }
         }

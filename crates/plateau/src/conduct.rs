@@ -102,7 +102,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
     let logo = logo.map(|bytes| (LOGO, bytes));
     let (run, mut journal) = library.create_with(file, logo.as_slice())?;
-    journal.append(Event::Estimated(pts::spent::estimated(&estimates, &known.source)))?;
+    journal.append(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))?;
     Ok((run, journal))
 }
 

@@ -8,7 +8,7 @@ use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
 use nandsim::Scale;
 use pts::dry::IOS_PER_OUTSTANDING;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
-use record::{Note, OwnFigure, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
+use record::{CustomFigure, Note, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::{models, printer};
@@ -253,10 +253,10 @@ fn unit(task: Task<'_>) -> &'static str {
         Task::Pts(test) if test.family == "tp" => "MB/s",
         Task::Pts(test) if test.family == "lat" => "ms",
         Task::Pts(_) => "IOPS",
-        Task::Own(test) => match test.figure {
-            OwnFigure::Iops => "IOPS",
-            OwnFigure::MegabytesPerSecond => "MB/s",
-            OwnFigure::MeanLatency => "ms",
+        Task::Custom(test) => match test.figure {
+            CustomFigure::Iops => "IOPS",
+            CustomFigure::MegabytesPerSecond => "MB/s",
+            CustomFigure::MeanLatency => "ms",
         },
     }
 }

@@ -1,8 +1,8 @@
 //! A run as a screenful of text, and as one JSON document.
 
+use pts::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
-use pts::spent::Spent;
 use pts::{Outcome, Profile, Replayed, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
 use serde_json::{Value, json};
@@ -201,8 +201,8 @@ impl Summary {
     }
 
     /// Returns the actual and estimated costs of the tests.
-    fn spent(&self) -> Vec<Spent> {
-        pts::spent::spent(&self.run.file, &self.loaded.entries)
+    fn spent(&self) -> Vec<TestCost> {
+        pts::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
     /// Returns the verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` if no
@@ -384,7 +384,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
     })
 }
 
-fn spent_json(spent: &Spent) -> Value {
+fn spent_json(spent: &TestCost) -> Value {
     json!({
         "test": spent.test,
         "ended": spent.ended,

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::profile::MAX_ROUNDS;
-use crate::steady::WINDOW_ROUNDS;
+use crate::method::profile::MAX_ROUNDS;
+use crate::method::steady::WINDOW_ROUNDS;
 
 /// Valid values of a setting.
 #[derive(Debug, Clone)]

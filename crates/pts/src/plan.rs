@@ -7,7 +7,7 @@ mod own;
 mod reader;
 mod value;
 
-use record::OwnTest;
+use record::CustomTest as OwnTest;
 
 pub use reader::{KEYS, KeyDoc};
 

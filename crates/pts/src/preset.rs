@@ -49,7 +49,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{OwnRounds, OwnTest};
+    use record::{CustomRounds as OwnRounds, CustomTest as OwnTest};
 
     fn seconds(test: &OwnTest) -> u64 {
         let rounds = match test.rounds {

@@ -1,8 +1,9 @@
 //! One test of a run: a PTS test, or a custom test from the plan.
 
-use record::{OwnRounds, OwnTest, RunFile};
+use record::{CustomRounds, CustomTest, RunFile};
 
-use crate::{Bench, Context, Outcome, Test, own};
+use crate::custom;
+use crate::{Bench, Context, Outcome, Test};
 
 /// A PTS test or a custom test.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +11,7 @@ pub enum Task<'a> {
     /// A test from the PTS.
     Pts(&'static Test),
     /// A custom test from the plan.
-    Own(&'a OwnTest),
+    Custom(&'a CustomTest),
 }
 
 impl<'a> Task<'a> {
@@ -19,9 +20,10 @@ impl<'a> Task<'a> {
     /// # Errors
     /// If the name is unknown; the message lists the known ones.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
-        let mut own = run.plan.iter().flat_map(|plan| &plan.own_tests);
-        own.find(|test| test.name == name)
-            .map_or_else(|| Test::named(name).map(Self::Pts), |test| Ok(Self::Own(test)))
+        let mut custom = run.plan.iter().flat_map(|plan| &plan.own_tests);
+        custom
+            .find(|test| test.name == name)
+            .map_or_else(|| Test::named(name).map(Self::Pts), |test| Ok(Self::Custom(test)))
     }
 
     /// Name on the command line.
@@ -29,7 +31,7 @@ impl<'a> Task<'a> {
     pub fn name(self) -> &'a str {
         match self {
             Self::Pts(test) => test.name,
-            Self::Own(test) => &test.name,
+            Self::Custom(test) => &test.name,
         }
     }
 
@@ -38,7 +40,7 @@ impl<'a> Task<'a> {
     pub fn title(self) -> &'a str {
         match self {
             Self::Pts(test) => test.title,
-            Self::Own(test) => &test.title,
+            Self::Custom(test) => &test.title,
         }
     }
 
@@ -53,7 +55,7 @@ impl<'a> Task<'a> {
     pub fn cells_per_round(self) -> u32 {
         match self {
             Self::Pts(test) => test.cells_per_round,
-            Self::Own(test) => test.cells.len() as u32,
+            Self::Custom(test) => test.cells.len() as u32,
         }
     }
 
@@ -62,15 +64,15 @@ impl<'a> Task<'a> {
     pub const fn fixed_rounds(self) -> Option<u32> {
         match self {
             Self::Pts(test) => test.fixed_rounds,
-            Self::Own(OwnTest { rounds: OwnRounds::Fixed(rounds), .. }) => Some(*rounds),
-            Self::Own(_) => None,
+            Self::Custom(CustomTest { rounds: CustomRounds::Fixed(rounds), .. }) => Some(*rounds),
+            Self::Custom(_) => None,
         }
     }
 
     /// Mean length of a cell; None if the cells have the length given in the settings.
     #[must_use]
     pub fn mean_cell_ns(self, context: &Context<'_>) -> Option<u64> {
-        let Self::Own(test) = self else { return None };
+        let Self::Custom(test) = self else { return None };
         let total: u64 = test.cells.iter().map(|cell| context.scaled_ns(cell.run_ns + cell.ramp_ns)).sum();
         total.checked_div(test.cells.len() as u64)
     }
@@ -79,7 +81,7 @@ impl<'a> Task<'a> {
     pub fn run(self, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         match self {
             Self::Pts(test) => (test.run)(context, bench),
-            Self::Own(test) => own::run(test, context, bench),
+            Self::Custom(test) => custom::run(test, context, bench),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The PTS tests, one per file.
+//! The PTS tests, one per file, and the table of all of them. A test reads like the clause that its header names; its
+//! parameters, answers and pages are beside it.
 
 mod cbw;
 mod dirth;
@@ -16,28 +17,7 @@ use stdx::units::kib;
 
 pub(crate) use wsat::saturation_figures;
 
-use crate::{Bench, Context, Outcome, Profile};
-
-/// One test of the specification.
-#[derive(Debug, Clone, Copy)]
-pub struct Test {
-    /// Name on the command line: `iops`.
-    pub name: &'static str,
-    /// Family name in profiles, shared by all tests of the family: `tp` for both block sizes.
-    pub family: &'static str,
-    /// Title as printed: `IOPS`.
-    pub title: &'static str,
-    /// One-line description for help texts.
-    pub about: &'static str,
-    /// Runs until the test completes or the bench stops it; the outcome contains the measurements in either case.
-    pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
-    /// Cells in a full round, for estimates.
-    pub cells_per_round: u32,
-    /// True if the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
-    pub timeline: bool,
-    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
-    pub fixed_rounds: Option<u32>,
-}
+use crate::{Profile, Test};
 
 /// All tests. The last two are TKperf's hard disk tests, which are not part of any specification.
 pub const TESTS: &[Test] = &[

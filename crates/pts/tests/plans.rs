@@ -1,7 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
-use record::{Access, OwnRounds};
+use record::{Access, CustomRounds};
 
 fn errors(text: &str) -> Vec<String> {
     Plan::read("plan.toml", text).expect_err(text).iter().map(ToString::to_string).collect()
@@ -67,7 +67,7 @@ average-from = "steady"
     );
     assert_eq!(sweep.tracked, [10]);
     assert_eq!((sweep.cells[0].run_ns, sweep.cells[0].ramp_ns), (10_000_000_000, 2_500_000_000));
-    assert_eq!((sweep.rounds, sweep.average.rounds), (OwnRounds::Fixed(7), 3));
+    assert_eq!((sweep.rounds, sweep.average.rounds), (CustomRounds::Fixed(7), 3));
     assert!(sweep.cells.iter().all(|cell| cell.access == Access::Random && cell.threads.is_none()));
 }
 
@@ -188,11 +188,11 @@ const WRONG: &[(&str, &str)] = &[
 
 #[test]
 fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
-    let mut told = Vec::new();
+    let mut cases = Vec::new();
     for (text, expected) in WRONG {
-        told.push((text, errors(text), expected));
+        cases.push((text, errors(text), expected));
     }
-    let wrong: Vec<_> = told.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
+    let wrong: Vec<_> = cases.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -165,8 +165,8 @@ fn xsr_says_when_the_bandwidth_is_back() {
         }));
         let outcome = xsr(profile, &mut bench);
         assert_eq!(outcome.pages.len(), pages, "{profile}");
-        let told: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
-        assert_eq!(told, ["not yet", "minute 11"], "{profile}: the mean of AG1 has the fresh drive in it");
+        let notes: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
+        assert_eq!(notes, ["not yet", "minute 11"], "{profile}: the mean of AG1 has the fresh drive in it");
         assert_eq!(outcome.key_figures[1].value, Some(11.0));
     }
 }

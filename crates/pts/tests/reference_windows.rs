@@ -1,6 +1,6 @@
 //! Acceptance check 1: the six windows of published reports match the listed numbers to 1e-6.
 
-use pts::steady::Steadiness;
+use pts::steady::WindowStats;
 use serde_json::Value;
 
 #[test]
@@ -14,7 +14,7 @@ fn six_published_windows() {
         };
         let values: [f64; 5] = numbers("values").try_into().unwrap();
         let last_round = numbers("rounds")[4] as u32;
-        let s = Steadiness::of(last_round, &values);
+        let s = WindowStats::of(last_round, &values);
         let expected = &window["expected"];
         let name = format!("{} {}", window["device"], window["test"]);
         for (key, got) in [

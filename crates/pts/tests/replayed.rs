@@ -277,7 +277,7 @@ fn a_load_behind_the_rounds_fills_no_round() {
     let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     assert_eq!(outcome.stop, None);
     // 360 minutes are 11 cycles of 31 minutes plus 19; the histogram follows them.
-    let spent = pts::spent::spent(&run, &entries);
+    let spent = pts::cost::of_run(&run, &entries);
     assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
     let tail: Vec<bool> =
         entries.iter().rev().take(2).map(|e| matches!(e.event, Event::Measured(_))).collect();

@@ -16,7 +16,7 @@ use crate::amounts::Amounts;
 use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Entry, Event};
-use held::{Change, Held};
+use held::{Change, Held, MOST_BYTES};
 
 pub use held::RESCUED;
 
@@ -26,8 +26,6 @@ pub const VERSION: u32 = 1;
 const OLDEST_VERSION: u32 = 1;
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
-/// Far more than any run writes; a larger file is not read into memory.
-const MOST_BYTES: u64 = 1 << 30;
 /// Limit on one record: 100 times the longest known one, the 8 h of writes of XSR with a row per second.
 const MOST_RECORD_BYTES: usize = 64 << 20;
 /// Limit on the values in one record, each of which may take 24 bytes of memory: a workload of 45 days has as many.

@@ -8,16 +8,17 @@
 mod amounts;
 mod check;
 mod columns_wire;
+mod custom;
 mod event;
 mod histogram_wire;
 mod host;
+mod host_share;
 mod imported;
 mod io_path;
 mod journal;
 mod label;
 mod library;
 mod order;
-mod own;
 mod plain;
 mod run_file;
 mod segment;
@@ -26,10 +27,12 @@ mod wall;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
+pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, PlanFacts};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };
-pub use host::{Ceiling, ClockFacts, CostPerIo, DEPTH_KEPT_SHARE, Effort, HOST_LIMIT_SHARE, HostLoad};
+pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};
+pub use host_share::{DEPTH_KEPT_SHARE, HOST_LIMIT_SHARE};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
@@ -38,7 +41,6 @@ pub use journal::{
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use order::{Misplaced, check_order};
-pub use own::{OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest, OwnWrite, PlanFacts};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
     Settings, SimulatedFacts, TargetFacts, TargetKind,

@@ -1,82 +1,18 @@
 //! Access streams: which byte is accessed next, and whether it is read or written. The load engine and the
 //! simulator share this generator, so that one seed yields the same stream in both.
 
+mod lane;
 mod mix;
 mod pattern;
+mod span;
 
 use crate::Rng;
+use lane::Lane;
 use mix::Mix;
+
+pub use lane::Access;
 pub use pattern::{Kind, Pattern, Zone};
-
-/// The part of a device that a load may touch: aligned segments of equal size at equal distances.
-///
-/// A contiguous range is one segment. The ActiveRange of the PTS has 2048 segments (PTS-C 1.0).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// First byte of the first segment.
-    pub start_bytes: u64,
-    /// Number of segments, at least 1.
-    pub segments: u32,
-    /// Length of each segment in bytes.
-    pub segment_bytes: u64,
-    /// Distance from the start of one segment to the start of the next in bytes.
-    pub stride_bytes: u64,
-}
-
-impl Span {
-    /// Returns one segment of `length_bytes` starting at `start_bytes`.
-    #[must_use]
-    pub const fn contiguous(start_bytes: u64, length_bytes: u64) -> Self {
-        Self { start_bytes, segments: 1, segment_bytes: length_bytes, stride_bytes: length_bytes }
-    }
-
-    /// Returns the number of bytes in all segments.
-    #[must_use]
-    pub const fn touched_bytes(&self) -> u64 {
-        self.segments as u64 * self.segment_bytes
-    }
-
-    /// Returns the offset of the first byte after the last segment.
-    #[must_use]
-    pub const fn end_bytes(&self) -> u64 {
-        self.start_bytes + (self.segments as u64 - 1) * self.stride_bytes + self.segment_bytes
-    }
-
-    /// Returns the number of whole blocks of `block_bytes` in all segments.
-    #[must_use]
-    pub const fn blocks(&self, block_bytes: u32) -> u64 {
-        self.segments as u64 * (self.segment_bytes / block_bytes as u64)
-    }
-
-    #[inline]
-    fn offset_of(&self, block: u64, block_bytes: u64, blocks_per_segment: u64) -> u64 {
-        if self.segments == 1 {
-            return self.start_bytes + block * block_bytes;
-        }
-        let (segment, inside) = (block / blocks_per_segment, block % blocks_per_segment);
-        self.start_bytes + segment * self.stride_bytes + inside * block_bytes
-    }
-}
-
-/// Order of the addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Uniform over all blocks of the span.
-    Random,
-    /// Ascending, each thread in its own equal part of the span; wraps at the end of the part.
-    Sequential,
-}
-
-/// One I/O to issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
-    /// Whether it is a read; otherwise a write.
-    pub read: bool,
-    /// Length in bytes.
-    pub block_bytes: u32,
-    /// Byte offset on the device. Relative to the start of its segment it is a multiple of the block size.
-    pub offset_bytes: u64,
-}
+pub use span::{Order, Span, share};
 
 /// The infinite access stream of one thread.
 #[derive(Debug, Clone)]
@@ -84,90 +20,6 @@ pub struct Stream {
     rng: Rng,
     lane: Lane,
     mix: Option<Box<Mix>>,
-}
-
-/// Returns part `index` of `total` divided into `parts`. The parts add up to exactly `total`.
-#[must_use]
-pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
-    let cut = |i: u16| (u128::from(total) * u128::from(i) / u128::from(parts)) as u64;
-    cut(index)..cut(index + 1)
-}
-
-/// One kind of I/O of one thread: uniform over the span, or ascending in the thread's part of it.
-#[derive(Debug, Clone)]
-struct Lane {
-    span: Span,
-    order: Order,
-    read_percent: u8,
-    block_bytes: u32,
-    blocks_per_segment: u64,
-    first_block: u64,
-    end_block: u64,
-    next_block: u64,
-}
-
-impl Lane {
-    fn new(kind: &Kind, span: Span, thread: u16, threads: u16) -> Self {
-        let blocks = span.blocks(kind.block_bytes);
-        let part = match kind.order {
-            Order::Random => 0..blocks,
-            Order::Sequential => share(blocks, thread, threads),
-        };
-        Self {
-            span,
-            order: kind.order,
-            read_percent: kind.read_percent,
-            block_bytes: kind.block_bytes,
-            blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
-            first_block: part.start,
-            end_block: part.end,
-            next_block: part.start,
-        }
-    }
-
-    #[inline]
-    fn read(&self, rng: &mut Rng) -> bool {
-        match self.read_percent {
-            0 => false,
-            100 => true,
-            percent => rng.percent(percent),
-        }
-    }
-
-    #[inline]
-    fn next_access(&mut self, rng: &mut Rng) -> Access {
-        let read = self.read(rng);
-        let block = match self.order {
-            Order::Random => rng.below(self.end_block),
-            Order::Sequential => {
-                let block = self.next_block;
-                self.next_block = if block + 1 == self.end_block { self.first_block } else { block + 1 };
-                block
-            }
-        };
-        let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
-        Access { read, block_bytes: self.block_bytes, offset_bytes }
-    }
-
-    /// Draws random accesses to a single segment. The loop is small enough for the generator to stay in registers;
-    /// in memory, every step would wait for the store of the previous one.
-    #[inline(always)]
-    fn draw_random(
-        &self,
-        rng: &mut Rng,
-        count: usize,
-        read: impl Fn(&mut Rng) -> bool,
-        take: &mut impl FnMut(Access),
-    ) {
-        let (blocks, block_bytes, start_bytes) = (self.end_block, self.block_bytes, self.span.start_bytes);
-        let mut own = rng.clone();
-        for _ in 0..count {
-            let read = read(&mut own);
-            let offset_bytes = start_bytes + own.below(blocks) * u64::from(block_bytes);
-            take(Access { read, block_bytes, offset_bytes });
-        }
-        *rng = own;
-    }
 }
 
 impl Stream {

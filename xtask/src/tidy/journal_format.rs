@@ -11,9 +11,11 @@ const DOCUMENT: &str = "docs/reference/journal-format.md";
 const FORMAT: &[&str] = &[
     "event",
     "segment",
+    "io_path",
+    "check",
     "workload",
     "run_file",
-    "own",
+    "custom",
     "host",
     "imported",
     "journal",

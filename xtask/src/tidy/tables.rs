@@ -29,10 +29,10 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
-        folder: "crates/pts/src/profiles",
+        folder: "crates/pts/src/method/profiles",
         extension: "rs",
         helpers: &[],
-        file: "crates/pts/src/profiles.rs",
+        file: "crates/pts/src/method/profiles.rs",
         table: Some("PROFILES"),
         entry: module,
     },

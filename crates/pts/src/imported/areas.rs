@@ -3,10 +3,10 @@
 use stdx::units::{block_size, kib};
 
 use super::loops::{iops, megabytes};
-use super::{Kind, Measure, Spot, View};
+use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;
-use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::profile::mix_name;
+use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::method::profile::mix_name;
 
 /// Random IOPS by area.
 pub(super) const IOPS: Kind = Kind {

@@ -4,11 +4,11 @@ use record::{Access, Reading};
 use stdx::units::block_size;
 
 use super::loops::{average, iops, maximum, megabytes};
-use super::{Kind, View};
+use super::view::{Kind, View};
 use crate::KeyFigure;
-use crate::exhibit::{Cell, Exhibit, Page, Row, Table};
-use crate::profile::mix_name;
-use crate::response::{self, Percentile};
+use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table};
+use crate::exhibits::response::{self, Percentile};
+use crate::method::profile::mix_name;
 
 /// The kind for jobs of a load generator.
 pub(super) const KIND: Kind = Kind {
@@ -84,7 +84,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         let caption =
             format!("{}: {} IOPS, {} MB/s", name(reading), number(reading.iops), number(megabytes(reading)));
         let title = format!("Response Time Histogram - {}", reading.name.as_deref().unwrap_or("job"));
-        pages.push(response::told(&title, caption, histogram, false));
+        pages.push(response::histogram_page(&title, caption, histogram, false));
     }
     pages
 }
@@ -134,7 +134,7 @@ fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
         return percentile.of(histogram);
     }
     let share = 100.0 - f64::from(percentile.beyond_ppm) / 1e4;
-    let told = reading.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9)?;
+    let reported = reading.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9)?;
     let enough = reading.ios.is_none_or(|ios| percentile.is_known_from(ios));
-    enough.then_some(told.1 / 1e6)
+    enough.then_some(reported.1 / 1e6)
 }

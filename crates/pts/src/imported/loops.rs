@@ -4,11 +4,11 @@
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};
 
-use super::{Kind, Measure, Spot, Tracked, View};
+use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
-use crate::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::profile::mix_name;
-use crate::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+use crate::method::profile::mix_name;
 
 const FOUR_KIB: u32 = 4 * KIB as u32;
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
@@ -110,10 +110,10 @@ fn letters(view: &View<'_>) -> &'static str {
     }
 }
 
-fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> Tracked {
+fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> TrackedSeries {
     let spot = Spot { block_bytes: view.test.tracked_block_bytes.unwrap_or(block_bytes), read_percent: 0 };
     let size = block_size(u64::from(spot.block_bytes));
-    Tracked { name: format!("{} {size} W", letters(view)), points: view.points(spot, measure) }
+    TrackedSeries { name: format!("{} {size} W", letters(view)), points: view.points(spot, measure) }
 }
 
 #[expect(clippy::too_many_arguments, reason = "each is one field of the figure, or says where its value is")]
@@ -151,11 +151,11 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
 }
 
 /// Window of the tracking variable: history, and determination if there are five values.
-fn window(view: &View<'_>, tracked: &Tracked, unit: Unit, with_history: bool) -> Vec<Page> {
+fn window(view: &View<'_>, tracked: &TrackedSeries, unit: Unit, with_history: bool) -> Vec<Page> {
     if tracked.points.is_empty() {
         return Vec::new();
     }
-    let judged = super::judged(view.test, tracked);
+    let judged = judged(view.test, tracked);
     let mut pages = Vec::new();
     if with_history {
         pages.push(window_pages::history(&tracked.name, unit, tracked.points.clone(), judged.as_ref()));

@@ -1,10 +1,11 @@
 //! Write saturation: IOPS over time, or only the published figures.
 
 use super::loops::{average, iops};
-use super::{Kind, Spot, View};
-use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use super::view::{Kind, Spot, View};
+use crate::KeyFigure;
+use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::method::profile;
 use crate::tests::saturation_figures;
-use crate::{KeyFigure, profile};
 
 /// The kind for write saturation.
 pub(super) const KIND: Kind = Kind {
@@ -25,7 +26,7 @@ fn minutes(view: &View<'_>) -> f64 {
     view.test.round_ns.unwrap_or(profile::CELL_NS) as f64 / 60e9
 }
 
-fn told(view: &View<'_>, name: &str) -> Option<f64> {
+fn stated(view: &View<'_>, name: &str) -> Option<f64> {
     view.test.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
 }
 
@@ -41,8 +42,8 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
         host_limited: false,
     };
     vec![
-        figure(FRESH, told(view, FRESH).or(worked_out.0)),
-        figure(STEADY, told(view, STEADY).or(worked_out.1)),
+        figure(FRESH, stated(view, FRESH).or(worked_out.0)),
+        figure(STEADY, stated(view, STEADY).or(worked_out.1)),
     ]
 }
 

@@ -5,7 +5,10 @@ mod keys;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use record::{Access, OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest};
+use record::{
+    Access, CustomAverage as OwnAverage, CustomCell as OwnCell, CustomFigure as OwnFigure,
+    CustomRounds as OwnRounds, CustomTest as OwnTest,
+};
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 

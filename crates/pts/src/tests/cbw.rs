@@ -2,7 +2,7 @@
 //! groups, R/W 40/60, over 49 demand intensities, and histograms of three of them.
 
 use crate::Test;
-use crate::demand::{self, CELLS, Pattern, Stimulus};
+use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
 
 const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
 

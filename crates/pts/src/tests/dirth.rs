@@ -5,7 +5,7 @@
 use stdx::units::KIB;
 
 use crate::Test;
-use crate::demand::{self, CELLS, Pattern, Stimulus};
+use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
 
 const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Block(8 * KIB as u32), read_percent: 65 };
 

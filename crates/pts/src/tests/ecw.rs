@@ -2,7 +2,7 @@
 //! page with the access pattern.
 
 use crate::Test;
-use crate::demand::{self, CELLS, Pattern, Stimulus};
+use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
 
 const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
 

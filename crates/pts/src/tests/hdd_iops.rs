@@ -4,8 +4,8 @@
 use stdx::units::KIB;
 
 use crate::Test;
-use crate::profile::Cell;
-use crate::zones::{self, Figure, Sweep, ZONES};
+use crate::flows::zones::{self, Figure, Sweep, ZONES};
+use crate::method::profile::Cell;
 
 /// Mixes (outer loop) and block sizes (inner loop), both descending.
 const CELLS: [Cell; 9] = [

@@ -4,8 +4,8 @@
 use stdx::units::KIB;
 
 use crate::Test;
-use crate::profile::{Cell, Demand};
-use crate::zones::{self, Figure, Sweep, ZONES};
+use crate::flows::zones::{self, Figure, Sweep, ZONES};
+use crate::method::profile::{Cell, Demand};
 
 const LARGE: [Cell; 2] = both_ways(1024 * KIB as u32);
 const SMALL: [Cell; 2] = both_ways(4 * KIB as u32);

@@ -1,21 +1,22 @@
 //! Throughput (PTS 1.0 clause 9; PTS-E 1.1 and PTS 2.0 clause 8): sequential reads and writes of one block size,
 //! repeated until the writes are steady. Each block size is a separate test with its own purge, rounds and pages.
 
+mod answers;
 mod pages;
 
-use record::{Access, Purged, Segment, Workload};
+use record::{Access, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
-use crate::profile::Cell;
-use crate::rounds::{Rounds, Tracked, find};
+use crate::flows::rounds::{Rounds, find};
+use crate::method::history::Tracked;
+use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
+use answers::{ThroughputAnswers, precondition_block};
 
 /// Percentages of reads: the minute of reads comes first.
 const MIXES: [u8; 2] = [100, 0];
 const LARGE: u32 = 1024 * KIB as u32;
 const SMALL: u32 = 128 * KIB as u32;
-/// Block size of the preconditioning in PTS 1.0, regardless of the block size under test.
-const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
 /// The Throughput test with 1024 KiB blocks.
 pub const TEST_1024: Test = Test {
@@ -41,45 +42,37 @@ pub const TEST_128: Test = Test {
     fixed_rounds: None,
 };
 
-/// All answers received by the test, whether or not it completed.
-struct Seen {
-    test: &'static Test,
-    block_bytes: u32,
-    purge: Option<Purged>,
-    precondition: Option<Segment>,
-    rounds: Rounds,
-}
-
 fn run(block_bytes: u32, test: &'static Test, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let variable = format!("SEQ {} W", block_size(u64::from(block_bytes)));
-    let mut seen =
-        Seen { test, block_bytes, purge: None, precondition: None, rounds: Rounds::of(vec![variable]) };
-    let stop = measure(context, bench, &mut seen).err();
-    pages::outcome(context, &seen, stop)
+    let mut answers = ThroughputAnswers {
+        test,
+        block_bytes,
+        purge: None,
+        precondition: None,
+        rounds: Rounds::of(vec![variable]),
+    };
+    let stop = measure(context, bench, &mut answers).err();
+    pages::outcome(context, &answers, stop)
 }
 
-fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
-    seen.purge = Some(bench.purge()?);
-    seen.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, seen)))?);
-    let block_bytes = seen.block_bytes;
+fn measure(
+    context: &Context<'_>,
+    bench: &mut dyn Bench,
+    answers: &mut ThroughputAnswers,
+) -> Result<(), Stop> {
+    answers.purge = Some(bench.purge()?);
+    answers.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, answers)))?);
+    let block_bytes = answers.block_bytes;
     let workload =
         |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
     let tracked = |segments: &[Segment]| {
         let writes = find(segments, Cell { block_bytes, read_percent: 0 });
         vec![Tracked::of(writes, |segment| Some(segment.megabytes_per_second()))]
     };
-    seen.rounds.repeat(context, bench, &MIXES, workload, tracked)
-}
-
-fn precondition_block(context: &Context<'_>, seen: &Seen) -> u32 {
-    if context.profile.throughput_preconditions_its_block { seen.block_bytes } else { PRECONDITION_BLOCK }
+    answers.rounds.repeat(context, bench, &MIXES, workload, tracked)
 }
 
 fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workload {
     let demand = context.demand(context.profile.throughput_demand);
     Workload { access: Access::Sequential, ..context.cell_at(demand, round, step, cell) }
-}
-
-fn throughput_of(segments: &[Segment], block_bytes: u32, read_percent: u8) -> Option<f64> {
-    find(segments, Cell { block_bytes, read_percent }).map(Segment::megabytes_per_second)
 }

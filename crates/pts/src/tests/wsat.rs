@@ -2,25 +2,19 @@
 //! by minute, until the required amount is written, the time limit is reached, or (1.1 and later) the drive is steady.
 //! Steady state tracks the minute after every 30 minutes. PTS 2.0 then records every response time for 20 minutes.
 
+mod answers;
 mod figures;
 mod pages;
 
-use record::{Note, Purged, Segment, Until, Workload};
-use stdx::units::KIB;
+use record::{Note, Until, Workload};
 
-use crate::modified::Incidents;
-use crate::profile::{Cell, Edition};
-use crate::response::{FIVE_NINES, merged};
-use crate::rounds::{History, Verdict, judge};
-use crate::timeline::Sample;
+use crate::conclusions::incidents::Incidents;
+use crate::flows::rounds::{Verdict, judge};
+use crate::method::history::History;
 use crate::{Bench, Context, Outcome, Stop, Test};
+use answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
 
-/// The write workload.
-const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
-/// Minutes from one steady-state sample to the next: 30, plus the tracked one.
-const CYCLE_MINUTES: u32 = 31;
-/// Length of the histogram run.
-const HISTOGRAM_MINUTES: u32 = 20;
+pub(crate) use figures::saturation_figures;
 
 /// The WSAT test.
 pub const TEST: Test = Test {
@@ -34,31 +28,8 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// All answers received by the test, whether or not it completed.
-struct Seen {
-    purge: Option<Purged>,
-    minutes: Vec<Sample>,
-    /// The 99.999 % response time of each minute; None if there are too few I/Os.
-    five_nines_ms: Vec<Option<f64>>,
-    written_bytes: u64,
-    history: History,
-    cycles: u32,
-    converged: bool,
-    end: Option<End>,
-    histogram: Option<Segment>,
-    incidents: Incidents,
-}
-
-/// The condition that ended the saturation.
-#[derive(Clone, Copy, PartialEq)]
-enum End {
-    Written,
-    Time,
-    Steady,
-}
-
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
-    let mut seen = Seen {
+    let mut answers = SaturationAnswers {
         purge: None,
         minutes: Vec::new(),
         five_nines_ms: Vec::new(),
@@ -70,14 +41,18 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         histogram: None,
         incidents: Incidents::default(),
     };
-    let stop = measure(context, bench, &mut seen).err();
-    pages::outcome(context, &seen, stop)
+    let stop = measure(context, bench, &mut answers).err();
+    pages::outcome(&TEST, context, &answers, stop)
 }
 
-fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
+fn measure(
+    context: &Context<'_>,
+    bench: &mut dyn Bench,
+    answers: &mut SaturationAnswers,
+) -> Result<(), Stop> {
     let limits = context.profile.saturation_end;
     let enough_bytes = context.target.capacity_bytes.saturating_mul(u64::from(limits.capacities));
-    seen.purge = Some(bench.purge()?);
+    answers.purge = Some(bench.purge()?);
     // Step of the current cycle before which the run was interrupted.
     let mut gap = None;
     for minute in 1.. {
@@ -88,20 +63,20 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
         }
         let segment = bench.run(&workload(context, cycle, step))?;
         gap = segment.gap_before.map(|_| step as usize).or(gap);
-        let sample = seen.take(minute, &segment);
+        let sample = answers.take(minute, &segment);
         if limits.when_steady && minute.is_multiple_of(CYCLE_MINUTES) {
-            seen.cycles = cycle;
-            let verdict = judge(context, bench, &mut seen.history, cycle, gap, vec![sample.tracked()])?;
-            seen.converged = verdict == Verdict::Steady;
+            answers.cycles = cycle;
+            let verdict = judge(context, bench, &mut answers.history, cycle, gap, vec![sample.tracked()])?;
+            answers.converged = verdict == Verdict::Steady;
         }
-        seen.end = if seen.converged {
+        answers.end = if answers.converged {
             Some(End::Steady)
-        } else if seen.written_bytes >= enough_bytes {
+        } else if answers.written_bytes >= enough_bytes {
             Some(End::Written)
         } else {
             (minute >= limits.minutes).then_some(End::Time)
         };
-        if seen.end.is_some() {
+        if answers.end.is_some() {
             break;
         }
     }
@@ -112,35 +87,10 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Res
             ..workload(context, 0, 1)
         };
         let segment = bench.run(&workload)?;
-        seen.incidents.see(&segment);
-        seen.histogram = Some(segment);
+        answers.incidents.see(&segment);
+        answers.histogram = Some(segment);
     }
     Ok(())
-}
-
-impl Seen {
-    fn take(&mut self, minute: u32, segment: &Segment) -> Sample {
-        let sample = Sample::of(f64::from(minute), segment);
-        self.incidents.see(segment);
-        self.written_bytes += sample.written_bytes;
-        self.minutes.push(sample);
-        self.five_nines_ms.push(FIVE_NINES.of(&merged([segment])));
-        sample
-    }
-}
-
-/// FOB and steady IOPS of a curve measured elsewhere, whose samples take `minutes` each.
-pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
-    // The figures are defined per minute, so shorter samples are averaged.
-    let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
-    let by_minute: Vec<f64> =
-        iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
-    let figures = figures::Figures::of(&by_minute, None);
-    (figures.fresh, figures.steady)
-}
-
-fn has_histogram(context: &Context<'_>) -> bool {
-    context.profile.edition >= Edition::V2_0
 }
 
 fn workload(context: &Context<'_>, cycle: u32, step: u32) -> Workload {

@@ -1,34 +1,18 @@
 //! Cross stimulus recovery (PTS-E 1.1 and PTS 2.0 clause 12): large sequential writes, small random writes, then large
 //! sequential writes again, for hours without pause. The test has no steady state.
 
+mod answers;
 mod figures;
 mod pages;
 
-use record::{Access, Purged, Until, Workload};
-use stdx::Histogram;
-use stdx::units::KIB;
+use record::{Until, Workload};
 
-use crate::modified::Incidents;
-use crate::profile::{Cell, Demand};
-use crate::response::merged;
-use crate::timeline::{Sample, course};
+use crate::conclusions::incidents::Incidents;
+use crate::exhibits::response::merged;
+use crate::method::profile::Cell;
+use crate::method::timeline::course;
 use crate::{Bench, Context, Outcome, Stop, Test};
-
-/// An access group: one continuous workload. Restarting a sequential group every minute would only write the first part
-/// of the drive, so a group is one workload, and its minutes are samples of its series.
-struct Group {
-    access: Access,
-    block_bytes: u32,
-    hours: u32,
-}
-
-const GROUPS: [Group; 3] = [
-    Group { access: Access::Sequential, block_bytes: 1024 * KIB as u32, hours: 8 },
-    Group { access: Access::Random, block_bytes: 8 * KIB as u32, hours: 6 },
-    Group { access: Access::Sequential, block_bytes: 1024 * KIB as u32, hours: 8 },
-];
-/// Recommended demand; the operator may override it for the run.
-const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
+use answers::{CrossAnswers, DEMAND, GROUPS, Group};
 
 /// The XSR test.
 pub const TEST: Test = Test {
@@ -42,32 +26,22 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// All answers received by the test, whether or not it completed.
-struct Seen {
-    purge: Option<Purged>,
-    /// The minutes of each completed access group.
-    groups: Vec<Vec<Sample>>,
-    /// The response times of each completed access group.
-    times: Vec<Histogram>,
-    incidents: Incidents,
-}
-
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
-    let mut seen =
-        Seen { purge: None, groups: Vec::new(), times: Vec::new(), incidents: Incidents::default() };
-    let stop = measure(context, bench, &mut seen).err();
-    pages::outcome(context, &seen, stop)
+    let mut answers =
+        CrossAnswers { purge: None, groups: Vec::new(), times: Vec::new(), incidents: Incidents::default() };
+    let stop = measure(context, bench, &mut answers).err();
+    pages::outcome(&TEST, context, &answers, stop)
 }
 
-fn measure(context: &Context<'_>, bench: &mut dyn Bench, seen: &mut Seen) -> Result<(), Stop> {
-    seen.purge = Some(bench.purge()?);
+fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut CrossAnswers) -> Result<(), Stop> {
+    answers.purge = Some(bench.purge()?);
     let mut start = 0.0;
     for (step, group) in GROUPS.iter().enumerate() {
         let segment = bench.run(&workload(context, step as u32, group))?;
         let minutes = group.hours * 60;
-        seen.incidents.see(&segment);
-        seen.groups.push(course(&segment, start, f64::from(minutes), minutes as usize));
-        seen.times.push(merged([&segment]));
+        answers.incidents.see(&segment);
+        answers.groups.push(course(&segment, start, f64::from(minutes), minutes as usize));
+        answers.times.push(merged([&segment]));
         start += f64::from(minutes);
     }
     Ok(())

@@ -8,8 +8,10 @@ use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
-use super::MOST_BYTES;
 use crate::storage::{self, Storage, Stored};
+
+/// Far more than any run writes; a larger file is not read into memory.
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// Limit on the copy in memory: several times the journal of a run of a week. The beginning of a longer journal is
 /// held.

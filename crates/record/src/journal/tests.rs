@@ -118,7 +118,7 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
             set_modified(path);
         }),
     ];
-    for (how, told, change) in changes {
+    for (how, reason, change) in changes {
         for at_the_end in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("journal");
@@ -130,7 +130,7 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
                 if at_the_end { journal.check_in_place() } else { journal.append(note(4)).map(drop) };
             let JournalError::Io { source, .. } = failed.expect_err(how) else { panic!("{how}") };
             let text = source.to_string();
-            assert!(text.contains("another program changed it") && text.contains(told), "{how}: {text}");
+            assert!(text.contains("another program changed it") && text.contains(reason), "{how}: {text}");
             assert!(text.contains("journal.rescued"), "{how}: {text}");
             assert_eq!(std::fs::read(dir.path().join("journal.rescued")).unwrap(), before, "{how}");
             assert!(journal.append(note(5)).is_err() && journal.check_in_place().is_err(), "{how}");

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LibraryError, io};
+use super::error::{LibraryError, io};
 use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";

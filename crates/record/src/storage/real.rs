@@ -9,7 +9,7 @@ use std::path::Path;
 
 use stdx::files::{self, Links, ReadError};
 
-use super::{Extent, Found, FoundKind, Storage, Stored};
+use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 
 /// The file system of this host.
 #[derive(Debug, Clone, Copy, Default)]

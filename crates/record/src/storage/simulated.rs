@@ -12,12 +12,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-pub use disk::{Disk, Node, Op, Outcome};
+pub use disk::{Disk, Node, Op, SyncOutcome};
 pub use survivors::Crash;
 
 use stdx::files::ReadError;
 
-use super::{Extent, Found, FoundKind, Storage, Stored};
+use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
@@ -386,7 +386,7 @@ impl Stored for Open {
     fn sync_all(&mut self) -> io::Result<()> {
         let mut inner = self.process.inner();
         let failure = inner.call(Call::Sync).err();
-        let outcome = if failure.is_some() { Outcome::Lost } else { Outcome::Synced };
+        let outcome = if failure.is_some() { SyncOutcome::Lost } else { SyncOutcome::Synced };
         inner.apply(Op::Sync { node: self.node, outcome });
         failure.map_or(Ok(()), Err)
     }

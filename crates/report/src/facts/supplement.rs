@@ -33,7 +33,7 @@ pub(crate) struct Supplement {
 pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     let all = answers(judged.entries);
     let scale_divisor = judged.run.scale_divisor();
-    let spent = pts::spent::spent(judged.run, judged.entries);
+    let spent = pts::cost::of_run(judged.run, judged.entries);
     let timings = timing::timings(judged.entries, scale_divisor);
     let none = Timing::default();
     let of = |outcome: &pts::Outcome| {

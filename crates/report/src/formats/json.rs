@@ -4,7 +4,7 @@
 mod layout;
 
 use pts::exhibit::{self, Exhibit};
-use pts::steady::Steadiness;
+use pts::steady::WindowStats;
 use pts::{Outcome, response};
 use record::{Direction, Effort, Settings};
 
@@ -153,7 +153,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
     }
 }
 
-fn window(name: &str, s: &Steadiness) -> Window {
+fn window(name: &str, s: &WindowStats) -> Window {
     Window {
         variable: name.into(),
         first_round: s.first_round,

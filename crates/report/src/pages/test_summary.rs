@@ -85,7 +85,7 @@ pub(crate) const STEADY_HEADINGS: [&str; 7] = [
 
 /// Steady-state criteria of the window, one row per tracking variable.
 pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
-    let row = |(name, s): &(String, pts::steady::Steadiness)| {
+    let row = |(name, s): &(String, pts::steady::WindowStats)| {
         let share =
             |part: f64| if s.mean > 0.0 { format!("{:.1} %", part / s.mean * 100.0) } else { "n/a".into() };
         [

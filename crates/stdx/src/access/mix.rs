@@ -1,7 +1,8 @@
 //! Access streams with several kinds of I/O, or with zones.
 
-use super::pattern::Place;
-use super::{Access, Lane, Order, Pattern};
+use super::lane::{Access, Lane};
+use super::pattern::{Pattern, Place};
+use super::span::Order;
 use crate::Rng;
 
 /// The tables to draw each I/O of a pattern that is not plain.

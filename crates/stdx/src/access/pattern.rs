@@ -1,6 +1,6 @@
 //! Access patterns: kinds of I/O with their shares, and zones of the span with theirs.
 
-use super::{Order, Span, share};
+use super::span::{Order, Span, share};
 use crate::Rng;
 
 /// One kind of I/O.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::FileKind;
+use super::kind::FileKind;
 use super::read::{self, Links, ReadError};
 
 /// Attempts to find an unused random name: one collision is bad luck, several are an attack.

@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::FileKind;
+use super::kind::FileKind;
 
 /// The kernel's limit on symbolic links in a path.
 const MOST_LINKS: u32 = 40;

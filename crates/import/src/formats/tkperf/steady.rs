@@ -1,6 +1,6 @@
 //! Compares the steady-state verdict of a test element with its own matrix.
 
-use pts::steady::{Steadiness, WINDOW_ROUNDS};
+use pts::steady::{WINDOW_ROUNDS, WindowStats};
 use record::{ImportedTest, Reading};
 use roxmltree::Node;
 
@@ -31,8 +31,8 @@ pub(super) fn judged(
     if let Some((first, last)) = window
         && let Ok(in_window) = <[f64; WINDOW_ROUNDS]>::try_from(&values[first as usize - 1..last as usize])
     {
-        // `Steadiness` counts rounds from 0.
-        let found = Steadiness::of(last - 1, &in_window);
+        // `WindowStats` counts rounds from 0.
+        let found = WindowStats::of(last - 1, &in_window);
         compare(node, &test.test, &in_window, &found, version, remarks)?;
         if test.steady.is_some_and(|reported| reported != found.steady) {
             let word = |steady| if steady { "steady" } else { "not steady" };
@@ -62,7 +62,7 @@ fn compare(
     node: Node<'_, '_>,
     test: &str,
     values: &[f64; WINDOW_ROUNDS],
-    found: &Steadiness,
+    found: &WindowStats,
     version: Option<&str>,
     remarks: &mut Vec<String>,
 ) -> Result<(), String> {

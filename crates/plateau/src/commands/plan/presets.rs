@@ -58,9 +58,9 @@ fn text(plan: &Plan) -> String {
     line("tests", &plan.tests.join(", "));
     for test in &plan.own_tests {
         let times = match test.rounds {
-            record::OwnRounds::Fixed(1) => "1 round".into(),
-            record::OwnRounds::Fixed(rounds) => format!("{rounds} rounds"),
-            record::OwnRounds::UntilSteady => "rounds until steady state".into(),
+            record::CustomRounds::Fixed(1) => "1 round".into(),
+            record::CustomRounds::Fixed(rounds) => format!("{rounds} rounds"),
+            record::CustomRounds::UntilSteady => "rounds until steady state".into(),
         };
         line("custom test", &format!("{}: {}, {} cells in {times}", test.name, test.title, test.cells.len()));
     }

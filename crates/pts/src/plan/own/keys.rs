@@ -1,6 +1,6 @@
 //! The keys of a custom test, and the values read from them.
 
-use record::{Access, OwnFigure, OwnRounds, OwnWrite};
+use record::{Access, CustomFigure as OwnFigure, CustomRounds as OwnRounds, CustomWrite as OwnWrite};
 
 use super::super::reader::{Key, in_order};
 use super::super::value::{Problem, Value};

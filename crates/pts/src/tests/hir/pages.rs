@@ -2,27 +2,27 @@
 
 use stdx::units::block_size;
 
-use super::{BURST_SECONDS, STIMULUS, Seen, State, TEST, WAIT_STATES};
-use crate::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::explain::{explain, remarks};
-use crate::outcome::{Phases, TestHeader};
-use crate::precondition::ROUND_MINUTES;
-use crate::profile::Edition;
-use crate::steady::WINDOW_ROUNDS;
-use crate::timeline::{Sample, is_host_limited, mean};
-use crate::window_pages::{self, IOPS};
-use crate::{Context, KeyFigure, Outcome, Stop};
+use super::answers::{BURST_SECONDS, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::window_pages::{self, IOPS};
+use crate::flows::precondition::ROUND_MINUTES;
+use crate::method::explain::{explain, remarks};
+use crate::method::profile::Edition;
+use crate::method::steady::WINDOW_ROUNDS;
+use crate::method::timeline::{Sample, is_host_limited, mean};
+use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
 /// Samples per minute of a return, and the maximum relative distance from steady state that counts as recovered.
 const MINUTE_SAMPLES: usize = 12;
 const BACK_WITHIN: f64 = 0.10;
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, stop: Option<Stop>) -> Outcome {
     let complete = stop.is_none();
-    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
-    seen.incidents.tell(&mut begun.modified);
-    let history = &seen.precondition.history;
-    let converged = seen.precondition.converged;
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
+    answers.incidents.add_to(&mut begun.modified);
+    let history = &answers.precondition.history;
+    let converged = answers.precondition.converged;
     let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
     let header = header.judged(converged, complete, history.window().first());
     Outcome {
@@ -34,11 +34,11 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             STIMULUS.short_name()
         ),
         header: TestHeader { phases: phases(context, &header.steady_rounds()), ..header },
-        rounds: seen.precondition.rounds.len() as u32,
+        rounds: answers.precondition.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
-        pages: pages(context, seen),
-        key_figures: key_figures(seen),
-        notes: notes(seen, complete),
+        pages: pages(context, answers),
+        key_figures: key_figures(answers),
+        notes: notes(answers, complete),
         window: history.named_window(),
         explained: explain(history),
         ..begun
@@ -67,42 +67,42 @@ fn phases(context: &Context<'_>, rounds: &str) -> Phases {
     }
 }
 
-fn notes(seen: &Seen, complete: bool) -> Vec<String> {
-    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
-    if !seen.precondition.converged && (complete || !seen.states.is_empty()) {
+fn notes(answers: &RecoveryAnswers, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
+    if !answers.precondition.converged && (complete || !answers.states.is_empty()) {
         notes.push(format!(
             "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; steady state is the last minute",
-            seen.precondition.rounds.len()
+            answers.precondition.rounds.len()
         ));
-        notes.extend(remarks(&seen.precondition.history));
+        notes.extend(remarks(&answers.precondition.history));
     }
     if !complete {
-        let done = seen.states.iter().filter(|state| !state.baseline.is_empty()).count();
+        let done = answers.states.iter().filter(|state| !state.baseline.is_empty()).count();
         notes.push(format!("NOT COMPLETE: {done} of {} wait states are complete", WAIT_STATES.len()));
     }
     notes
 }
 
 /// IOPS of the preconditioned drive: the mean of the window, or else the last tracked minute.
-fn steady(seen: &Seen) -> Option<f64> {
-    let window = seen.precondition.history.window().first().map(|window| window.mean);
+fn steady(answers: &RecoveryAnswers) -> Option<f64> {
+    let window = answers.precondition.history.window().first().map(|window| window.mean);
     window
-        .filter(|_| seen.precondition.converged)
-        .or_else(|| seen.precondition.rounds.last().map(|sample| sample.iops))
+        .filter(|_| answers.precondition.converged)
+        .or_else(|| answers.precondition.rounds.last().map(|sample| sample.iops))
 }
 
 /// Whether the host may have limited a minute that contributes to the steady IOPS.
-fn steady_is_host_limited(seen: &Seen) -> bool {
-    let taken = if seen.precondition.converged { WINDOW_ROUNDS } else { 1 };
-    let rounds = &seen.precondition.rounds;
+fn steady_is_host_limited(answers: &RecoveryAnswers) -> bool {
+    let taken = if answers.precondition.converged { WINDOW_ROUNDS } else { 1 };
+    let rounds = &answers.precondition.rounds;
     is_host_limited(&rounds[rounds.len().saturating_sub(taken)..])
 }
 
-fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
+fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
     let tracked =
-        || (1..).map(f64::from).zip(&seen.precondition.rounds).map(|(round, sample)| (round, sample.iops));
+        || (1..).map(f64::from).zip(&answers.precondition.rounds).map(|(round, sample)| (round, sample.iops));
     let series = Series { name: STIMULUS.name(), points: tracked().collect() };
-    let window = seen.precondition.history.window();
+    let window = answers.precondition.history.window();
     let mut judged = window_pages::determination(
         &STIMULUS.short_name(),
         IOPS,
@@ -114,13 +114,13 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]),
         judged,
-        time_line("IOPS v Time - All Wait States", &seen.states.iter().collect::<Vec<_>>()),
-        table_page(seen),
+        time_line("IOPS v Time - All Wait States", &answers.states.iter().collect::<Vec<_>>()),
+        table_page(answers),
     ];
     if context.profile.edition >= Edition::V2_0 {
         pages.extend(WAIT_STATES.iter().map(|&wait| {
-            let seen: Vec<&State> = seen.states.iter().filter(|state| state.wait == wait).collect();
-            time_line(&format!("IOPS v Time - Wait State {wait} ({})", seconds(wait)), &seen)
+            let states: Vec<&State> = answers.states.iter().filter(|state| state.wait == wait).collect();
+            time_line(&format!("IOPS v Time - Wait State {wait} ({})", seconds(wait)), &states)
         }));
     }
     pages
@@ -150,14 +150,14 @@ fn time_line(title: &str, states: &[&State]) -> Page {
     Page::of(title, Exhibit::Lines(lines))
 }
 
-fn table_page(seen: &Seen) -> Page {
-    let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(seen)));
+fn table_page(answers: &RecoveryAnswers) -> Page {
+    let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(answers)));
     page.remarks.push("Back: the mean of one minute is within 10 % of steady state.".into());
     page
 }
 
-fn table(seen: &Seen) -> Table {
-    let state = |wait: u32| seen.states.iter().find(|state| state.wait == wait);
+fn table(answers: &RecoveryAnswers) -> Table {
+    let state = |wait: u32| answers.states.iter().find(|state| state.wait == wait);
     let limited = |state: &State| is_host_limited(&state.bursts) || is_host_limited(&state.baseline);
     let row = |name: &str, value: &dyn Fn(&State) -> Option<f64>, absent: &str| Row {
         name: name.into(),
@@ -169,7 +169,7 @@ fn table(seen: &Seen) -> Table {
             .into(),
     };
     let none = "not measured";
-    let steady = steady(seen);
+    let steady = steady(answers);
     Table {
         heading: "Host Idle Recovery".into(),
         row_heading: "RND 4KiB W".into(),
@@ -213,7 +213,7 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     Some((index as f64 * length * 60.0).round())
 }
 
-fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+fn key_figures(answers: &RecoveryAnswers) -> Vec<KeyFigure> {
     let figure = |name: String, value, host_limited| KeyFigure {
         name,
         value,
@@ -223,9 +223,9 @@ fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
         host_limited,
     };
     let name = "RND 4KiB W, steady state".into();
-    let mut figures = vec![figure(name, steady(seen), steady_is_host_limited(seen))];
+    let mut figures = vec![figure(name, steady(answers), steady_is_host_limited(answers))];
     for wait in WAIT_STATES {
-        let state = seen.states.iter().find(|state| state.wait == wait);
+        let state = answers.states.iter().find(|state| state.wait == wait);
         let name = format!("Wait State {wait}, {BURST_SECONDS}/{}", wait * BURST_SECONDS);
         let limited = state.is_some_and(|state| is_host_limited(&state.bursts));
         figures.push(figure(name, state.and_then(mean_of_bursts), limited));

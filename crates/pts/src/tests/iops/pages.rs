@@ -2,20 +2,25 @@
 
 use stdx::units::{block_size, kib};
 
-use super::{BLOCK_SIZES, MIXES, Seen, TEST, iops_of};
-use crate::context::PRECONDITION_BLOCK;
-use crate::exhibit::{Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::outcome::{Phases, TestHeader};
-use crate::profile::{Cell, mix_name};
-use crate::{Context, KeyFigure, Outcome, Stop, harmonic, modified, window_pages};
+use super::answers::{BLOCK_SIZES, IopsAnswers, MIXES, iops_of};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::modified;
+use crate::exhibits::exhibit::{
+    Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table,
+};
+use crate::exhibits::window_pages;
+use crate::method::context::PRECONDITION_BLOCK;
+use crate::method::profile::{Cell, mix_name};
+use crate::quality::harmonic;
+use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
-    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.test_range(), stop);
-    let skips = seen.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
+pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: Option<Stop>) -> Outcome {
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.test_range(), stop);
+    let skips = answers.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
     modified::by_skips(skips, &mut begun.modified);
-    let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
-    told.notes.extend(plausibility(seen));
-    let (demand, rounds) = (context.demand(None).to_string(), told.header.steady_rounds());
+    let mut outcome = answers.rounds.conclude(begun, answers.precondition.as_ref(), None);
+    outcome.notes.extend(plausibility(answers));
+    let (demand, rounds) = (context.demand(None).to_string(), outcome.header.steady_rounds());
     let looped = || "IOPS Loop".to_owned();
     let phases = Phases {
         pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
@@ -34,24 +39,24 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),
             workload_dependent: "Full IOPS Loop".into(),
             phases,
-            ..told.header
+            ..outcome.header
         },
-        pages: pages(context, seen),
-        key_figures: key_figures(seen),
-        ..told
+        pages: pages(context, answers),
+        key_figures: key_figures(answers),
+        ..outcome
     }
 }
 
 /// Mean over the result rounds.
-fn mean(seen: &Seen, cell: Cell) -> Option<f64> {
-    seen.rounds.mean(|segments| iops_of(segments, cell))
+fn mean(answers: &IopsAnswers, cell: Cell) -> Option<f64> {
+    answers.rounds.mean(|segments| iops_of(segments, cell))
 }
 
-fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
-    let mut pages = vec![convergence(seen)];
+fn pages(context: &Context<'_>, answers: &IopsAnswers) -> Vec<Page> {
+    let mut pages = vec![convergence(answers)];
     let tracking = context.profile.iops_tracking;
-    let values = |cell: Cell| seen.rounds.points(|segments| iops_of(segments, cell));
-    let window = seen.rounds.history.window();
+    let values = |cell: Cell| answers.rounds.points(|segments| iops_of(segments, cell));
+    let window = answers.rounds.history.window();
     let first = tracking[0];
     pages.push(window_pages::history(&first.name(), window_pages::IOPS, values(first), window.first()));
     for (i, cell) in tracking.iter().enumerate() {
@@ -63,23 +68,26 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
             context,
         ));
     }
-    pages.extend([table(seen), plot_2d(seen), columns_3d(seen)]);
+    pages.extend([table(answers), plot_2d(answers), columns_3d(answers)]);
     pages
 }
 
-fn convergence(seen: &Seen) -> Page {
-    let series = BLOCK_SIZES.iter().rev().filter(|b| !seen.skipped.contains(b)).map(|&block_bytes| Series {
-        name: block_size(u64::from(block_bytes)),
-        points: seen.rounds.points(|segments| iops_of(segments, Cell { block_bytes, read_percent: 0 })),
-    });
+fn convergence(answers: &IopsAnswers) -> Page {
+    let series =
+        BLOCK_SIZES.iter().rev().filter(|b| !answers.skipped.contains(b)).map(|&block_bytes| Series {
+            name: block_size(u64::from(block_bytes)),
+            points: answers
+                .rounds
+                .points(|segments| iops_of(segments, Cell { block_bytes, read_percent: 0 })),
+        });
     let title = "Steady State Convergence Plot - All Block Sizes";
     window_pages::convergence(title, "IOPS (R/W 0/100)", series.collect())
 }
 
-fn plausibility(seen: &Seen) -> Option<String> {
+fn plausibility(answers: &IopsAnswers) -> Option<String> {
     let cells =
         sizes().flat_map(|block_bytes| mixes().map(move |read_percent| Cell { block_bytes, read_percent }));
-    harmonic::note(cells, |cell| mean(seen, cell))
+    harmonic::note(cells, |cell| mean(answers, cell))
 }
 
 /// Percentages of reads in table and plot order: ascending.
@@ -92,16 +100,16 @@ fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }
 
-fn table(seen: &Seen) -> Page {
+fn table(answers: &IopsAnswers) -> Page {
     let absent =
-        |block_bytes: u32| if seen.skipped.contains(&block_bytes) { "n/a (4Kn)" } else { "not measured" };
+        |block_bytes: u32| if answers.skipped.contains(&block_bytes) { "n/a (4Kn)" } else { "not measured" };
     let rows = sizes().map(|block_bytes| Row {
         name: kib(u64::from(block_bytes)),
         cells: mixes()
             .map(|read_percent| {
                 let cell = Cell { block_bytes, read_percent };
-                let limited = seen.rounds.is_host_limited(cell);
-                TableCell::of(mean(seen, cell), limited, || absent(block_bytes).into())
+                let limited = answers.rounds.is_host_limited(cell);
+                TableCell::of(mean(answers, cell), limited, || absent(block_bytes).into())
             })
             .collect(),
     });
@@ -114,16 +122,16 @@ fn table(seen: &Seen) -> Page {
         decimals: 1,
     };
     let mut page = Page::of("IOPS - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
-    page.remarks.push(format!("Mean of rounds {}.", seen.rounds.names()));
+    page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
     page
 }
 
-fn plot_2d(seen: &Seen) -> Page {
+fn plot_2d(answers: &IopsAnswers) -> Page {
     let series = mixes().map(|read_percent| Series {
         name: mix_name(read_percent),
         points: sizes()
             .filter_map(|block_bytes| {
-                let value = mean(seen, Cell { block_bytes, read_percent })?;
+                let value = mean(answers, Cell { block_bytes, read_percent })?;
                 Some((f64::from(block_bytes) / 1024.0, value))
             })
             .collect(),
@@ -138,9 +146,9 @@ fn plot_2d(seen: &Seen) -> Page {
     Page::of("IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
-fn columns_3d(seen: &Seen) -> Page {
+fn columns_3d(answers: &IopsAnswers) -> Page {
     let heights = mixes().map(|read_percent| {
-        sizes().map(|block_bytes| mean(seen, Cell { block_bytes, read_percent })).collect()
+        sizes().map(|block_bytes| mean(answers, Cell { block_bytes, read_percent })).collect()
     });
     let columns = Columns3d {
         x_label: "Block Size (KiB)".into(),
@@ -153,13 +161,13 @@ fn columns_3d(seen: &Seen) -> Page {
     Page::of("IOPS - ALL RW Mix & BS - 3D Columns", Exhibit::Columns3d(columns))
 }
 
-fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
+fn key_figures(answers: &IopsAnswers) -> Vec<KeyFigure> {
     [(4096, 0), (4096, 100), (8192, 0), (8192, 100)]
         .map(|(block_bytes, read_percent)| Cell { block_bytes, read_percent })
         .map(|cell| KeyFigure {
             name: cell.name(),
-            value: mean(seen, cell),
-            host_limited: seen.rounds.is_host_limited(cell),
+            value: mean(answers, cell),
+            host_limited: answers.rounds.is_host_limited(cell),
             unit: "IOPS",
             absent: "n/a",
             decimals: 0,

@@ -4,25 +4,28 @@ use record::Segment;
 use stdx::Histogram;
 use stdx::units::{block_size, kib};
 
-use super::{
-    BLOCK_SIZES, DEMAND, HISTOGRAM_MINUTES, MIXES, Seen, TEST, TRACKED, average_of, has_histogram, maximum_of,
+use super::answers::{
+    BLOCK_SIZES, DEMAND, HISTOGRAM_MINUTES, LatencyAnswers, MIXES, TRACKED, average_of, has_histogram,
+    maximum_of,
 };
-use crate::context::PRECONDITION_BLOCK;
-use crate::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
-use crate::outcome::{Phases, TestHeader};
-use crate::profile::{Cell, mix_name};
-use crate::response::{self, FIVE_NINES, Tail};
-use crate::rounds::{Round, find};
-use crate::window_pages::{self, MILLISECONDS};
-use crate::{Context, KeyFigure, Outcome, Stop, modified};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::modified;
+use crate::exhibits::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
+use crate::exhibits::response::{self, FIVE_NINES, Tail};
+use crate::exhibits::window_pages::{self, MILLISECONDS};
+use crate::flows::rounds::{Round, find};
+use crate::method::context::PRECONDITION_BLOCK;
+use crate::method::profile::{Cell, mix_name};
+use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
-    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.test_range(), stop);
-    let skips = seen.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
+pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, stop: Option<Stop>) -> Outcome {
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.test_range(), stop);
+    let skips = answers.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
     modified::by_skips(skips, &mut begun.modified);
-    let mut told = seen.rounds.tell(begun, seen.precondition.as_ref(), seen.histogram.as_ref());
-    told.notes.extend(context.maxima_note());
-    let (demand, rounds) = (DEMAND.to_string(), told.header.steady_rounds());
+    let mut outcome =
+        answers.rounds.conclude(begun, answers.precondition.as_ref(), answers.histogram.as_ref());
+    outcome.notes.extend(context.maxima_note());
+    let (demand, rounds) = (DEMAND.to_string(), outcome.header.steady_rounds());
     let looped = || "LAT Loop".to_owned();
     let mut phases = Phases {
         pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
@@ -48,16 +51,16 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             threads: DEMAND.threads,
             queue_depth: DEMAND.queue_depth,
             phases,
-            ..told.header
+            ..outcome.header
         },
-        pages: pages(context, seen),
-        key_figures: key_figures(context, seen),
-        ..told
+        pages: pages(context, answers),
+        key_figures: key_figures(context, answers),
+        ..outcome
     }
 }
 
 /// Figure of a cell in the tables, computed over the result rounds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Figure {
     Iops,
     Average,
@@ -66,12 +69,12 @@ enum Figure {
 }
 
 impl Figure {
-    fn of(self, context: &Context<'_>, seen: &Seen, cell: Cell) -> Option<f64> {
-        let rounds = &seen.rounds;
+    fn of(self, context: &Context<'_>, answers: &LatencyAnswers, cell: Cell) -> Option<f64> {
+        let rounds = &answers.rounds;
         match self {
             Self::Iops => rounds.mean(|segments| Some(find(segments, cell)?.iops())),
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
-            Self::FiveNines => FIVE_NINES.of(&seen.times(cell)),
+            Self::FiveNines => FIVE_NINES.of(&answers.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
             // The overall maximum: a mean of maxima would not describe any I/O.
             Self::Maximum => {
@@ -91,32 +94,37 @@ impl Figure {
     }
 }
 
-fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
-    let rounds = &seen.rounds;
+fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
+    let rounds = &answers.rounds;
     let window = rounds.history.window();
     let tracked = rounds.points(|segments| average_of(segments, TRACKED));
     let average = "Steady State Convergence - Average Latency (100 % writes)";
-    let average = over_rounds(seen, average, "Average latency (ms)", average_of);
-    let average_columns = |segments: &Seen, cell| Figure::Average.of(context, segments, cell);
+    let average = over_rounds(answers, average, "Average latency (ms)", average_of);
+    let average_columns = |segments: &LatencyAnswers, cell| Figure::Average.of(context, segments, cell);
     let mut pages = vec![
         average,
-        maxima_over_rounds(context, seen),
+        maxima_over_rounds(context, answers),
         window_pages::determination(&TRACKED.short_name(), MILLISECONDS, tracked, window.first(), context),
-        tables(context, seen),
-        columns(seen, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average_columns),
-        maxima_columns(context, seen),
+        tables(context, answers),
+        columns(answers, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average_columns),
+        maxima_columns(context, answers),
     ];
     if has_histogram(context) {
         let title = "Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, seen.histogram.as_ref(), context));
+        pages.push(response::page(title, answers.histogram.as_ref(), context));
     }
     pages
 }
 
-fn over_rounds(seen: &Seen, title: &str, label: &str, of: impl Fn(&[Segment], Cell) -> Option<f64>) -> Page {
-    let series = sizes().filter(|bytes| !seen.skipped.contains(bytes)).map(|block_bytes| Series {
+fn over_rounds(
+    answers: &LatencyAnswers,
+    title: &str,
+    label: &str,
+    of: impl Fn(&[Segment], Cell) -> Option<f64>,
+) -> Page {
+    let series = sizes().filter(|bytes| !answers.skipped.contains(bytes)).map(|block_bytes| Series {
         name: block_size(u64::from(block_bytes)),
-        points: seen.rounds.points(|segments| of(segments, writes(block_bytes))),
+        points: answers.rounds.points(|segments| of(segments, writes(block_bytes))),
     });
     window_pages::convergence(title, label, series.collect())
 }
@@ -125,39 +133,41 @@ const fn writes(block_bytes: u32) -> Cell {
     Cell { block_bytes, read_percent: 0 }
 }
 
-fn maxima_over_rounds(context: &Context<'_>, seen: &Seen) -> Page {
+fn maxima_over_rounds(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let title = "Steady State Convergence - Maximum Latency (100 % writes)";
     if context.has_maxima() {
-        return over_rounds(seen, title, "Maximum latency (ms)", maximum_of);
+        return over_rounds(answers, title, "Maximum latency (ms)", maximum_of);
     }
     let times = |segments: &[Segment], cell| response::merged(find(segments, cell));
     let of_round = |round: &Round| {
         let cells = sizes().map(|bytes| times(&round.segments, writes(bytes)).count());
         cells.filter(|ios| *ios > 0).min()
     };
-    let tail = Tail::of(seen.rounds.done.iter().filter_map(of_round).min().unwrap_or(0));
+    let tail = Tail::of(answers.rounds.done.iter().filter_map(of_round).min().unwrap_or(0));
     let value = |segments: &[Segment], cell| tail.value(&times(segments, cell));
-    let mut page = over_rounds(seen, &tail.title(title), &tail.label(), value);
+    let mut page = over_rounds(answers, &tail.title(title), &tail.label(), value);
     page.remarks.extend(tail.remark(context));
     page
 }
 
-fn maxima_columns(context: &Context<'_>, seen: &Seen) -> Page {
+fn maxima_columns(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let title = "MAX Latency v BS and R/W Mix - 3D Plot";
     if context.has_maxima() {
-        return columns(seen, title, "Maximum (ms)", |seen, cell| Figure::Maximum.of(context, seen, cell));
+        return columns(answers, title, "Maximum (ms)", |answers, cell| {
+            Figure::Maximum.of(context, answers, cell)
+        });
     }
     let cells = || mixes().flat_map(|read| sizes().map(move |bytes| (bytes, read)));
     let ios =
-        cells().map(|(block_bytes, read_percent)| seen.times(Cell { block_bytes, read_percent }).count());
+        cells().map(|(block_bytes, read_percent)| answers.times(Cell { block_bytes, read_percent }).count());
     let tail = Tail::of(ios.filter(|ios| *ios > 0).min().unwrap_or(0));
-    let value = |seen: &Seen, cell| tail.value(&seen.times(cell));
-    let mut page = columns(seen, &tail.title(title), &tail.label(), value);
+    let value = |answers: &LatencyAnswers, cell| tail.value(&answers.times(cell));
+    let mut page = columns(answers, &tail.title(title), &tail.label(), value);
     page.remarks.extend(tail.remark(context));
     page
 }
 
-impl Seen {
+impl LatencyAnswers {
     /// Response times of a cell in the result rounds.
     fn times(&self, cell: Cell) -> Histogram {
         response::merged(self.rounds.results().iter().filter_map(|round| find(&round.segments, cell)))
@@ -174,7 +184,7 @@ fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }
 
-fn tables(context: &Context<'_>, seen: &Seen) -> Page {
+fn tables(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let shown: &[Figure] = if has_histogram(context) {
         &[Figure::Iops, Figure::Average, Figure::FiveNines, Figure::Maximum]
     } else {
@@ -183,26 +193,26 @@ fn tables(context: &Context<'_>, seen: &Seen) -> Page {
     let fifth_nine =
         if has_histogram(context) { "; 99.999 % needs 1,000,000 I/Os in these rounds" } else { "" };
     let maxima = context.maxima_note().unwrap_or_else(|| "maxima are the largest of these rounds".into());
-    let remark = format!("Rounds {}; {maxima}{fifth_nine}.", seen.rounds.names());
+    let remark = format!("Rounds {}; {maxima}{fifth_nine}.", answers.rounds.names());
     Page {
         title: "Average and Maximum Response Time - Tabular Data".into(),
-        exhibits: shown.iter().map(|figure| Exhibit::Table(table(context, seen, *figure))).collect(),
+        exhibits: shown.iter().map(|figure| Exhibit::Table(table(context, answers, *figure))).collect(),
         remarks: vec![remark],
     }
 }
 
-fn table(context: &Context<'_>, seen: &Seen, figure: Figure) -> Table {
+fn table(context: &Context<'_>, answers: &LatencyAnswers, figure: Figure) -> Table {
     let (heading, decimals) = figure.heading();
     let absent = |block_bytes: u32| match figure {
-        _ if seen.skipped.contains(&block_bytes) => "n/a (4Kn)",
+        _ if answers.skipped.contains(&block_bytes) => "n/a (4Kn)",
         Figure::Maximum if !context.has_maxima() => SCALED,
-        Figure::FiveNines if !seen.rounds.done.is_empty() => "n/a",
+        Figure::FiveNines if !answers.rounds.done.is_empty() => "n/a",
         _ => "not measured",
     };
     let cell = |block_bytes, read_percent| {
         let cell = Cell { block_bytes, read_percent };
-        let limited = seen.rounds.is_host_limited(cell);
-        TableCell::of(figure.of(context, seen, cell), limited, || absent(block_bytes).into())
+        let limited = answers.rounds.is_host_limited(cell);
+        TableCell::of(figure.of(context, answers, cell), limited, || absent(block_bytes).into())
     };
     Table {
         heading: heading.into(),
@@ -219,8 +229,13 @@ fn table(context: &Context<'_>, seen: &Seen, figure: Figure) -> Table {
     }
 }
 
-fn columns(seen: &Seen, title: &str, height: &str, of: impl Fn(&Seen, Cell) -> Option<f64>) -> Page {
-    let value = |block_bytes, read_percent| of(seen, Cell { block_bytes, read_percent });
+fn columns(
+    answers: &LatencyAnswers,
+    title: &str,
+    height: &str,
+    of: impl Fn(&LatencyAnswers, Cell) -> Option<f64>,
+) -> Page {
+    let value = |block_bytes, read_percent| of(answers, Cell { block_bytes, read_percent });
     let columns = Columns3d {
         x_label: "Block Size (KiB)".into(),
         x: sizes().map(|b| kib(u64::from(b))).collect(),
@@ -232,16 +247,16 @@ fn columns(seen: &Seen, title: &str, height: &str, of: impl Fn(&Seen, Cell) -> O
     Page::of(title, Exhibit::Columns3d(columns))
 }
 
-fn key_figures(context: &Context<'_>, seen: &Seen) -> Vec<KeyFigure> {
+fn key_figures(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<KeyFigure> {
     let cell = |read_percent| Cell { read_percent, ..TRACKED };
     [("average", Figure::Average), ("maximum", Figure::Maximum)]
         .into_iter()
         .flat_map(|(kind, figure)| [(kind, figure, 100), (kind, figure, 0)])
         .map(|(kind, figure, read)| KeyFigure {
             name: format!("{} {kind}", cell(read).name()),
-            value: figure.of(context, seen, cell(read)),
-            host_limited: seen.rounds.is_host_limited(cell(read)),
-            absent: if kind == "maximum" && !context.has_maxima() { SCALED } else { "n/a" },
+            value: figure.of(context, answers, cell(read)),
+            host_limited: answers.rounds.is_host_limited(cell(read)),
+            absent: if figure == Figure::Maximum && !context.has_maxima() { SCALED } else { "n/a" },
             unit: "ms",
             decimals: 3,
         })

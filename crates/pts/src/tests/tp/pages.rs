@@ -2,34 +2,34 @@
 
 use stdx::units::{block_size, kib};
 
-use super::{Seen, precondition_block, throughput_of};
-use crate::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::outcome::{Phases, TestHeader};
-use crate::profile::mix_name;
-use crate::window_pages::{self, MEGABYTES};
+use super::answers::{ThroughputAnswers, precondition_block, throughput_of};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::window_pages::{self, MEGABYTES};
+use crate::method::profile::mix_name;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 
 /// Percentages of reads in table and plot order: ascending.
 const MIXES: [u8; 2] = [0, 100];
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+pub fn outcome(context: &Context<'_>, answers: &ThroughputAnswers, stop: Option<Stop>) -> Outcome {
     let size = |bytes: u32| block_size(u64::from(bytes));
-    let mut begun = Outcome::begun(seen.test, context, seen.purge.as_ref(), context.test_range(), stop);
-    if !context.profile.throughput_blocks.contains(&seen.block_bytes) {
-        let subject = format!("Throughput of {}", size(seen.block_bytes));
+    let mut begun = Outcome::begun(answers.test, context, answers.purge.as_ref(), context.test_range(), stop);
+    if !context.profile.throughput_blocks.contains(&answers.block_bytes) {
+        let subject = format!("Throughput of {}", size(answers.block_bytes));
         begun.modified.push(Deviation::NotInProfile { subject, revision: context.profile.revision });
     }
-    let told = seen.rounds.tell(begun, seen.precondition.as_ref(), None);
+    let outcome = answers.rounds.conclude(begun, answers.precondition.as_ref(), None);
     let demand = context.demand(context.profile.throughput_demand);
-    let written = size(precondition_block(context, seen));
+    let written = size(precondition_block(context, answers));
     let phases = Phases {
-        pre_condition_1: context.precondition_phase(precondition_block(context, seen)),
+        pre_condition_1: context.precondition_phase(precondition_block(context, answers)),
         stimulus_1: [
-            format!("SEQ {}", size(seen.block_bytes)),
+            format!("SEQ {}", size(answers.block_bytes)),
             "100:0 / 0:100".into(),
-            size(seen.block_bytes),
+            size(answers.block_bytes),
             demand.to_string(),
-            told.header.steady_rounds(),
+            outcome.header.steady_rounds(),
         ],
         ..Phases::default()
     };
@@ -44,65 +44,69 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
                 "{}X SEQ/{written}",
                 context.settings.precondition_capacities
             )),
-            workload_dependent: format!("SEQ {}", size(seen.block_bytes)),
+            workload_dependent: format!("SEQ {}", size(answers.block_bytes)),
             threads: demand.threads,
             queue_depth: demand.queue_depth,
             phases,
-            ..told.header
+            ..outcome.header
         },
-        pages: pages(context, seen),
-        key_figures: key_figures(seen),
-        ..told
+        pages: pages(context, answers),
+        key_figures: key_figures(answers),
+        ..outcome
     }
 }
 
-fn mean(seen: &Seen, read_percent: u8) -> Option<f64> {
-    seen.rounds.mean(|segments| throughput_of(segments, seen.block_bytes, read_percent))
+fn mean(answers: &ThroughputAnswers, read_percent: u8) -> Option<f64> {
+    answers.rounds.mean(|segments| throughput_of(segments, answers.block_bytes, read_percent))
 }
 
-fn is_host_limited(seen: &Seen, read_percent: u8) -> bool {
-    seen.rounds.is_host_limited(crate::profile::Cell { block_bytes: seen.block_bytes, read_percent })
+fn is_host_limited(answers: &ThroughputAnswers, read_percent: u8) -> bool {
+    answers
+        .rounds
+        .is_host_limited(crate::method::profile::Cell { block_bytes: answers.block_bytes, read_percent })
 }
 
-fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
-    let points = |read| seen.rounds.points(|segments| throughput_of(segments, seen.block_bytes, read));
-    let name = format!("SEQ/{}", block_size(u64::from(seen.block_bytes)));
+fn pages(context: &Context<'_>, answers: &ThroughputAnswers) -> Vec<Page> {
+    let points = |read| answers.rounds.points(|segments| throughput_of(segments, answers.block_bytes, read));
+    let name = format!("SEQ/{}", block_size(u64::from(answers.block_bytes)));
     let over_rounds = |title: &str, read: u8| {
         let series = Series { name: format!("{name} {}", mix_name(read)), points: points(read) };
         window_pages::convergence(title, "MB/s", vec![series])
     };
-    let window = seen.rounds.history.window();
+    let window = answers.rounds.history.window();
     vec![
         over_rounds("Throughput - SS Convergence - Write", 0),
         over_rounds("Throughput - SS Convergence - Read", 100),
         window_pages::determination(&name, MEGABYTES, points(0), window.first(), context),
-        table(seen),
-        plot(seen),
+        table(answers),
+        plot(answers),
     ]
 }
 
-fn table(seen: &Seen) -> Page {
+fn table(answers: &ThroughputAnswers) -> Page {
     let cells = MIXES.map(|read_percent| {
-        Cell::of(mean(seen, read_percent), is_host_limited(seen, read_percent), || "not measured".into())
+        Cell::of(mean(answers, read_percent), is_host_limited(answers, read_percent), || {
+            "not measured".into()
+        })
     });
     let table = Table {
         heading: "Throughput (MB/s)".into(),
         row_heading: "Block Size (KiB)".into(),
         column_heading: "Read / Write Mix %".into(),
         columns: MIXES.map(mix_name).into(),
-        rows: vec![Row { name: kib(u64::from(seen.block_bytes)), cells: cells.into() }],
+        rows: vec![Row { name: kib(u64::from(answers.block_bytes)), cells: cells.into() }],
         decimals: 1,
     };
     let mut page = Page::of("Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
-    page.remarks.push(format!("Mean of rounds {}.", seen.rounds.names()));
+    page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
     page
 }
 
 /// Each mix is a series with one point: no line can connect all reads with all writes.
-fn plot(seen: &Seen) -> Page {
+fn plot(answers: &ThroughputAnswers) -> Page {
     let series = MIXES.map(|read| Series {
         name: mix_name(read),
-        points: mean(seen, read).map(|value| (f64::from(read), value)).into_iter().collect(),
+        points: mean(answers, read).map(|value| (f64::from(read), value)).into_iter().collect(),
     });
     let lines = Lines {
         x: Axis { label: "R/W Mix (share of reads in %)".into(), scale: Scale::Integer },
@@ -114,13 +118,13 @@ fn plot(seen: &Seen) -> Page {
     Page::of("Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
-fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
-    let size = block_size(u64::from(seen.block_bytes));
+fn key_figures(answers: &ThroughputAnswers) -> Vec<KeyFigure> {
+    let size = block_size(u64::from(answers.block_bytes));
     [(0, "W"), (100, "R")]
         .map(|(read, name)| KeyFigure {
             name: format!("SEQ {size} {name}"),
-            value: mean(seen, read),
-            host_limited: is_host_limited(seen, read),
+            value: mean(answers, read),
+            host_limited: is_host_limited(answers, read),
             unit: "MB/s",
             absent: "n/a",
             decimals: 1,

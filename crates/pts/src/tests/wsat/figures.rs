@@ -1,7 +1,7 @@
 //! Headline figures of a saturation curve. The PTS names but does not define them, so these algorithms are our own.
 //! They use only the IOPS of each minute.
 
-use crate::timeline::mean;
+use crate::method::timeline::mean;
 
 /// Minutes during which a drive counts as fresh.
 pub const FRESH_MINUTES: usize = 60;
@@ -66,6 +66,16 @@ fn time_to_steady(iops: &[f64], steady: f64) -> Option<usize> {
 /// Written bytes in user capacities.
 pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
+}
+
+/// FOB and steady IOPS of a curve measured elsewhere, whose samples take `minutes` each.
+pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
+    // The figures are defined per minute, so shorter samples are averaged.
+    let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
+    let by_minute: Vec<f64> =
+        iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
+    let figures = Figures::of(&by_minute, None);
+    (figures.fresh, figures.steady)
 }
 
 #[cfg(test)]

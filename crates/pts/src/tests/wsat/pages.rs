@@ -2,43 +2,49 @@
 
 use stdx::units::{amount_base10, block_size, grouped, span};
 
+use super::answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
 use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
-use super::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, Seen, TEST, has_histogram};
-use crate::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
-use crate::explain::{explain, remarks};
-use crate::host_limit::marked;
-use crate::outcome::{Phases, TestHeader};
-use crate::profile::Edition;
-use crate::timeline::{Sample, is_host_limited};
-use crate::{Context, KeyFigure, Outcome, Stop, response};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::response;
+use crate::method::explain::{explain, remarks};
+use crate::method::profile::Edition;
+use crate::method::timeline::{Sample, is_host_limited};
+use crate::quality::host_limit::marked;
+use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+pub fn outcome(
+    test: &Test,
+    context: &Context<'_>,
+    answers: &SaturationAnswers,
+    stop: Option<Stop>,
+) -> Outcome {
     let complete = stop.is_none();
     let judged = context.profile.saturation_end.when_steady;
-    let figures = figures(seen);
-    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
-    seen.incidents.tell(&mut begun.modified);
+    let figures = figures(answers);
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
+    answers.incidents.add_to(&mut begun.modified);
     let header = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..begun.header };
     let header = match judged {
-        true => header.judged(seen.converged, complete, seen.history.window().first()),
+        true => header.judged(answers.converged, complete, answers.history.window().first()),
         false => header,
     };
     Outcome {
         purpose: "show how random write performance falls from fresh out of the box to steady state".into(),
         outline: outline(context),
-        header: TestHeader { phases: phases(context, seen, &header.steady_rounds()), ..header },
-        rounds: seen.cycles,
-        converged: (judged && (complete || seen.converged)).then_some(seen.converged),
-        pages: pages(context, seen, &figures),
-        key_figures: key_figures(seen, &figures),
-        notes: notes(context, seen, judged, complete),
-        window: seen.history.named_window(),
-        explained: explain(&seen.history),
+        header: TestHeader { phases: phases(context, answers, &header.steady_rounds()), ..header },
+        rounds: answers.cycles,
+        converged: (judged && (complete || answers.converged)).then_some(answers.converged),
+        pages: pages(context, answers, &figures),
+        key_figures: key_figures(answers, &figures),
+        notes: notes(context, answers, judged, complete),
+        window: answers.history.named_window(),
+        explained: explain(&answers.history),
         ..begun
     }
 }
 
-fn phases(context: &Context<'_>, seen: &Seen, rounds: &str) -> Phases {
+fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> Phases {
     let demand = context.demand(None).to_string();
     let mut phases = Phases {
         stimulus_1: [
@@ -46,7 +52,7 @@ fn phases(context: &Context<'_>, seen: &Seen, rounds: &str) -> Phases {
             "0:100".into(),
             block_size(STIMULUS.block_bytes.into()),
             demand.clone(),
-            format!("{rounds}, {} Minutes", seen.minutes.len()),
+            format!("{rounds}, {} Minutes", answers.minutes.len()),
         ],
         ..Phases::default()
     };
@@ -69,32 +75,32 @@ fn outline(context: &Context<'_>) -> String {
     )
 }
 
-fn figures(seen: &Seen) -> Figures {
-    let window = seen.history.window().first().filter(|_| seen.converged).map(|window| window.mean);
-    Figures::of(&seen.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
+fn figures(answers: &SaturationAnswers) -> Figures {
+    let window = answers.history.window().first().filter(|_| answers.converged).map(|window| window.mean);
+    Figures::of(&answers.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
 }
 
 /// Whether the host may have limited the minutes that fresh and steady IOPS are computed from.
-fn limited(seen: &Seen, figures: &Figures) -> [bool; 2] {
+fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
-    let mut first_hour = seen.minutes.iter().take(FRESH_MINUTES);
+    let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);
     let fresh = first_hour.any(|sample| is_best(&sample) && sample.host_limited);
-    let window = seen.history.window().first().copied().filter(|_| seen.converged);
+    let window = answers.history.window().first().copied().filter(|_| answers.converged);
     let steady = match window {
         // The last minute of each round is tracked.
         Some(window) => (window.first_round..=window.last_round)
-            .filter_map(|round| seen.minutes.get((round * CYCLE_MINUTES) as usize - 1))
+            .filter_map(|round| answers.minutes.get((round * CYCLE_MINUTES) as usize - 1))
             .any(|sample| sample.host_limited),
-        None => is_host_limited(&seen.minutes[seen.minutes.len().saturating_sub(LAST_MINUTES)..]),
+        None => is_host_limited(&answers.minutes[answers.minutes.len().saturating_sub(LAST_MINUTES)..]),
     };
     [fresh, steady]
 }
 
-fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Vec<String> {
-    let mut notes: Vec<String> = seen.incidents.note().into_iter().collect();
-    let minutes = seen.minutes.len();
-    let written = amount_base10(seen.written_bytes);
-    if let Some(end) = seen.end {
+fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
+    let minutes = answers.minutes.len();
+    let written = amount_base10(answers.written_bytes);
+    if let Some(end) = answers.end {
         let why = match end {
             End::Written => "the required amount was written",
             End::Time => "the time limit was reached",
@@ -109,9 +115,9 @@ fn notes(context: &Context<'_>, seen: &Seen, judged: bool, complete: bool) -> Ve
         };
         notes.push(format!("ended after {minutes} min{simulated} and {written}: {why}"));
     }
-    if judged && complete && !seen.converged {
+    if judged && complete && !answers.converged {
         notes.push("SS NOT ACHIEVED: steady IOPS are the mean of the last 30 minutes".into());
-        notes.extend(remarks(&seen.history));
+        notes.extend(remarks(&answers.history));
     }
     if !complete {
         notes.push(format!("NOT COMPLETE: figures are those of the {minutes} completed minutes"));
@@ -136,7 +142,7 @@ impl Over {
         }
     }
 
-    fn points(self, context: &Context<'_>, seen: &Seen) -> Vec<(f64, f64)> {
+    fn points(self, context: &Context<'_>, answers: &SaturationAnswers) -> Vec<(f64, f64)> {
         let mut written_bytes = 0;
         let point = |sample: &Sample| {
             written_bytes += sample.written_bytes;
@@ -147,25 +153,25 @@ impl Over {
             };
             (x, sample.iops)
         };
-        seen.minutes.iter().map(point).collect()
+        answers.minutes.iter().map(point).collect()
     }
 }
 
-fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
+fn pages(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Page> {
     let curve = |title: &str, over: Over, scale: Scale| {
-        let series = Series { name: STIMULUS.name(), points: over.points(context, seen) };
+        let series = Series { name: STIMULUS.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
         Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
-    pages[0].exhibits.push(Exhibit::Facts(marks(context, seen, figures)));
+    pages[0].exhibits.push(Exhibit::Facts(marks(context, answers, figures)));
     if context.profile.edition >= Edition::V2_0 {
         pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
         pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
         let title = "WSAT Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, seen.histogram.as_ref(), context));
-        pages.push(response_times(context, seen));
+        pages.push(response::page(title, answers.histogram.as_ref(), context));
+        pages.push(response_times(context, answers));
     } else {
         pages.push(curve("WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
         pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
@@ -175,19 +181,19 @@ fn pages(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Vec<Page> {
 }
 
 /// Response times as the drive fills.
-fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
-    let fills: Vec<f64> = Over::Fills.points(context, seen).into_iter().map(|point| point.0).collect();
+fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
+    let fills: Vec<f64> = Over::Fills.points(context, answers).into_iter().map(|point| point.0).collect();
     let series = |name: &str, values: Vec<Option<f64>>| {
         let points = fills.iter().zip(values).filter_map(|(fill, ms)| Some((*fill, ms?))).collect();
         Series { name: name.into(), points }
     };
-    let of = |value: fn(&Sample) -> Option<f64>| seen.minutes.iter().map(value).collect();
+    let of = |value: fn(&Sample) -> Option<f64>| answers.minutes.iter().map(value).collect();
     let mut all =
-        vec![series("ART", of(|minute| minute.mean_ms)), series("99.999 %", seen.five_nines_ms.clone())];
+        vec![series("ART", of(|minute| minute.mean_ms)), series("99.999 %", answers.five_nines_ms.clone())];
     if context.has_maxima() {
         all.push(series("MRT", of(|minute| minute.max_ms)));
     }
-    let few = all[1].points.len() < seen.minutes.len();
+    let few = all[1].points.len() < answers.minutes.len();
     all.retain(|series| !series.points.is_empty());
     let (x, y) = ((Over::Fills.label(), Scale::LinearFromZero), ("Response time (ms)", Scale::Log10));
     let mut page = Page::of("WSAT ART, 5 9s and MRT v Drive Fills", Exhibit::Lines(Lines::plain(x, y, all)));
@@ -198,16 +204,16 @@ fn response_times(context: &Context<'_>, seen: &Seen) -> Page {
     page
 }
 
-fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
-    let [fresh, steady] = limited(seen, figures);
+fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Facts {
+    let [fresh, steady] = limited(answers, figures);
     let iops = |value: Option<f64>, limited| {
         value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", marked(grouped(v, 0), limited)))
     };
     let at = |minute: Option<usize>| {
         minute.map_or_else(
-            || "not seen".into(),
+            || "not answers".into(),
             |minute| {
-                let written = seen.minutes[..minute].iter().map(|sample| sample.written_bytes).sum();
+                let written = answers.minutes[..minute].iter().map(|sample| sample.written_bytes).sum();
                 let fills = drive_fills(written, context.target.capacity_bytes);
                 format!("{minute} min, {}, {fills:.2} drive fills", amount_base10(written))
             },
@@ -218,7 +224,7 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
         ("Steady State IOPS", iops(figures.steady, steady)),
         ("Peak drop", at(figures.drop_minute)),
         ("Time to steady state", at(figures.steady_minute)),
-        ("Duration and amount", at(Some(seen.minutes.len()))),
+        ("Duration and amount", at(Some(answers.minutes.len()))),
     ];
     Facts {
         heading: "Write Saturation".into(),
@@ -227,7 +233,7 @@ fn marks(context: &Context<'_>, seen: &Seen, figures: &Figures) -> Facts {
     }
 }
 
-fn key_figures(seen: &Seen, figures: &Figures) -> Vec<KeyFigure> {
+fn key_figures(answers: &SaturationAnswers, figures: &Figures) -> Vec<KeyFigure> {
     let figure = |name: &str, value, host_limited| KeyFigure {
         name: name.into(),
         value,
@@ -236,7 +242,7 @@ fn key_figures(seen: &Seen, figures: &Figures) -> Vec<KeyFigure> {
         decimals: 0,
         host_limited,
     };
-    let [fresh, steady] = limited(seen, figures);
+    let [fresh, steady] = limited(answers, figures);
     vec![
         figure("RND 4KiB W, FOB", figures.fresh, fresh),
         figure("RND 4KiB W, steady state", figures.steady, steady),

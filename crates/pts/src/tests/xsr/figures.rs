@@ -1,6 +1,6 @@
 //! Recovery time of sequential writes after random writes.
 
-use crate::timeline::mean;
+use crate::method::timeline::mean;
 
 /// Our own reference: a fraction of the throughput at the end of the first group.
 const LAST_MINUTES: usize = 60;

@@ -2,28 +2,29 @@
 
 use stdx::units::block_size;
 
+use super::answers::{CrossAnswers, DEMAND, GROUPS, Group};
 use super::figures::{recovery_minute, recovery_minute_of_last_hour};
-use super::{DEMAND, GROUPS, Group, Seen, TEST};
-use crate::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
-use crate::host_limit::marked;
-use crate::outcome::{Phases, TestHeader};
-use crate::profile::Edition;
-use crate::timeline::{Sample, is_host_limited};
-use crate::{Context, KeyFigure, Outcome, Stop, response};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
+use crate::exhibits::response;
+use crate::method::profile::Edition;
+use crate::method::timeline::{Sample, is_host_limited};
+use crate::quality::host_limit::marked;
+use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
 /// Minutes shown before and after a change of access group.
 const BESIDE_A_CHANGE: f64 = 120.0;
 
-pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcome {
+pub fn outcome(test: &Test, context: &Context<'_>, answers: &CrossAnswers, stop: Option<Stop>) -> Outcome {
     let demand = context.demand(Some(DEMAND));
-    let mut begun = Outcome::begun(&TEST, context, seen.purge.as_ref(), context.whole_test_range(), stop);
-    seen.incidents.tell(&mut begun.modified);
-    begun.notes.extend(seen.incidents.note());
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
+    answers.incidents.add_to(&mut begun.modified);
+    begun.notes.extend(answers.incidents.note());
     begun.notes.extend(context.maxima_note());
     if begun.stop.is_some() {
         begun.notes.push(format!(
             "NOT COMPLETE: {} of {} access groups are complete",
-            seen.groups.len(),
+            answers.groups.len(),
             GROUPS.len()
         ));
     }
@@ -48,8 +49,8 @@ pub fn outcome(context: &Context<'_>, seen: &Seen, stop: Option<Stop>) -> Outcom
             },
             ..begun.header
         },
-        pages: pages(context, seen),
-        key_figures: key_figures(seen),
+        pages: pages(context, answers),
+        key_figures: key_figures(answers),
         ..begun
     }
 }
@@ -59,7 +60,11 @@ fn name_of(index: usize, group: &Group) -> String {
     format!("AG{} {access} {} W", index + 1, block_size(u64::from(group.block_bytes)))
 }
 
-fn series(seen: &Seen, value: fn(&Sample) -> Option<f64>, shown: &dyn Fn(f64) -> bool) -> Vec<Series> {
+fn series(
+    answers: &CrossAnswers,
+    value: fn(&Sample) -> Option<f64>,
+    shown: &dyn Fn(f64) -> bool,
+) -> Vec<Series> {
     let group = |(index, samples): (usize, &Vec<Sample>)| Series {
         name: name_of(index, &GROUPS[index]),
         points: samples
@@ -68,7 +73,7 @@ fn series(seen: &Seen, value: fn(&Sample) -> Option<f64>, shown: &dyn Fn(f64) ->
             .filter_map(|sample| Some((sample.minute, value(sample)?)))
             .collect(),
     };
-    seen.groups.iter().enumerate().map(group).filter(|series| !series.points.is_empty()).collect()
+    answers.groups.iter().enumerate().map(group).filter(|series| !series.points.is_empty()).collect()
 }
 
 fn over_time(label: &str, scale: Scale, series: Vec<Series>) -> Exhibit {
@@ -87,14 +92,14 @@ fn maximum(sample: &Sample) -> Option<f64> {
     sample.max_ms
 }
 
-fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
-    let all = |label: &str, value| over_time(label, Scale::LinearFromZero, series(seen, value, &|_| true));
+fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
+    let all = |label: &str, value| over_time(label, Scale::LinearFromZero, series(answers, value, &|_| true));
     let mut pages = vec![Page::of("TP v Time - All Access Groups", all("MB/s", throughput))];
     if context.profile.edition >= Edition::V2_0 {
         let response = ["ART", "MRT"].into_iter().zip([average as fn(&Sample) -> Option<f64>, maximum]);
         let shown = if context.has_maxima() { 2 } else { 1 };
         let response = response.take(shown).flat_map(|(name, value)| {
-            series(seen, value, &|_| true)
+            series(answers, value, &|_| true)
                 .into_iter()
                 .map(move |series| Series { name: format!("{name} {}", series.name), ..series })
         });
@@ -104,14 +109,14 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
             exhibits: vec![all("MB/s", throughput), response],
             remarks: context.maxima_note().into_iter().collect(),
         });
-        pages.push(table_page(context, seen));
+        pages.push(table_page(context, answers));
         return pages;
     }
     let mut change = 0.0;
     for (index, group) in GROUPS.iter().take(2).enumerate() {
         change += f64::from(group.hours * 60);
         let beside = |minute: f64| (minute - change).abs() <= BESIDE_A_CHANGE;
-        let exhibit = over_time("MB/s", Scale::Integer, series(seen, throughput, &beside));
+        let exhibit = over_time("MB/s", Scale::Integer, series(answers, throughput, &beside));
         pages.push(Page::of(&format!("TP v Time - Access Groups {} and {}", index + 1, index + 2), exhibit));
     }
     let title = "Maximum Latency v Time";
@@ -119,7 +124,7 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         None => Page::of(title, all("ms", maximum)),
         Some(why) => Page {
             title: format!("{title}: n/a, percentiles shown"),
-            exhibits: vec![Exhibit::Table(percentiles(seen))],
+            exhibits: vec![Exhibit::Table(percentiles(answers))],
             remarks: vec![format!(
                 "{why}. Shown instead: the time within which that percentage of the I/Os complete; n/a where \
                  fewer than ten take longer."
@@ -127,20 +132,21 @@ fn pages(context: &Context<'_>, seen: &Seen) -> Vec<Page> {
         },
     });
     let mut last = Page::of("Average Latency v Time", all("ms", average));
-    last.exhibits.push(Exhibit::Facts(recovery(seen)));
+    last.exhibits.push(Exhibit::Facts(recovery(answers)));
     pages.push(last);
     pages
 }
 
-fn percentiles(seen: &Seen) -> Table {
+fn percentiles(answers: &CrossAnswers) -> Table {
     let name = |index: usize| name_of(index, &GROUPS[index]);
-    let groups: Vec<_> = seen.times.iter().enumerate().map(|(index, times)| (name(index), times)).collect();
+    let groups: Vec<_> =
+        answers.times.iter().enumerate().map(|(index, times)| (name(index), times)).collect();
     response::upper_half("Response Time by Confidence Level (ms)", "Access group", &groups)
 }
 
-fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
+fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
     let cell = |index: usize, value: &dyn Fn(&[Sample]) -> Option<f64>| {
-        let samples = seen.groups.get(index).map_or(&[][..], Vec::as_slice);
+        let samples = answers.groups.get(index).map_or(&[][..], Vec::as_slice);
         Cell::of(value(samples), is_host_limited(samples), || "not measured".into())
     };
     let row = |name: &str, value: &dyn Fn(&[Sample]) -> Option<f64>| Row {
@@ -165,28 +171,28 @@ fn table_page(context: &Context<'_>, seen: &Seen) -> Page {
         decimals: 3,
     };
     let mut page = Page::of("XSR - Tabular Data", Exhibit::Table(table));
-    page.exhibits.push(Exhibit::Facts(recovery(seen)));
+    page.exhibits.push(Exhibit::Facts(recovery(answers)));
     page
 }
 
 /// Recovery minutes by both references, each None if not reached; None if the third group was not measured.
-fn recoveries(seen: &Seen) -> Option<[Option<usize>; 2]> {
-    let [before, _, again] = seen.groups.as_slice() else { return None };
+fn recoveries(answers: &CrossAnswers) -> Option<[Option<usize>; 2]> {
+    let [before, _, again] = answers.groups.as_slice() else { return None };
     let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
     let (before, again) = (rates(before), rates(again));
     Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
 }
 
 /// Whether the host may have limited a group that the recovery time is computed from.
-fn recovery_is_host_limited(seen: &Seen) -> bool {
-    [0, 2].into_iter().filter_map(|index| seen.groups.get(index)).any(|samples| is_host_limited(samples))
+fn recovery_is_host_limited(answers: &CrossAnswers) -> bool {
+    [0, 2].into_iter().filter_map(|index| answers.groups.get(index)).any(|samples| is_host_limited(samples))
 }
 
-fn recovery(seen: &Seen) -> Facts {
-    let text = |index: usize| match recoveries(seen).map(|all| all[index]) {
+fn recovery(answers: &CrossAnswers) -> Facts {
+    let text = |index: usize| match recoveries(answers).map(|all| all[index]) {
         None => "not measured".to_owned(),
         Some(None) => "not yet".to_owned(),
-        Some(Some(minute)) => marked(format!("minute {minute}"), recovery_is_host_limited(seen)),
+        Some(Some(minute)) => marked(format!("minute {minute}"), recovery_is_host_limited(answers)),
     };
     Facts {
         heading: "BW Recovery Time".into(),
@@ -194,13 +200,13 @@ fn recovery(seen: &Seen) -> Facts {
             ("To the mean of AG1".into(), text(0)),
             ("To 90 % of the last hour of AG1".into(), text(1)),
         ],
-        host_limited: recoveries(seen).is_some() && recovery_is_host_limited(seen),
+        host_limited: recoveries(answers).is_some() && recovery_is_host_limited(answers),
     }
 }
 
-fn key_figures(seen: &Seen) -> Vec<KeyFigure> {
-    let minute = |index: usize| recoveries(seen).and_then(|all| all[index]).map(|minute| minute as f64);
-    let host_limited = recovery_is_host_limited(seen);
+fn key_figures(answers: &CrossAnswers) -> Vec<KeyFigure> {
+    let minute = |index: usize| recoveries(answers).and_then(|all| all[index]).map(|minute| minute as f64);
+    let host_limited = recovery_is_host_limited(answers);
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),
         value,

@@ -45,12 +45,12 @@ fn a_short_record_after_one_that_is_not_held_is_not_held_either() {
 fn what_is_not_held_is_saved_if_the_file_still_has_it() {
     let (dir, mut file, held) = written(14);
     let path = dir.path().join("run/journal");
-    let told = held.rescue(&Real, &mut *file, &path, &[]);
-    assert!(told.starts_with("all its records are in"), "{told}");
+    let notes = held.rescue(&Real, &mut *file, &path, &[]);
+    assert!(notes.starts_with("all its records are in"), "{notes}");
     assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued")).unwrap(), LINES.concat());
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-    let told = held.rescue(&Real, &mut *file, &path, &[]);
-    assert!(told.contains("the first 1 of its 3 records are in") && told.contains("are lost"), "{told}");
+    let notes = held.rescue(&Real, &mut *file, &path, &[]);
+    assert!(notes.contains("the first 1 of its 3 records are in") && notes.contains("are lost"), "{notes}");
     assert_eq!(std::fs::read_to_string(dir.path().join("run/journal.rescued-2")).unwrap(), "header\none\n");
 }
 
@@ -71,8 +71,11 @@ fn a_copy_goes_to_the_first_folder_that_takes_it() {
     let lost = |file: &mut dyn Stored| {
         held.rescue(&Real, file, &gone.join("run/journal"), std::slice::from_ref(&refuge))
     };
-    let told = lost(&mut *file);
-    assert!(told.contains("cannot be copied") && told.contains("gone") && told.contains("refuge"), "{told}");
+    let notes = lost(&mut *file);
+    assert!(
+        notes.contains("cannot be copied") && notes.contains("gone") && notes.contains("refuge"),
+        "{notes}"
+    );
     std::fs::create_dir(&refuge).unwrap();
     assert!(lost(&mut *file).contains(refuge.join("run.journal.rescued").to_str().unwrap()));
     assert!(lost(&mut *file).contains(refuge.join("run.journal.rescued-2").to_str().unwrap()));

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use super::FoundKind;
+use crate::storage::interface::FoundKind;
 
 /// A file or folder, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ const ROOT: Node = Node(0);
 
 /// Result of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SyncOutcome {
     /// Everything is on disk.
     Synced,
     /// The sync failed, and the data will never reach the disk, although programs still see it.
@@ -59,7 +59,7 @@ pub enum Op {
         /// The file or folder.
         node: Node,
         /// Its result.
-        outcome: Outcome,
+        outcome: SyncOutcome,
     },
     /// A rename within a folder.
     Rename {
@@ -167,9 +167,9 @@ impl Disk {
         }
     }
 
-    fn sync(&mut self, node: Node, outcome: Outcome) {
+    fn sync(&mut self, node: Node, outcome: SyncOutcome) {
         match self.nodes.get_mut(&node) {
-            Some(Content::File(file)) if outcome == Outcome::Synced => {
+            Some(Content::File(file)) if outcome == SyncOutcome::Synced => {
                 for pending in std::mem::take(&mut file.pending) {
                     pending.apply(Arc::make_mut(&mut file.durable));
                 }
@@ -183,7 +183,7 @@ impl Disk {
                     }
                 }
             }
-            Some(Content::Folder(folder)) if outcome == Outcome::Synced => {
+            Some(Content::Folder(folder)) if outcome == SyncOutcome::Synced => {
                 std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
             // Entries go through the file system's journal, which aborts as a whole rather than losing some of

@@ -199,8 +199,11 @@ const NOTE_ROW: f64 = 17.0;
 const NOTE_STYLE: (Style, f64) = (ink(10.5), NOTE_ROW);
 
 fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
-    let mut rows =
-        vec![vec![TableCell::heading("ITEM"), TableCell::heading("NOTATION"), TableCell::heading("COMMENTS").over(2)]];
+    let mut rows = vec![vec![
+        TableCell::heading("ITEM"),
+        TableCell::heading("NOTATION"),
+        TableCell::heading("COMMENTS").over(2),
+    ]];
     if notes.is_empty() {
         rows.push(vec![TableCell::new("-"), TableCell::new("None"), TableCell::new("-").over(2)]);
     }

@@ -1,0 +1,53 @@
+//! The boundary between a test and what answers it: a live drive, the simulator or a journal.
+
+use record::{Note, Purged, Segment, Workload};
+
+/// Answers the requests of a test: a live drive, the simulator or a journal.
+pub trait Bench {
+    /// Returns the drive to its fresh-out-of-box state.
+    ///
+    /// # Errors
+    /// If the test must stop, as with every verb.
+    fn purge(&mut self) -> Result<Purged, Stop>;
+
+    /// Runs a preconditioning write, which is not a measurement.
+    ///
+    /// # Errors
+    /// If the test must stop.
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop>;
+
+    /// Measures one cell.
+    ///
+    /// # Errors
+    /// If the test must stop.
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop>;
+
+    /// Leaves the drive idle for `length_ns`, without sending any command.
+    ///
+    /// # Errors
+    /// If the test must stop.
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
+
+    /// Records a note of the test.
+    ///
+    /// # Errors
+    /// If the test must stop.
+    fn note(&mut self, note: Note) -> Result<(), Stop>;
+}
+
+/// Why a test cannot continue. The measurements so far are kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The journal has no more answers.
+    #[error("the run was interrupted here")]
+    EndOfJournal,
+    /// Stopped on request.
+    #[error("interrupted: {0}")]
+    Interrupted(String),
+    /// The drive or the host failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The recorded workload differs from the one that the test requests now.
+    #[error("the journal does not match this version of the test: {0}")]
+    Diverged(String),
+}

@@ -1,0 +1,8 @@
+//! The conclusions of a test or a run: outcome, page header, deviations from the profile.
+//! They are data, with one wording each; nothing here runs a test.
+
+pub(crate) mod deviation;
+pub(crate) mod header;
+pub(crate) mod incidents;
+pub(crate) mod modified;
+pub(crate) mod outcome;

@@ -1,0 +1,221 @@
+//! A deviation from the profile as data, and its one wording: "modified: ...".
+
+use std::fmt;
+
+use stdx::units::{block_size, span};
+
+/// A deviation of a run or a test from its profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deviation {
+    /// The plan says that the run is not a PTS run.
+    NotPts {
+        /// Why.
+        why: String,
+    },
+    /// A setting differs from the profile.
+    Setting {
+        /// Which, such as `cell time`.
+        name: &'static str,
+        /// Its value.
+        is: String,
+        /// Its value in the profile.
+        standard: String,
+    },
+    /// The target is a regular file.
+    File,
+    /// The target is an array.
+    Array {
+        /// Number of its drives.
+        drives: usize,
+    },
+    /// A simulated drive is scaled down.
+    Scale {
+        /// What capacity and cell time are divided by.
+        divisor: u32,
+    },
+    /// Other runs share something with this one at the same time.
+    Shared {
+        /// What.
+        what: String,
+    },
+    /// A fault was injected into a simulated drive.
+    Fault {
+        /// Which, as typed.
+        fault: String,
+    },
+    /// The target was purged by a method that the PTS does not accept.
+    Purge {
+        /// Which.
+        method: String,
+    },
+    /// Samples were read after the purge to verify it.
+    SamplesRead,
+    /// The write cache is not in the state required by the profile.
+    WriteCache {
+        /// Whether it is enabled.
+        is_on: bool,
+    },
+    /// A step cannot be done on this target.
+    Skipped {
+        /// Which.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// This version of the specification lacks the test, or the block size.
+    NotInProfile {
+        /// Test, as the subject of a sentence.
+        subject: String,
+        /// The version.
+        revision: &'static str,
+    },
+    /// Large sectors exclude sizes of a composite workload.
+    Composite {
+        /// Smallest size that was used.
+        smallest_bytes: u32,
+        /// Share of I/Os that use it instead of a smaller one.
+        enlarged_percent: u8,
+        /// The device's sectors.
+        sector_bytes: u32,
+    },
+    /// A test for hard disks.
+    ForHardDisks,
+    /// The target of such a test is not known to be a hard disk.
+    NotAHardDisk {
+        /// Title of the test.
+        title: String,
+    },
+    /// A custom test.
+    Custom {
+        /// Its title.
+        title: String,
+    },
+    /// The run was interrupted within the test.
+    Interrupted {
+        /// For how long.
+        length_ns: u64,
+        /// The workload after it.
+        before: String,
+    },
+    /// The run was interrupted more often than is listed.
+    InterruptedOften {
+        /// How often.
+        times: usize,
+        /// For how long in total.
+        total_ns: u64,
+    },
+    /// I/Os went through the host's page cache.
+    Buffered,
+    /// I/Os failed.
+    Errors {
+        /// How many.
+        count: u64,
+        /// In which workload.
+        workload: String,
+    },
+}
+
+/// The clause of a conformance statement that reports a deviation by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportedBy {
+    /// Device under test.
+    Target,
+    /// Purge.
+    Purge,
+    /// Durations, amounts, range, demand.
+    Settings,
+    /// Write cache.
+    WriteCache,
+    /// Course.
+    Course,
+    /// I/O errors.
+    Errors,
+    /// None of them: it is listed among other deviations.
+    Others,
+}
+
+impl Deviation {
+    /// The clause that reports it.
+    #[must_use]
+    pub const fn reported_by(&self) -> ReportedBy {
+        match self {
+            Self::File | Self::Array { .. } => ReportedBy::Target,
+            Self::Purge { .. } => ReportedBy::Purge,
+            Self::Setting { .. } => ReportedBy::Settings,
+            Self::WriteCache { .. } => ReportedBy::WriteCache,
+            Self::Interrupted { .. } | Self::InterruptedOften { .. } => ReportedBy::Course,
+            Self::Errors { .. } => ReportedBy::Errors,
+            Self::NotPts { .. }
+            | Self::Scale { .. }
+            | Self::Shared { .. }
+            | Self::Fault { .. }
+            | Self::SamplesRead
+            | Self::Skipped { .. }
+            | Self::NotInProfile { .. }
+            | Self::Composite { .. }
+            | Self::ForHardDisks
+            | Self::NotAHardDisk { .. }
+            | Self::Custom { .. }
+            | Self::Buffered => ReportedBy::Others,
+        }
+    }
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPts { why } => write!(f, "not PTS: {why}"),
+            Self::Setting { name, is, standard } => write!(f, "{name} {is} instead of {standard}"),
+            Self::File => f.write_str("the target is a regular file, not a device"),
+            Self::Array { drives } => {
+                write!(f, "the target is an array of {drives} drives, not a device under test of the PTS")
+            }
+            Self::Scale { divisor } => {
+                write!(f, "scale 1/{divisor}: capacity and cell time divided by {divisor}")
+            }
+            Self::Shared { what } => f.write_str(what),
+            Self::Fault { fault } => write!(f, "injected fault {fault}"),
+            Self::Purge { method } => write!(f, "purge by {method}"),
+            Self::SamplesRead => f.write_str("samples read between purge and test"),
+            Self::WriteCache { is_on } => {
+                let word = |on: bool| if on { "WCE" } else { "WCD" };
+                write!(f, "write cache {} ({} in the profile)", word(*is_on), word(!is_on))
+            }
+            Self::Skipped { what, why } => write!(f, "{what} skipped: {why}"),
+            Self::NotInProfile { subject, revision } => write!(f, "{subject} is not part of {revision}"),
+            Self::Composite { smallest_bytes, enlarged_percent, sector_bytes } => write!(
+                f,
+                "composite without sizes below {} ({enlarged_percent} % of the I/Os use it instead): the \
+                 device's sectors are {sector_bytes} B",
+                block_size(u64::from(*smallest_bytes))
+            ),
+            Self::ForHardDisks => {
+                f.write_str("no purge, preconditioning or steady state: a test for hard disks")
+            }
+            Self::NotAHardDisk { title } => {
+                write!(f, "{title} is a test for hard disks, and the target is not known to be one")
+            }
+            Self::Custom { title } => write!(f, "{title} is not a PTS test"),
+            Self::Interrupted { length_ns, before } => {
+                write!(f, "interrupted for {} before {before}", span(*length_ns))
+            }
+            Self::InterruptedOften { times, total_ns } => {
+                write!(f, "interrupted {times} times, {} in total", span(*total_ns))
+            }
+            Self::Buffered => f.write_str("not direct I/O: the host's page cache was involved"),
+            Self::Errors { count, workload } => write!(f, "{count} I/O errors in {workload}"),
+        }
+    }
+}
+
+/// Deviations as texts.
+#[must_use]
+pub fn texts(deviations: &[Deviation]) -> Vec<String> {
+    deviations.iter().map(Deviation::to_string).collect()
+}
+
+/// Deviations as one text.
+#[must_use]
+pub fn listed(deviations: &[Deviation]) -> String {
+    texts(deviations).join("; ")
+}

@@ -1,0 +1,136 @@
+//! The page header of a test, as printed by the editions of the PTS.
+
+use record::{Purged, Range};
+use stdx::units::amount_base2;
+
+use crate::Context;
+use crate::method::steady::WindowStats;
+
+/// Whether a test reached steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Convergence {
+    /// It did.
+    Reached,
+    /// It did not within its rounds.
+    NotReached,
+    /// It has more rounds to go.
+    NotComplete,
+    /// It does not end by steady state.
+    NotSought,
+}
+
+impl std::fmt::Display for Convergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Reached => "YES",
+            Self::NotReached => "NO",
+            Self::NotComplete => "not complete",
+            Self::NotSought => "N/A",
+        })
+    }
+}
+
+/// Fields of the page header of PTS 1.0, as printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestHeader {
+    /// `REQUIRED` or `OPTIONAL`.
+    pub requirement: &'static str,
+    /// Purge method, or why the target was not purged yet.
+    pub purge: String,
+    /// Workload-independent preconditioning: `2X SEQ/128KiB`.
+    pub workload_independent: Option<String>,
+    /// Workload-dependent preconditioning: `Full IOPS Loop`.
+    pub workload_dependent: String,
+    /// Data pattern: `RND`.
+    pub data_pattern: String,
+    /// Outstanding I/Os per thread.
+    pub queue_depth: u16,
+    /// Threads.
+    pub threads: u16,
+    /// Whether steady state was reached.
+    pub convergence: Convergence,
+    /// Rounds of the measurement window: `1-5`.
+    pub rounds: String,
+    /// Active range of preconditioning: `100%`.
+    pub pc_ar: String,
+    /// Active range of the test: `100%`.
+    pub test_ar: String,
+    /// Active range amount: `16 GiB` or `100%`.
+    pub ar_amount: String,
+    /// Number of active range segments: `2048` or `N/A`.
+    pub ar_segments: String,
+    /// Additional header fields of PTS-E 1.1 and 2.0.
+    pub phases: Phases,
+}
+
+/// The phases of a test as printed in the page header of PTS-E 1.1 and 2.0. Absent phases print `None` and `N/A`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phases {
+    /// Pre Condition 1: workload, TC/QD, duration.
+    pub pre_condition_1: [String; 3],
+    /// Pre Condition 2: workload, TC/QD, rounds or duration.
+    pub pre_condition_2: [String; 3],
+    /// Test Stimulus 1: workload, R/W mix, block sizes, TC/QD, rounds or duration.
+    pub stimulus_1: [String; 5],
+    /// Test Stimulus 2: workload, TC/QD, rounds or duration.
+    pub stimulus_2: [String; 3],
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        let none = || ["None", "N/A", "N/A"].map(str::to_owned);
+        Self {
+            pre_condition_1: none(),
+            pre_condition_2: none(),
+            stimulus_1: ["None", "N/A", "N/A", "N/A", "N/A"].map(str::to_owned),
+            stimulus_2: none(),
+        }
+    }
+}
+
+impl TestHeader {
+    /// Fields common to all tests; `range` is the range of the test loop.
+    pub(crate) fn of(context: &Context<'_>, family: &str, purge: Option<&Purged>, range: Range) -> Self {
+        let settings = context.settings;
+        let (ar_amount, ar_segments) = match (settings.active_range_amount_bytes, range.segments) {
+            (Some(_), 2..) => (amount_base2(range.span().touched_bytes()), range.segments.to_string()),
+            _ => ("100%".to_owned(), "N/A".to_owned()),
+        };
+        Self {
+            requirement: context.profile.listed(family).map_or("NOT IN THE PROFILE", |l| l.requirement),
+            purge: purge.map_or_else(|| "not yet".into(), |purge| purge.method.clone()),
+            workload_independent: None,
+            workload_dependent: "None".into(),
+            data_pattern: "RND".into(),
+            queue_depth: settings.queue_depth,
+            threads: settings.threads,
+            convergence: Convergence::NotSought,
+            rounds: "N/A".into(),
+            pc_ar: format!("{}%", settings.precondition_range_percent),
+            test_ar: format!("{}%", settings.test_range_percent),
+            ar_amount,
+            ar_segments,
+            phases: Phases::default(),
+        }
+    }
+
+    /// Window rounds in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
+    pub(crate) fn steady_rounds(&self) -> String {
+        let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
+        format!("{}{missed}", self.rounds)
+    }
+
+    /// Adds the steady-state verdict of a round-based test.
+    pub(crate) fn judged(self, converged: bool, complete: bool, window: Option<&WindowStats>) -> Self {
+        let convergence = match (converged, complete) {
+            (true, _) => Convergence::Reached,
+            (false, true) => Convergence::NotReached,
+            (false, false) => Convergence::NotComplete,
+        };
+        Self {
+            convergence,
+            rounds: window.map_or_else(|| "none".into(), |w| format!("{}-{}", w.first_round, w.last_round)),
+            ..self
+        }
+    }
+}

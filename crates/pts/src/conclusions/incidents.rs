@@ -1,0 +1,55 @@
+//! Problems in the segments of a test: interruptions, buffered I/O, I/O errors.
+
+use record::Segment;
+
+use crate::Deviation;
+
+/// Beyond this number, interruptions are counted instead of listed.
+const GAPS_LISTED: usize = 3;
+
+/// Problems in the segments of a test. Timeline tests collect them because they do not keep their segments.
+#[derive(Debug, Default)]
+pub(crate) struct Incidents {
+    gaps: Vec<(u64, String)>,
+    buffered: bool,
+    errors: Vec<Deviation>,
+}
+
+impl Incidents {
+    pub fn see(&mut self, segment: &Segment) {
+        if let Some(gap) = segment.gap_before {
+            self.gaps.push((gap.length_ns, segment.workload.to_string()));
+        }
+        self.buffered |= segment.io_path.is_buffered();
+        if segment.error_count() > 0 {
+            let workload = segment.workload.to_string();
+            let errors = Deviation::Errors { count: segment.error_count(), workload };
+            if !self.errors.contains(&errors) {
+                self.errors.push(errors);
+            }
+        }
+    }
+
+    /// Note about gaps in a timeline test: the drive recovers while it is idle.
+    pub fn note(&self) -> Option<String> {
+        let text = "INTERRUPTED: the timeline has a gap; the PTS requires a restart at the purge";
+        (!self.gaps.is_empty()).then(|| text.into())
+    }
+
+    pub fn add_to(&self, all: &mut Vec<Deviation>) {
+        if self.gaps.len() > GAPS_LISTED {
+            let total_ns = self.gaps.iter().map(|gap| gap.0).fold(0, u64::saturating_add);
+            all.push(Deviation::InterruptedOften { times: self.gaps.len(), total_ns });
+        } else {
+            // No deduplication: two interruptions of the same length are two events.
+            all.extend(self.gaps.iter().map(|(length_ns, before)| Deviation::Interrupted {
+                length_ns: *length_ns,
+                before: before.clone(),
+            }));
+        }
+        if self.buffered {
+            all.push(Deviation::Buffered);
+        }
+        all.extend_from_slice(&self.errors);
+    }
+}

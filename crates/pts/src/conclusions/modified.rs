@@ -1,0 +1,125 @@
+//! Finds the deviations of a run, its settings and its tests from the profile.
+
+use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
+use stdx::units::{amount_base2, block_size, span};
+
+use crate::conclusions::incidents::Incidents;
+use crate::{Deviation, Outcome, Profile, WriteCache};
+
+/// All deviations of a run from its profile, in report order.
+#[must_use]
+pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<Deviation> {
+    let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.clone());
+    let mut all: Vec<Deviation> = not_pts.map(|why| Deviation::NotPts { why }).collect();
+    all.extend(deviations(&run.settings, profile));
+    if run.target.kind == TargetKind::File {
+        all.push(Deviation::File);
+    }
+    if let Some(array) = &run.target.array {
+        all.push(Deviation::Array { drives: array.members.len() });
+    }
+    if let Some(sim) = run.target.simulated.as_ref().filter(|sim| sim.scale_divisor > 1) {
+        all.push(Deviation::Scale { divisor: sim.scale_divisor });
+    }
+    let shared = run.beside.iter().flat_map(|beside| &beside.shared).cloned();
+    all.extend(shared.map(|what| Deviation::Shared { what }));
+    let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults).cloned();
+    all.extend(faults.map(|fault| Deviation::Fault { fault }));
+    for deviation in outcomes.iter().flat_map(|outcome| &outcome.modified) {
+        if !all.contains(deviation) {
+            all.push(deviation.clone());
+        }
+    }
+    all
+}
+
+/// Settings that differ from the profile.
+#[must_use]
+pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
+    let standard = profile.settings(settings.seed);
+    let mut all = Vec::new();
+    let mut differs = |name: &'static str, is: String, standard: String| {
+        if is != standard {
+            all.push(Deviation::Setting { name, is, standard });
+        }
+    };
+    differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
+    differs("round limit", settings.max_rounds.to_string(), standard.max_rounds.to_string());
+    let times = |n: u32| format!("{n} x capacity");
+    differs(
+        "preconditioning",
+        times(settings.precondition_capacities),
+        times(standard.precondition_capacities),
+    );
+    if !profile.demand_is_free {
+        differs("thread count", settings.threads.to_string(), standard.threads.to_string());
+        differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
+    }
+    let percent = |p: u8| format!("{p} %");
+    differs(
+        "PC AR",
+        percent(settings.precondition_range_percent),
+        percent(standard.precondition_range_percent),
+    );
+    differs("Test AR", percent(settings.test_range_percent), percent(standard.test_range_percent));
+    let amount = |s: &Settings| {
+        s.active_range_amount_bytes.map_or_else(
+            || "100 %".to_owned(),
+            |bytes| format!("{} in {} segments", amount_base2(bytes), s.active_range_segments),
+        )
+    };
+    differs("AR amount", amount(settings), amount(&standard));
+    all
+}
+
+pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
+    if let Some(purge) = purge.filter(|purge| !purge.pts_purge) {
+        all.push(Deviation::Purge { method: purge.method.clone() });
+    }
+    if purge.is_some_and(|purge| purge.samples_read) {
+        all.push(Deviation::SamplesRead);
+    }
+}
+
+/// Reports a write cache that is not in the state required by the profile.
+pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<Deviation> {
+    let required = profile.write_cache == WriteCache::Enabled;
+    let otherwise = |entry: &Entry| match entry.event {
+        // Restoring the cache after the last test does not affect any test.
+        Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != required => {
+            Some(Deviation::WriteCache { is_on })
+        }
+        _ => None,
+    };
+    entries.iter().find_map(otherwise)
+}
+
+pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<Deviation>) {
+    for skip in skips {
+        if let Note::Skipped { what, why } = skip {
+            all.push(Deviation::Skipped { what, why });
+        }
+    }
+}
+
+/// Note about cells with I/Os smaller than the device's sectors.
+pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
+    Note::Skipped {
+        what: format!("all {} cells", block_size(u64::from(block_bytes))),
+        why: format!("the device's sectors are {} B", target.logical_block_bytes),
+    }
+}
+
+/// Reports a test that this version of the specification lacks.
+pub(crate) fn by_family(family: &str, title: &str, profile: &Profile, all: &mut Vec<Deviation>) {
+    if profile.listed(family).is_none() {
+        let subject = format!("the {title} test");
+        all.push(Deviation::NotInProfile { subject, revision: profile.revision });
+    }
+}
+
+pub(crate) fn by_segments<'a>(segments: impl Iterator<Item = &'a Segment>, all: &mut Vec<Deviation>) {
+    let mut incidents = Incidents::default();
+    segments.for_each(|segment| incidents.see(segment));
+    incidents.add_to(all);
+}

@@ -1,0 +1,60 @@
+//! The conclusions of a test: everything that reports, terminals and comparisons show about it.
+
+use crate::exhibits::exhibit::Page;
+use crate::method::explain::Explanation;
+use crate::method::steady::WindowStats;
+use crate::{Deviation, Stop, TestHeader};
+
+/// The result of one test, complete or interrupted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Name of the test, as in `plateau run NAME`.
+    pub test: String,
+    /// Title on pages: `IOPS`.
+    pub title: String,
+    /// Clause printed on reports: `8.0`; None if the profile does not list the test.
+    pub clause: Option<&'static str>,
+    /// Purpose of the test, in one sentence.
+    pub purpose: String,
+    /// Outline of the test, in one sentence.
+    pub outline: String,
+    /// Fields of the page header.
+    pub header: TestHeader,
+    /// Number of completed rounds.
+    pub rounds: u32,
+    /// Whether steady state was reached; None if the test is incomplete or has no steady state.
+    pub converged: Option<bool>,
+    /// The deciding windows, one entry per tracking variable; empty before five rounds.
+    pub window: Vec<(String, WindowStats)>,
+    /// Status of each tracking variable, and why it is not steady.
+    pub explained: Vec<Explanation>,
+    /// Report pages in order.
+    pub pages: Vec<Page>,
+    /// Figures in the section "Select Performance Data".
+    pub key_figures: Vec<KeyFigure>,
+    /// Special notes: skipped steps, device errors, interruptions.
+    pub notes: Vec<String>,
+    /// Deviations from the profile caused by the course of this run: purge method, gaps, skipped cells.
+    pub modified: Vec<Deviation>,
+    /// Number of cells that the host may have limited: `5 of 280 cells`; None if there are none.
+    pub host_limited: Option<String>,
+    /// Why the test is incomplete; None if it is complete.
+    pub stop: Option<Stop>,
+}
+
+/// One of the large figures on a summary page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyFigure {
+    /// Label, for example `RND 4KiB W`.
+    pub name: String,
+    /// Value; None if not measured.
+    pub value: Option<f64>,
+    /// Text printed if there is no value: `n/a`.
+    pub absent: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// Number of decimal places.
+    pub decimals: usize,
+    /// Whether a host-limited cell contributed to the value, so that it may reflect the host instead of the drive.
+    pub host_limited: bool,
+}

@@ -1,0 +1,136 @@
+//! The knee of the demand curve: the point beyond which more outstanding I/Os increase waiting instead of IOPS.
+//!
+//! It is the point with the highest IOPS per ms of mean response time. Before it, doubling the outstanding I/Os
+//! multiplies the IOPS by more than 1.41; after it, by less. Among points within 3 % of the best one, the one with the
+//! fewest outstanding I/Os is chosen, then the one with the fewest threads, because they load the host least.
+
+use crate::method::profile::Demand;
+
+/// Points that reach this fraction of the best value count as equally good.
+const AS_GOOD: f64 = 0.97;
+/// Fraction of the highest IOPS at which a drive counts as saturated.
+const SATURATED: f64 = 0.95;
+
+/// Measurements at one demand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// TC and QD.
+    pub demand: Demand,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Mean response time; None if no I/O completed.
+    pub mean_ms: Option<f64>,
+    /// Whether the host may have limited the result.
+    pub host_limited: bool,
+}
+
+/// Results of a sweep over demand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knee {
+    /// Point with the highest IOPS per ms of response time: the recommended demand.
+    pub at: Point,
+    /// Point of lowest demand with at least 95 % of the highest IOPS.
+    pub saturated: Point,
+    /// Point with the highest IOPS.
+    pub highest: Point,
+}
+
+impl Point {
+    fn outstanding(&self) -> u32 {
+        u32::from(self.demand.threads) * u32::from(self.demand.queue_depth)
+    }
+
+    /// IOPS per ms of response time.
+    fn power(&self) -> Option<f64> {
+        self.mean_ms.filter(|ms| *ms > 0.0 && self.iops > 0.0).map(|ms| self.iops / ms)
+    }
+}
+
+impl Knee {
+    /// The knee among `points`; None if nothing was measured.
+    #[must_use]
+    pub fn of(points: &[Point]) -> Option<Self> {
+        let at = least(points, Point::power, AS_GOOD)?;
+        let iops = |point: &Point| Some(point.iops).filter(|iops| *iops > 0.0);
+        Some(Self { at, saturated: least(points, iops, SATURATED)?, highest: least(points, iops, 1.0)? })
+    }
+}
+
+/// Point of lowest demand whose value is at least `share` of the maximum.
+fn least(points: &[Point], value: impl Fn(&Point) -> Option<f64>, share: f64) -> Option<Point> {
+    let best = points.iter().filter_map(&value).max_by(f64::total_cmp)?;
+    let good = points.iter().filter(|point| value(point).is_some_and(|value| value >= share * best));
+    good.min_by_key(|point| (point.outstanding(), point.demand.threads)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A drive that processes `parallel` I/Os at a time, each in `service_ms`.
+    fn drive(parallel: f64, service_ms: f64) -> Vec<Point> {
+        let steps = [1u16, 2, 4, 8, 16, 32];
+        let of = |threads: u16, queue_depth: u16| {
+            let outstanding = f64::from(threads) * f64::from(queue_depth);
+            let iops = outstanding.min(parallel) / service_ms * 1000.0;
+            Point {
+                demand: Demand { threads, queue_depth },
+                iops,
+                mean_ms: Some(outstanding / iops * 1000.0),
+                host_limited: false,
+            }
+        };
+        steps.into_iter().flat_map(|threads| steps.map(|depth| of(threads, depth))).collect()
+    }
+
+    #[test]
+    fn a_drive_that_does_so_many_at_a_time_has_its_knee_there() {
+        for parallel in [1u32, 2, 8, 64, 256] {
+            let knee = Knee::of(&drive(f64::from(parallel), 0.1)).unwrap();
+            assert_eq!(knee.at.outstanding(), parallel);
+            assert_eq!(knee.saturated.outstanding(), parallel);
+            assert!((knee.highest.iops - f64::from(parallel) * 10_000.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_fewest_threads_are_proposed() {
+        let knee = Knee::of(&drive(32.0, 0.1)).unwrap();
+        assert_eq!((knee.at.demand.threads, knee.at.demand.queue_depth), (1, 32));
+    }
+
+    #[test]
+    fn where_nothing_came_back_there_is_no_knee() {
+        let none = Point {
+            demand: Demand { threads: 1, queue_depth: 1 },
+            iops: 0.0,
+            mean_ms: None,
+            host_limited: false,
+        };
+        assert_eq!(Knee::of(&[none]), None);
+        assert_eq!(Knee::of(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_faster_drive_of_the_same_shape_has_the_same_knee(parallel in 1u32..500, factor in 0.01f64..100.0) {
+            let knee = |service_ms| Knee::of(&drive(f64::from(parallel), service_ms)).unwrap().at.demand;
+            prop_assert_eq!(knee(0.1), knee(0.1 * factor));
+        }
+
+        #[test]
+        fn it_is_one_of_the_points_and_never_behind_saturation(values in prop::collection::vec(1.0f64..1e6, 3..40)) {
+            let point = |(index, iops): (usize, &f64)| {
+                let queue_depth = index as u16 + 1;
+                let ms = f64::from(queue_depth) / iops * 1000.0;
+                Point { demand: Demand { threads: 1, queue_depth }, iops: *iops, mean_ms: Some(ms), host_limited: false }
+            };
+            let points: Vec<Point> = values.iter().enumerate().map(point).collect();
+            let knee = Knee::of(&points).unwrap();
+            prop_assert!(points.contains(&knee.at) && points.contains(&knee.saturated));
+            prop_assert!(knee.highest.iops >= knee.at.iops);
+            prop_assert!(knee.saturated.outstanding() <= knee.highest.outstanding());
+        }
+    }
+}

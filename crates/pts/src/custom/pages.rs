@@ -1,0 +1,389 @@
+//! Pages of a custom test: steady-state judgement, tables and charts over the loop dimensions, and the knee.
+
+mod layout;
+
+use stdx::units::{grouped, span};
+
+use super::answers::CustomAnswers;
+use super::figures::{self, Figure, Load, Mean, demand, demand_name, outstanding};
+use super::knee::{Knee, Point};
+use super::means::means;
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::modified::{by_purge, by_segments, by_skips, skip_note};
+use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::window_pages;
+use crate::method::explain::{explain, remarks};
+use crate::method::profile::mix_name;
+use crate::method::timeline::course;
+use crate::quality::host_limit::marked;
+use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
+use layout::Layout;
+use record::{Access, CustomRounds};
+
+/// Printed in headers instead of REQUIRED or OPTIONAL.
+const REQUIREMENT: &str = "NOT A PTS TEST";
+/// Minimum length of cells that are plotted over time, if a round has few of them.
+const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
+const FEW_CELLS: usize = 4;
+const SAMPLES: usize = 300;
+/// Number of figures on the summary page.
+const KEY_FIGURES: usize = 4;
+
+pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<Stop>) -> Outcome {
+    let complete = stop.is_none();
+    let means = means(context, answers);
+    let window = answers.steady.clone().unwrap_or_else(|| answers.history.named_window());
+    let judged = !answers.tracked.is_empty();
+    let converged = answers.steady.is_some();
+    let mut header = header(context, answers);
+    if judged {
+        header = header.judged(converged, complete, window.first().map(|(_, stats)| stats));
+    }
+    Outcome {
+        test: answers.test.name.clone(),
+        title: answers.test.title.clone(),
+        clause: Some("own"),
+        purpose: answers.test.purpose.clone(),
+        outline: outline(context, answers),
+        header,
+        rounds: answers.rounds.len() as u32,
+        converged: (judged && (complete || converged)).then_some(converged),
+        explained: if judged { explain(&answers.history) } else { Vec::new() },
+        window,
+        pages: pages(context, answers, &means),
+        key_figures: key_figures(answers, &means),
+        notes: notes(context, answers, &means, complete),
+        modified: modified(context, answers),
+        host_limited: None,
+        stop,
+    }
+}
+
+fn modified(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Deviation> {
+    let mut all = vec![Deviation::Custom { title: answers.test.title.clone() }];
+    by_purge(answers.purge.as_ref(), &mut all);
+    by_skips(answers.skipped.iter().map(|bytes| skip_note(*bytes, context.target)), &mut all);
+    by_segments(answers.precondition.iter().chain(answers.rounds.iter().flatten()), &mut all);
+    all
+}
+
+fn notes(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean], complete: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !complete {
+        notes.push(match answers.rounds.len() {
+            0 => "NOT COMPLETE: no round is complete, so there are no figures yet".into(),
+            _ => format!("NOT COMPLETE: figures are those of rounds {}", answers.result_names()),
+        });
+    } else if !answers.tracked.is_empty() && answers.steady.is_none() {
+        let rounds = answers.rounds.len();
+        let names = answers.result_names();
+        notes.push(format!(
+            "SS NOT ACHIEVED: no steady state in {rounds} rounds; results are the mean of rounds {names}"
+        ));
+        notes.extend(remarks(&answers.history));
+    }
+    notes.extend(proposed(answers, means));
+    notes.extend(context.maxima_note());
+    notes
+}
+
+fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
+    let purge = match (answers.test.purge, &answers.purge) {
+        (false, _) => "none: it uses the drive as it is".to_owned(),
+        (true, None) => "not yet".into(),
+        (true, Some(purged)) => purged.method.clone(),
+    };
+    let demands: Vec<_> = answers.cells.iter().map(|cell| demand(context, cell)).collect();
+    let largest = demands.iter().copied().max_by_key(|demand| outstanding(*demand));
+    let written = preconditioning(answers);
+    let length_ns = answers.cells.first().map_or(0, |cell| cell.run_ns);
+    let phases = Phases {
+        pre_condition_1: [
+            written.clone().unwrap_or_else(|| "None".into()),
+            "see outline".into(),
+            "see outline".into(),
+        ],
+        stimulus_1: [
+            listed(
+                answers
+                    .cells
+                    .iter()
+                    .map(|cell| Load { access: cell.access, read_percent: cell.read_percent }.name(None)),
+            ),
+            listed(answers.cells.iter().map(|cell| mix_name(cell.read_percent))),
+            listed(answers.cells.iter().map(|cell| stdx::units::block_size(cell.block_bytes.into()))),
+            listed(demands.iter().map(ToString::to_string)),
+            format!("{} per cell", span(context.scaled_ns(length_ns))),
+        ],
+        ..Phases::default()
+    };
+    let base = TestHeader::of(context, "", answers.purge.as_ref(), context.test_range());
+    TestHeader {
+        requirement: REQUIREMENT,
+        purge,
+        workload_independent: written,
+        workload_dependent: "Custom loop".into(),
+        threads: largest.map_or(base.threads, |demand| demand.threads),
+        queue_depth: largest.map_or(base.queue_depth, |demand| demand.queue_depth),
+        phases,
+        ..base
+    }
+}
+
+/// Lists `names` without duplicates; abbreviates many names to the first and the last.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    const MANY: usize = 3;
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    match all.as_slice() {
+        [first, .., last] if all.len() > MANY => format!("{first} to {last}"),
+        _ => all.join(", "),
+    }
+}
+
+fn preconditioning(answers: &CustomAnswers<'_>) -> Option<String> {
+    let one = |write: &record::CustomWrite| {
+        let order = if write.access == Access::Random { "RND" } else { "SEQ" };
+        let limit = write.limit_ns.map_or_else(String::new, |ns| format!(" (at most {})", span(ns)));
+        format!("{}X {order}/{}{limit}", write.capacities, stdx::units::block_size(write.block_bytes.into()))
+    };
+    let all: Vec<String> = answers.test.precondition.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
+    let mut steps = Vec::new();
+    if answers.test.purge {
+        steps.push("purge".to_owned());
+    }
+    steps.extend(preconditioning(answers).map(|written| format!("write {written}")));
+    let cell = answers.cells.first().copied();
+    let time = cell.map_or_else(String::new, |cell| {
+        let ramp = match cell.ramp_ns {
+            0 => String::new(),
+            ns => format!(" after {} that do not count", span(context.scaled_ns(ns))),
+        };
+        format!("{}{ramp}", span(context.scaled_ns(cell.run_ns)))
+    });
+    let rounds = match answers.test.rounds {
+        CustomRounds::Fixed(1) => String::new(),
+        CustomRounds::Fixed(rounds) => format!(", {rounds} rounds"),
+        CustomRounds::UntilSteady => ", rounds until steady state".into(),
+    };
+    let average = match answers.test.average {
+        average if average.from_steady => format!("; mean of {} rounds from steady state on", average.rounds),
+        average if average.rounds > 1 => format!("; mean of the last {} rounds", average.rounds),
+        _ => String::new(),
+    };
+    let cells = match answers.cells.len() {
+        1 => "a cell".to_owned(),
+        count => format!("{count} cells"),
+    };
+    steps.push(format!("{cells} of {time}{rounds}{average}"));
+    steps.join("; ")
+}
+
+fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<Page> {
+    let mut pages = Vec::new();
+    if answers.test.finds_knee {
+        pages.push(knee_page(means));
+    }
+    let layout = Layout::of(means);
+    let remark = match (answers.rounds.len(), answers.test.rounds) {
+        (0, _) | (_, CustomRounds::Fixed(1)) => None,
+        _ => Some(format!("Mean of rounds {}.", answers.result_names())),
+    };
+    for figure in Figure::shown(answers.test.figure, context.has_maxima()) {
+        let title = format!("{} - Tabular Data", figure.heading());
+        let tables = layout.tables(figure, means).into_iter().map(Exhibit::Table).collect();
+        pages.push(Page { title, exhibits: tables, remarks: remark.clone().into_iter().collect() });
+    }
+    let drawn = [Figure::from(answers.test.figure), Figure::MeanLatency];
+    let drawn = if drawn[0] == drawn[1] { &drawn[..1] } else { &drawn[..] };
+    for figure in drawn {
+        if let Some(lines) = layout.lines(*figure, means) {
+            let title = format!("{} - 2D Plot", figure.heading());
+            pages.push(Page {
+                remarks: remark.clone().into_iter().collect(),
+                ..Page::of(&title, Exhibit::Lines(lines))
+            });
+        }
+    }
+    pages.extend(over_time(context, answers));
+    pages.extend(judged_pages(context, answers));
+    pages
+}
+
+/// The tracking variables over all rounds, and the deciding window.
+fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page> {
+    let unit = figures::unit(answers.test.figure);
+    let window = answers.steady.clone().unwrap_or_else(|| answers.history.named_window());
+    let mut pages = Vec::new();
+    for (index, place) in answers.tracked.iter().enumerate() {
+        let value = |round: &Vec<record::Segment>| figures::value(answers.test.figure, round.get(*place)?);
+        let points: Vec<(f64, f64)> = (1..)
+            .zip(&answers.rounds)
+            .filter_map(|(number, round)| Some((f64::from(number), value(round)?)))
+            .collect();
+        let name = figures::name(context, &answers.cells[*place]);
+        let judged = window.get(index).map(|(_, stats)| stats);
+        pages.push(window_pages::history(&name, unit, points.clone(), judged));
+        pages.push(window_pages::determination(&name, unit, points, judged, context));
+    }
+    pages
+}
+
+/// IOPS or MB/s within long cells, one after another.
+fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page> {
+    let long = |cell: &record::CustomCell| cell.run_ns >= LONG_NS;
+    if answers.cells.len() > FEW_CELLS || !answers.cells.iter().any(long) {
+        return None;
+    }
+    let round = answers.rounds.last()?;
+    let is_rate = answers.test.figure == record::CustomFigure::MegabytesPerSecond;
+    let mut start = 0.0;
+    let mut series = Vec::new();
+    for (cell, segment) in answers.cells.iter().zip(round) {
+        let minutes = cell.run_ns as f64 / 60e9;
+        let samples = course(segment, start, minutes, SAMPLES);
+        let value = |sample: &crate::method::timeline::Sample| {
+            if is_rate { sample.megabytes_per_second } else { sample.iops }
+        };
+        let points = samples.iter().map(|sample| (sample.minute, value(sample))).collect();
+        series.push(Series { name: figures::name(context, cell), points });
+        start += minutes;
+    }
+    let (x, label) = (("Time (minutes)", Scale::LinearFromZero), if is_rate { "MB/s" } else { "IOPS" });
+    let lines = Lines::plain(x, (label, Scale::LinearFromZero), series);
+    Some(Page::of(&format!("{label} v Time"), Exhibit::Lines(lines)))
+}
+
+/// Workloads with their block sizes, in loop order.
+fn loads(means: &[Mean]) -> Vec<(Load, u32)> {
+    let mut all = Vec::new();
+    for mean in means {
+        if !all.contains(&(mean.load, mean.block_bytes)) {
+            all.push((mean.load, mean.block_bytes));
+        }
+    }
+    all
+}
+
+fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
+    let same = means.iter().filter(|mean| (mean.load, mean.block_bytes) == load);
+    let point = |mean: &Mean| Point {
+        demand: mean.demand,
+        iops: mean.iops,
+        mean_ms: mean.mean_ms,
+        host_limited: mean.host_limited,
+    };
+    same.map(point).collect()
+}
+
+/// The knee of each workload, unless one of its cells has too few I/Os.
+fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
+    let is_sound =
+        |load: &(Load, u32)| !means.iter().any(|mean| (mean.load, mean.block_bytes) == *load && mean.coarse);
+    let of = |load: (Load, u32)| Some((load.0.name(Some(load.1)), Knee::of(&points_of(means, load))?));
+    loads(means).into_iter().filter(is_sound).filter_map(of).collect()
+}
+
+fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
+    // Among equal demands, `rev` makes the first one win.
+    let all = knees.iter().rev().map(|(_, knee)| knee.at);
+    all.max_by_key(|point| outstanding(point.demand))
+}
+
+/// The recommended demand, if the plan requested a knee.
+fn proposed(answers: &CustomAnswers<'_>, means: &[Mean]) -> Option<String> {
+    let knees = knees(means);
+    let point = proposal(&knees).filter(|_| answers.test.finds_knee)?;
+    let (name, knee) = knees.iter().find(|(_, knee)| knee.at == point)?;
+    Some(format!(
+        "proposed: {}, the knee of {name} ({} IOPS, 95 % of its highest from {} on)",
+        demand_name(point.demand),
+        grouped(point.iops, 0),
+        demand_name(knee.saturated.demand)
+    ))
+}
+
+fn knee_page(means: &[Mean]) -> Page {
+    let knees = knees(means);
+    let point = |point: &Point| {
+        let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
+        let iops = marked(grouped(point.iops, 0), point.host_limited);
+        format!("{}: {iops} IOPS, ART {ms} ms", demand_name(point.demand))
+    };
+    let mut items = Vec::new();
+    for (name, knee) in &knees {
+        items.push((format!("{name}, knee"), point(&knee.at)));
+        items.push((format!("{name}, 95 % of the highest from"), point(&knee.saturated)));
+        items.push((format!("{name}, highest"), point(&knee.highest)));
+    }
+    let proposed =
+        proposal(&knees).map_or_else(|| "not enough measurements".into(), |point| demand_name(point.demand));
+    items.push(("Proposed TC and QD".into(), proposed));
+    let mut shown = knees.iter().flat_map(|(_, knee)| [knee.at, knee.saturated, knee.highest]);
+    let host_limited = shown.any(|point| point.host_limited);
+    let facts = Facts { heading: "Knee over demand".into(), items, host_limited };
+    let remarks = vec![
+        "Knee: the point with the most IOPS per ms of average response time. Below it, doubling the \
+         outstanding I/Os yields more than 1.41 times the IOPS, above it less. The proposal is the knee of \
+         the load that needs the most outstanding I/Os."
+            .into(),
+    ];
+    Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
+}
+
+/// One figure per cell in a short loop, or the best cell per workload in a long one; for a map, the knees.
+fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
+    if answers.test.finds_knee {
+        let knees = knees(means);
+        let proposed = proposal(&knees).map(|point| point.demand);
+        let figure = |(name, knee): &(String, Knee)| {
+            let proposed = if Some(knee.at.demand) == proposed { ", proposed" } else { "" };
+            key_figure(
+                format!("{name} knee at {}{proposed}", demand_name(knee.at.demand)),
+                Figure::Iops,
+                Some(knee.at.iops),
+                knee.at.host_limited,
+            )
+        };
+        return knees.iter().map(figure).take(KEY_FIGURES).collect();
+    }
+    let figure = Figure::from(answers.test.figure);
+    let name =
+        |mean: &Mean| format!("{} {}", mean.load.name(Some(mean.block_bytes)), demand_name(mean.demand));
+    if means.len() <= KEY_FIGURES {
+        let shown = |mean| key_figure(name(mean), figure, figure.of(mean), mean.host_limited);
+        return means.iter().map(shown).collect();
+    }
+    let mut all: Vec<Load> = Vec::new();
+    for mean in means {
+        if !all.contains(&mean.load) {
+            all.push(mean.load);
+        }
+    }
+    let best = |load: Load| {
+        let same = means.iter().filter(|mean| mean.load == load);
+        same.filter_map(|mean| Some((mean, figure.of(mean)?)))
+            .reduce(|best, other| if figure.is_better(other.1, best.1) { other } else { best })
+    };
+    let chosen = all.into_iter().filter_map(best).take(KEY_FIGURES);
+    chosen
+        .map(|(mean, value)| {
+            key_figure(format!("best {}", name(mean)), figure, Some(value), mean.host_limited)
+        })
+        .collect()
+}
+
+fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
+    let unit = figure.unit();
+    // IOPS as whole numbers, as in PTS summaries.
+    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals };
+    KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals, host_limited }
+}

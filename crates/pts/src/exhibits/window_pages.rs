@@ -1,0 +1,113 @@
+//! The steady-state pages of every round-based test: history, and window with determination box.
+
+use stdx::units::grouped;
+
+use crate::Context;
+use crate::exhibits::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
+use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WindowStats};
+use crate::quality::host_limit::marked;
+
+/// Unit of a tracking variable and its print format.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit {
+    pub name: &'static str,
+    pub decimals: usize,
+}
+
+pub const IOPS: Unit = Unit { name: "IOPS", decimals: 1 };
+pub const MEGABYTES: Unit = Unit { name: "MB/s", decimals: 1 };
+pub const MILLISECONDS: Unit = Unit { name: "ms", decimals: 3 };
+
+/// A line chart over rounds that shows convergence to steady state.
+pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
+        y: Axis { label: label.into(), scale: Scale::LinearFromZero },
+        series,
+        guides: Vec::new(),
+        marked: None,
+    };
+    Page::of(title, Exhibit::Lines(lines))
+}
+
+/// The tracking variable over all rounds, with the window highlighted.
+pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&WindowStats>) -> Page {
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
+        y: Axis { label: unit.name.into(), scale: Scale::LinearFromZero },
+        series: vec![Series { name: name.into(), points }],
+        guides: window.map(guides_of).unwrap_or_default(),
+        marked: window
+            .map(|w| (f64::from(w.first_round), f64::from(w.last_round), "Measurement window".into())),
+    };
+    let title = "Steady State Measurement Window".into();
+    Page { title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
+}
+
+/// The five rounds of the window, zoomed, and the criteria of the steady-state decision.
+pub fn determination(
+    short_name: &str,
+    unit: Unit,
+    points: Vec<(f64, f64)>,
+    window: Option<&WindowStats>,
+    context: &Context<'_>,
+) -> Page {
+    let inside = |w: &WindowStats, x: f64| x >= f64::from(w.first_round) && x <= f64::from(w.last_round);
+    let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
+    let lines = Lines {
+        x: Axis { label: "Round".into(), scale: Scale::Rounds },
+        y: Axis { label: unit.name.into(), scale: Scale::LinearZoomed },
+        series: vec![Series { name: short_name.into(), points }],
+        guides: window.map(guides_of).unwrap_or_default(),
+        marked: None,
+    };
+    let mut exhibits = vec![Exhibit::Lines(lines)];
+    exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
+    let title = format!("Steady State Measurement Window - {short_name}");
+    Page { title, exhibits, remarks: no_window(window) }
+}
+
+fn no_window(window: Option<&WindowStats>) -> Vec<String> {
+    match window {
+        Some(_) => Vec::new(),
+        None => vec!["Fewer than five rounds are complete, so there is no measurement window yet.".into()],
+    }
+}
+
+fn guides_of(window: &WindowStats) -> Vec<Guide> {
+    let (first, last) = (f64::from(window.first_round), f64::from(window.last_round));
+    let flat = |name: &str, y: f64, role| Guide { name: name.into(), from: (first, y), to: (last, y), role };
+    let mean = window.mean;
+    let (data, slope) = (RANGE_LIMIT / 2.0 * mean, SLOPE_LIMIT / 2.0 * mean);
+    vec![
+        flat("Average", mean, GuideRole::Mean),
+        flat("110% x Average", mean + data, GuideRole::DataBound),
+        flat("90% x Average", mean - data, GuideRole::DataBound),
+        flat("105% x Average", mean + slope, GuideRole::SlopeBound),
+        flat("95% x Average", mean - slope, GuideRole::SlopeBound),
+        Guide {
+            name: "Least squares fit".into(),
+            from: (first, window.fit_at(first)),
+            to: (last, window.fit_at(last)),
+            role: GuideRole::Fit,
+        },
+    ]
+}
+
+fn determination_box(window: &WindowStats, unit: Unit, context: &Context<'_>) -> Facts {
+    let amount = |value: f64| format!("{} {}", grouped(value, unit.decimals), unit.name);
+    let mut items = vec![
+        ("Average".to_owned(), marked(amount(window.mean), window.host_limited)),
+        ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),
+        ("Measured Maximum Data Excursion".to_owned(), amount(window.range)),
+        ("Allowed Maximum Slope Excursion".to_owned(), amount(window.slope_allowed)),
+        ("Measured Maximum Slope Excursion".to_owned(), amount(window.slope_excursion)),
+        ("Least Squares Linear Fit Formula".to_owned(), window.formula()),
+    ];
+    if context.profile.reports_correlation {
+        let text = window.correlation.map_or_else(|| "n/a".into(), |r| format!("{r:.3}"));
+        items.push(("Correlation Coefficient".to_owned(), text));
+    }
+    items.push(("Steady State".to_owned(), if window.steady { "YES" } else { "NO" }.to_owned()));
+    Facts { heading: "Steady State Determination Data".into(), items, host_limited: window.host_limited }
+}

@@ -1,0 +1,40 @@
+//! The conclusions of a test before its measurements are added.
+
+use record::{Purged, Range};
+
+use crate::conclusions::modified;
+use crate::{Context, Outcome, Stop, Test, TestHeader};
+
+impl Outcome {
+    /// The fields that do not depend on measurements: name, header, deviations from the profile. `range` is the range
+    /// of the test loop.
+    pub(crate) fn begun(
+        test: &Test,
+        context: &Context<'_>,
+        purge: Option<&Purged>,
+        range: Range,
+        stop: Option<Stop>,
+    ) -> Self {
+        let mut modified = Vec::new();
+        modified::by_family(test.family, test.title, context.profile, &mut modified);
+        modified::by_purge(purge, &mut modified);
+        Self {
+            test: test.name.into(),
+            title: test.title.into(),
+            clause: context.profile.listed(test.family).map(|listed| listed.clause),
+            purpose: String::new(),
+            outline: String::new(),
+            header: TestHeader::of(context, test.family, purge, range),
+            rounds: 0,
+            converged: None,
+            window: Vec::new(),
+            explained: Vec::new(),
+            pages: Vec::new(),
+            key_figures: Vec::new(),
+            notes: Vec::new(),
+            modified,
+            host_limited: None,
+            stop,
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Pages of the demand variation tests: fourteen, plus IOPS over total OIO from PTS 2.0 on.
+
+use std::collections::BTreeMap;
+
+use record::TargetKind;
+use stdx::units::{block_size, grouped};
+
+use super::answers::DemandAnswers;
+use super::pattern::{BETWEEN_MINUTES, HIGHEST, HISTOGRAM_MINUTES, STEPS, Stimulus};
+use super::points::{Point, RESPONSE_LIMIT_MS};
+use crate::conclusions::header::{Phases, TestHeader};
+use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
+use crate::exhibits::response;
+use crate::exhibits::window_pages::{self, IOPS};
+use crate::flows::composite::Composite;
+use crate::flows::precondition::ROUND_MINUTES;
+use crate::method::explain::{explain, remarks};
+use crate::method::profile::{Demand, Edition, mix_name};
+use crate::method::timeline::{Sample, mean};
+use crate::{Context, KeyFigure, Outcome, Stop};
+
+const CHOSEN: [&str; 3] = ["Max", "Mid", "Min"];
+
+pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop>) -> Outcome {
+    let test = answers.pattern.test;
+    let complete = stop.is_none();
+    let converged = answers.precondition.converged && answers.converged;
+    let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
+    let composite = composite(context, answers);
+    begun.modified.extend(composite.and_then(|composite| composite.modification(context)));
+    answers.incidents.add_to(&mut begun.modified);
+    let histories = [&answers.history, &answers.precondition.history];
+    let header = TestHeader {
+        workload_dependent: answers.pattern.name(0),
+        threads: HIGHEST.threads,
+        queue_depth: HIGHEST.queue_depth,
+        ..begun.header
+    };
+    let rounds = |history: &crate::method::history::History, converged| {
+        let header = header.clone().judged(converged, complete, history.window().first());
+        header.steady_rounds()
+    };
+    let phases = phases(
+        answers,
+        rounds(&answers.precondition.history, answers.precondition.converged),
+        rounds(&answers.history, answers.converged),
+    );
+    let header = TestHeader { phases, ..header };
+    Outcome {
+        purpose: "show IOPS and response times over demand intensity, and the demand that serves a host best"
+            .into(),
+        outline: outline(answers),
+        header: header.judged(converged, complete, answers.history.window().first()),
+        rounds: answers.rounds.len() as u32,
+        converged: (complete || converged).then_some(converged),
+        pages: pages(context, answers),
+        key_figures: key_figures(answers),
+        notes: notes(answers, complete),
+        // The window that results are computed from comes first.
+        window: histories.iter().flat_map(|history| history.named_window()).collect(),
+        explained: histories.iter().flat_map(|history| explain(history)).collect(),
+        ..begun
+    }
+}
+
+fn phases(answers: &DemandAnswers, preconditioned: String, varied: String) -> Phases {
+    let (pattern, read) = (answers.pattern, answers.pattern.read_percent);
+    let sizes = match pattern.stimulus {
+        Stimulus::Block(bytes) => block_size(bytes.into()),
+        Stimulus::Composite => "Composite".into(),
+    };
+    let points = answers.chosen.map_or_else(
+        || "N/A".to_owned(),
+        |chosen| {
+            let of = |demand: Demand| format!("{},{}", demand.threads, demand.queue_depth);
+            // The header lists them from Min to Max.
+            chosen.demands().into_iter().rev().map(of).collect::<Vec<_>>().join("; ")
+        },
+    );
+    Phases {
+        pre_condition_1: [pattern.name(0), HIGHEST.to_string(), preconditioned],
+        pre_condition_2: [
+            format!("Inter-Round Pre W: {}", pattern.name(0)),
+            HIGHEST.to_string(),
+            format!("{BETWEEN_MINUTES} Minutes"),
+        ],
+        stimulus_1: [
+            pattern.name(read),
+            format!("{read}:{}", 100_u8.saturating_sub(read)),
+            sizes,
+            "From 1-32, High to Low TOIO".into(),
+            varied,
+        ],
+        stimulus_2: ["Min, Mid, Max IOPS Point".into(), points, format!("{HISTOGRAM_MINUTES} Minutes each")],
+    }
+}
+
+fn outline(answers: &DemandAnswers) -> String {
+    format!(
+        "purge; write at TC 32 QD 32 until one minute out of every {ROUND_MINUTES} is steady; {} over 7 x 7 \
+         TC and QD from high to low until TC 32 QD 32 is steady; histograms at the Max, Mid and Min IOPS \
+         points",
+        answers.pattern.name(answers.pattern.read_percent)
+    )
+}
+
+fn notes(answers: &DemandAnswers, complete: bool) -> Vec<String> {
+    let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
+    if !answers.precondition.converged
+        && !answers.precondition.rounds.is_empty()
+        && (complete || !answers.rounds.is_empty())
+    {
+        let rounds = answers.precondition.rounds.len();
+        notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of preconditioning"));
+        notes.extend(remarks(&answers.precondition.history));
+    }
+    if complete && !answers.converged {
+        let rounds = answers.rounds.len();
+        notes.push(format!("SS NOT ACHIEVED: no steady state in {rounds} rounds of demand variation"));
+        notes.extend(remarks(&answers.history));
+    }
+    if answers.chosen.is_some_and(|chosen| chosen.all_slow) {
+        notes.push(format!(
+            "no point has an average response time below {RESPONSE_LIMIT_MS} ms, so Max is the point with \
+             the lowest one"
+        ));
+    }
+    if !complete {
+        notes.push(format!(
+            "NOT COMPLETE: completed {} rounds of preconditioning, {} of demand variation and {} histograms",
+            answers.precondition.rounds.len(),
+            answers.rounds.len(),
+            answers.histograms.iter().filter(|drawn| drawn.segment.is_some()).count()
+        ));
+    }
+    notes
+}
+
+fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
+    let means = answers.means();
+    let pre =
+        (1..).map(f64::from).zip(&answers.precondition.rounds).map(|(round, sample)| (round, sample.iops));
+    let pre: Vec<(f64, f64)> = pre.collect();
+    let tracked = (1..).map(f64::from).zip(&answers.rounds).map(|(round, cells)| (round, cells[0].iops));
+    let one = |name: &str, points: &[(f64, f64)]| vec![Series { name: name.into(), points: points.into() }];
+    let check = |title: &str, points: Vec<(f64, f64)>, history: &crate::method::history::History| {
+        let window = history.window();
+        let mut page = window_pages::determination("TC32-QD32", IOPS, points, window.first(), context);
+        page.title = title.into();
+        page
+    };
+    let mut pages = vec![
+        window_pages::convergence("Pre Conditioning IOPS", "IOPS", one("TC32-QD32", &pre)),
+        check("Pre Conditioning Steady State Check TC32-QD32", pre, &answers.precondition.history),
+        over_minutes("Between Round Pre-Writes", &writes_at(answers, HIGHEST), &answers.between),
+        window_pages::convergence("DV IOPS, TC = 32, All QD", "IOPS", by_depth(answers)),
+        check("DV Steady State Check TC32-QD32", tracked.collect(), &answers.history),
+        demand_variation(&means),
+        demand_intensity(&means),
+        processor(context, &means),
+    ];
+    for (index, name) in CHOSEN.into_iter().enumerate() {
+        let drawn = answers.histograms.get(index);
+        let writes = drawn.map_or(&[][..], |drawn| &drawn.pre_writes);
+        let demand = answers.chosen.map_or(HIGHEST, |chosen| chosen.demands()[index]);
+        pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), &writes_at(answers, demand), writes));
+        let title = format!("{name} IOPS Response Time Histogram");
+        pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref()), context));
+    }
+    if context.profile.edition >= Edition::V2_0 {
+        pages.push(over_total(&means));
+    } else {
+        // The access pattern page has number 0 in the specification.
+        pages.splice(..0, composite(context, answers).map(|composite| composite.page()));
+    }
+    pages
+}
+
+fn composite(context: &Context<'_>, answers: &DemandAnswers) -> Option<Composite> {
+    (answers.pattern.stimulus == Stimulus::Composite).then(|| Composite::of(context))
+}
+
+fn writes_at(answers: &DemandAnswers, demand: Demand) -> String {
+    format!("{} TC{} QD{}", answers.pattern.name(0), demand.threads, demand.queue_depth)
+}
+
+fn over_minutes(title: &str, name: &str, samples: &[Sample]) -> Page {
+    let points = samples.iter().map(|sample| (sample.minute, sample.iops)).collect();
+    let series = vec![Series { name: name.into(), points }];
+    let x = ("Time (minutes)", Scale::LinearFromZero);
+    Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
+}
+
+/// Loop values in page order: ascending.
+fn rising() -> impl Iterator<Item = u16> {
+    STEPS.into_iter().rev()
+}
+
+fn by_depth(answers: &DemandAnswers) -> Vec<Series> {
+    let series = |(index, queue_depth): (usize, u16)| Series {
+        name: format!("QD {queue_depth}"),
+        // The cells of the largest thread count come first in a round.
+        points: (1..)
+            .map(f64::from)
+            .zip(&answers.rounds)
+            .map(|(round, cells)| (round, cells[index].iops))
+            .collect(),
+    };
+    STEPS.into_iter().enumerate().map(series).collect()
+}
+
+fn at(means: &[Point], threads: u16, queue_depth: u16) -> Option<&Point> {
+    means.iter().find(|point| point.demand == Demand { threads, queue_depth })
+}
+
+/// One series per thread count, with one point per queue depth, ascending.
+fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> Vec<Series> {
+    let series = |threads: u16| Series {
+        name: format!("TC {threads}"),
+        points: rising().filter_map(|depth| point(at(means, threads, depth)?)).collect(),
+    };
+    rising().map(series).collect()
+}
+
+fn demand_variation(means: &[Point]) -> Page {
+    let series = by_threads(means, |point| Some((f64::from(point.demand.queue_depth), point.iops)));
+    let lines = Lines::plain(("QD", Scale::Log2), ("IOPS", Scale::LinearFromZero), series);
+    Page::of("Demand Variation", Exhibit::Lines(lines))
+}
+
+fn demand_intensity(means: &[Point]) -> Page {
+    let series = by_threads(means, |point| Some((point.iops, point.mean_ms?)));
+    let lines = Lines::plain(("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10), series);
+    Page::of("Demand Intensity", Exhibit::Lines(lines))
+}
+
+/// CPU load on the host, by cell.
+fn processor(context: &Context<'_>, means: &[Point]) -> Page {
+    let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
+    let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
+    let columns = Columns3d {
+        x_label: "QD".into(),
+        x: names(),
+        depth_label: "TC".into(),
+        depth: names(),
+        height_label: "CPU (%)".into(),
+        heights: rising().map(|threads| rising().map(|depth| percent(threads, depth)).collect()).collect(),
+    };
+    let measured = means.iter().any(|point| point.processor_percent.is_some());
+    let remark = match (context.target.kind, measured) {
+        (TargetKind::Simulated, _) => {
+            "A simulated drive puts no load on the host, so there is nothing to show."
+        }
+        (_, true) => {
+            "CPU time of the load threads, in user space and in the kernel, as a share of all CPUs; other \
+             activity of the host is not included."
+        }
+        (_, false) => "No cell was measured, or its record contains no CPU time.",
+    };
+    let mut page = Page::of("System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
+    page.remarks.push(remark.into());
+    page
+}
+
+/// Averages cells with equal TC x QD into one value.
+fn over_total(means: &[Point]) -> Page {
+    let mut by_total: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
+    for point in means {
+        by_total.entry(point.outstanding()).or_default().push(point);
+    }
+    let series = |name: &str, value: fn(&Point) -> Option<f64>| Series {
+        name: name.into(),
+        points: by_total
+            .iter()
+            .filter_map(|(total, points)| {
+                Some((f64::from(*total), mean(points.iter().filter_map(|point| value(point)))?))
+            })
+            .collect(),
+    };
+    let lines = |label: &str, series: Series| {
+        let x = ("Total OIO (TC x QD)", Scale::Log2);
+        Exhibit::Lines(Lines::plain(x, (label, Scale::LinearFromZero), vec![series]))
+    };
+    Page {
+        title: "IOPS v Total OIO".into(),
+        exhibits: vec![
+            lines("IOPS", series("IOPS", |point| Some(point.iops))),
+            lines("ms", series("ART", |point| point.mean_ms)),
+        ],
+        remarks: Vec::new(),
+    }
+}
+
+fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
+    let Some(chosen) = answers.chosen else { return Vec::new() };
+    let figure = |(name, point): (&str, Point)| {
+        let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
+        KeyFigure {
+            name: format!(
+                "{name} point, {} TC {} QD {}, ART {ms} ms",
+                mix_name(answers.pattern.read_percent),
+                point.demand.threads,
+                point.demand.queue_depth
+            ),
+            value: Some(point.iops),
+            host_limited: point.host_limited,
+            unit: "IOPS",
+            absent: "n/a",
+            decimals: 0,
+        }
+    };
+    CHOSEN.into_iter().zip([chosen.max, chosen.mid, chosen.min]).map(figure).collect()
+}

@@ -1,0 +1,12 @@
+//! The methodology as the PTS defines it: profiles, context and workloads, the history of a test, steady state.
+//! What is here knows neither a test nor how results are shown.
+
+pub(crate) mod context;
+pub mod explain;
+pub mod forecast;
+pub mod history;
+pub mod profile;
+pub(crate) mod profiles;
+pub mod range;
+pub mod steady;
+pub(crate) mod timeline;

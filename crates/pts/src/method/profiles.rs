@@ -1,0 +1,52 @@
+//! The built-in profiles, one per file, and their lookup. A profile is one version of the specification as data.
+
+mod pts_c_1_0;
+mod pts_c_2_0;
+mod pts_e_1_0;
+mod pts_e_1_1;
+mod pts_e_2_0;
+
+use record::{RunFile, Settings};
+
+use crate::method::profile::{Edition, Profile};
+
+/// All profiles.
+pub const PROFILES: &[Profile] =
+    &[pts_c_1_0::PROFILE, pts_e_1_0::PROFILE, pts_e_1_1::PROFILE, pts_c_2_0::PROFILE, pts_e_2_0::PROFILE];
+
+/// Replaces the version of the specification in imported runs.
+const IMPORTED: Profile = Profile {
+    name: "imported",
+    revision: "NOT PTS",
+    class: "Imported",
+    edition: Edition::V1_0,
+    tests: &[],
+    ..pts_e_1_0::PROFILE
+};
+
+impl Profile {
+    /// Looks up the profile called `name`.
+    ///
+    /// # Errors
+    /// If the name is unknown; the message lists the known ones.
+    pub fn named(name: &str) -> Result<&'static Self, String> {
+        PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            format!("no profile '{name}'; available profiles: {}", known.join(", "))
+        })
+    }
+
+    /// The profile of a run. Imported runs have a separate profile, which is not part of the specification.
+    ///
+    /// # Errors
+    /// If this build does not know the run's profile.
+    pub fn of(run: &RunFile) -> Result<&'static Self, String> {
+        if run.origin.is_some() { Ok(&IMPORTED) } else { Self::named(&run.profile) }
+    }
+
+    /// Placeholder settings of an imported run; its actual settings are recorded for each test.
+    #[must_use]
+    pub const fn imported_settings() -> Settings {
+        IMPORTED.settings(0)
+    }
+}

@@ -1,0 +1,169 @@
+//! Timeline tests: samples of a minute or less, of which a test keeps thousands. A segment with its histograms would
+//! take too much memory for each of them.
+
+use record::{Direction, Segment};
+
+use crate::method::history::Tracked;
+
+/// Measurements of one interval of a timeline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// End of the sample in minutes of the specification, since the purge or since this phase of the test began.
+    pub minute: f64,
+    pub iops: f64,
+    pub megabytes_per_second: f64,
+    /// Bytes written during the sample.
+    pub written_bytes: u64,
+    /// None without I/O.
+    pub mean_ms: Option<f64>,
+    /// None without I/O.
+    pub max_ms: Option<f64>,
+    /// Whether the host may have limited the workload that the sample is part of.
+    pub host_limited: bool,
+}
+
+impl Sample {
+    /// The IOPS as a tracking variable.
+    pub fn tracked(&self) -> Tracked {
+        Tracked { value: self.iops, host_limited: self.host_limited }
+    }
+
+    /// Converts a whole segment into one sample.
+    pub fn of(minute: f64, segment: &Segment) -> Self {
+        Self {
+            minute,
+            iops: segment.iops(),
+            megabytes_per_second: segment.megabytes_per_second(),
+            written_bytes: segment.write.bytes,
+            mean_ms: segment.mean_latency_ms(),
+            max_ms: segment.max_latency_ms(),
+            host_limited: segment.is_host_limited(),
+        }
+    }
+}
+
+/// Splits a segment, which takes `minutes` and begins at `start`, into at most `most` samples of about equal length.
+/// Returns fewer if the segment was recorded in fewer intervals.
+pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
+    let series = &segment.series;
+    let intervals = series.read_ios.len().min(series.write_ios.len());
+    if intervals == 0 || most == 0 {
+        return vec![Sample::of(start + minutes, segment)];
+    }
+    let (samples, host_limited) = (intervals.min(most), segment.is_host_limited());
+    // The series counts I/Os only, so bytes follow from the segment's mean I/O size.
+    let bytes = |ios: u64, all: &Direction| {
+        (u128::from(ios) * u128::from(all.bytes)).checked_div(all.ios.into()).unwrap_or(0) as u64
+    };
+    let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+    let sample = |index: usize| {
+        // The last sample includes a truncated extra interval, if there is one.
+        let (from, to) = (index * intervals / samples, (index + 1) * intervals / samples);
+        let end_ns = if to == intervals { length_ns } else { to as u64 * series.interval_ns };
+        let seconds = end_ns.saturating_sub(from as u64 * series.interval_ns) as f64 / 1e9;
+        let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+        let ios = |column: &[u64]| column[from..to].iter().sum::<u64>();
+        let (read, written) = (ios(&series.read_ios), ios(&series.write_ios));
+        let total = read + written;
+        let weighted: u128 = (from..to)
+            .map(|i| {
+                let count = u128::from(series.read_ios[i] + series.write_ios[i]);
+                count * u128::from(series.latency_mean_ns.get(i).copied().unwrap_or(0))
+            })
+            .sum();
+        let maximum = series.latency_max_ns.get(from..to).and_then(|column| column.iter().copied().max());
+        Sample {
+            minute: start + minutes * (index + 1) as f64 / samples as f64,
+            iops: rate(total),
+            megabytes_per_second: rate(bytes(read, &segment.read) + bytes(written, &segment.write)) / 1e6,
+            written_bytes: bytes(written, &segment.write),
+            mean_ms: (total > 0).then(|| weighted as f64 / total as f64 / 1e6),
+            max_ms: maximum.filter(|_| total > 0).map(|ns| ns as f64 / 1e6),
+            host_limited,
+        }
+    };
+    (0..samples).map(sample).collect()
+}
+
+/// Whether the host may have limited any of `samples`.
+pub(crate) fn is_host_limited(samples: &[Sample]) -> bool {
+    samples.iter().any(|sample| sample.host_limited)
+}
+
+/// Mean of `values`; None if there are none.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.into_iter().fold((0u32, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use record::{Access, DataPattern, Direction, Range, Regime, Series, Until, Workload};
+
+    pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
+        let workload = Workload {
+            access: Access::Random,
+            read_percent: 0,
+            block_bytes: 1000,
+            kinds: Vec::new(),
+            zones: Vec::new(),
+            threads: 1,
+            queue_depth: 1,
+            range: Range::first(1 << 30),
+            data_pattern: DataPattern::Random,
+            until: Until::DurationNs(length_ns),
+            seed: 1,
+            regime: Regime::default(),
+        };
+        let count = write_ios.len();
+        let ios = write_ios.iter().sum::<u64>();
+        let write = Direction { ios, bytes: ios * 1000, ..Direction::default() };
+        Segment {
+            workload,
+            start_ns: 5,
+            end_ns: 5 + length_ns,
+            read: Direction::default(),
+            write,
+            series: Series {
+                interval_ns: 1_000_000_000,
+                read_ios: vec![0; count],
+                latency_mean_ns: vec![2_000_000; count],
+                latency_max_ns: (0..count as u64).map(|i| i * 1_000_000).collect(),
+                write_ios,
+                times: None,
+            },
+            errors: Vec::new(),
+            io_path: record::IoEngine::Simulated.into(),
+            gap_before: None,
+            host: None,
+        }
+    }
+
+    #[test]
+    fn a_course_has_samples_of_equal_length() {
+        let samples =
+            course(&segment((0..120).map(|s| s / 60 * 100).collect(), 120_000_000_000), 10.0, 2.0, 2);
+        assert_eq!(
+            samples.iter().map(|s| (s.minute, s.iops)).collect::<Vec<_>>(),
+            [(11.0, 0.0), (12.0, 100.0)]
+        );
+        assert_eq!((samples[0].mean_ms, samples[1].mean_ms), (None, Some(2.0)));
+        assert_eq!((samples[1].max_ms, samples[1].written_bytes), (Some(119.0), 6_000_000));
+        assert!((samples[1].megabytes_per_second - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_interval_too_many_is_no_sample_of_its_own() {
+        let samples = course(&segment([vec![100; 120], vec![10]].concat(), 120_100_000_000), 0.0, 2.0, 2);
+        assert_eq!(samples.len(), 2);
+        assert!((samples[1].iops - 6010.0 / 60.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fewer_intervals_give_fewer_samples() {
+        let samples = course(&segment(vec![7; 3], 3_000_000_000), 0.0, 30.0, 360);
+        assert_eq!(samples.iter().map(|s| s.minute).collect::<Vec<_>>(), [10.0, 20.0, 30.0]);
+        assert_eq!(course(&segment(vec![], 1_000), 0.0, 30.0, 360).len(), 1);
+    }
+}

@@ -1,0 +1,64 @@
+//! Cells that were too short for their workload, so that few I/Os completed and the figures are coarse.
+
+use record::Segment;
+use stdx::units::count_of;
+
+/// With fewer I/Os than this, a single I/O changes the figure by more than a tenth.
+const FEW: u64 = 10;
+/// Beyond this number, kinds of cells are counted instead of listed.
+const LISTED: usize = 6;
+
+/// Whether the figures of this cell are coarse.
+pub fn has_few(segment: &Segment) -> bool {
+    segment.read.ios + segment.write.ios < FEW
+}
+
+/// Note about these cells; None if enough I/Os completed in all of them.
+pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
+    let (count, kinds) = kinds_among(cells, has_few)?;
+    Some(format!(
+        "FEW I/Os: fewer than {FEW} completed in {count}, so their figures are coarse, and 0 where none \
+         completed; longer cells, or a larger scale of a simulated drive, give finer ones: {kinds}"
+    ))
+}
+
+/// Number of cells for which `such` is true (`2 of 56 cells`), and their kinds; None if there are none.
+pub fn kinds_among<'a>(
+    cells: impl Iterator<Item = &'a Segment>,
+    such: impl Fn(&Segment) -> bool,
+) -> Option<(String, String)> {
+    let (mut all, mut found) = (0u32, 0u32);
+    let mut kinds: Vec<String> = Vec::new();
+    for segment in cells {
+        all += 1;
+        if !such(segment) {
+            continue;
+        }
+        found += 1;
+        let workload = &segment.workload;
+        let kind = format!("{workload} at TC {} QD {}", workload.threads, workload.queue_depth);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let more = kinds.len().saturating_sub(LISTED);
+    kinds.truncate(LISTED);
+    if more > 0 {
+        kinds.push(format!("{} more", count_of(more as u32, "kind")));
+    }
+    (found > 0).then(|| (format!("{found} of {all} cells"), kinds.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::timeline::tests::segment;
+
+    #[test]
+    fn cells_with_too_few_ios_are_named_once() {
+        let cells = [9, 10, 0, 500].map(|ios| segment(vec![ios], 1_000_000_000));
+        let text = note(cells.iter()).expect("a note");
+        assert!(text.contains("in 2 of 4 cells") && text.matches("RND").count() == 1, "{text}");
+        assert_eq!(note(cells[1..2].iter()), None);
+    }
+}

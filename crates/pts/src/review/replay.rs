@@ -1,0 +1,236 @@
+//! A bench that answers from a journal: for judging again, reporting and resuming.
+
+use std::collections::VecDeque;
+
+use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
+
+use crate::imported;
+use crate::quality::depth;
+use crate::quality::few_ios;
+use crate::quality::host_limit;
+use crate::quality::temperature;
+use crate::{Bench, Context, Outcome, Stop, Task};
+
+/// Answers a test with its recorded events, then returns [`Stop::EndOfJournal`].
+#[derive(Debug, Clone)]
+pub struct Replay {
+    answers: VecDeque<Event>,
+    /// Notes recorded after the last answer. Any note emitted before that answer must already be in the journal.
+    notes: VecDeque<Note>,
+}
+
+impl Replay {
+    /// Collects the answers to `test` from `entries`; after a restart, only those since the restart.
+    #[must_use]
+    pub fn of(test: &str, entries: &[Entry]) -> Self {
+        let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new() };
+        let mut inside = false;
+        for entry in entries {
+            match &entry.event {
+                Event::TestStarted { test: name } | Event::Restarted { test: name } => {
+                    inside = name == test;
+                    if inside {
+                        replay.answers.clear();
+                        replay.notes.clear();
+                    }
+                }
+                Event::TestEnded { .. } => inside = false,
+                Event::Noted(note) if inside => replay.notes.push_back(note.clone()),
+                Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
+                    if inside =>
+                {
+                    replay.answers.push_back(entry.event.clone());
+                    replay.notes.clear();
+                }
+                _ => {}
+            }
+        }
+        replay
+    }
+
+    /// True if no answers are left, so that the next one must come from elsewhere.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// The measured cells among the remaining answers.
+    fn measured(&self) -> impl Iterator<Item = &Segment> {
+        self.answers.iter().filter_map(|event| match event {
+            Event::Measured(segment) => Some(segment),
+            _ => None,
+        })
+    }
+
+    /// Whether the journal already contains `note`. A note follows from the answers before it, so notes are matched by
+    /// position, not by their numbers: a build that rounds differently must not record a note twice.
+    pub fn had_noted(&mut self, note: &Note) -> bool {
+        if !self.is_exhausted() {
+            return true;
+        }
+        let Some(place) = self.notes.iter().position(|recorded| same_place(recorded, note)) else {
+            return false;
+        };
+        self.notes.drain(..=place);
+        true
+    }
+
+    fn next(&mut self) -> Result<Event, Stop> {
+        self.answers.pop_front().ok_or(Stop::EndOfJournal)
+    }
+}
+
+fn same_place(one: &Note, other: &Note) -> bool {
+    match (one, other) {
+        (Note::RoundStarted { round: a, .. }, Note::RoundStarted { round: b, .. }) => a == b,
+        (Note::RoundsEnded, Note::RoundsEnded) => true,
+        (Note::Judged(a), Note::Judged(b)) => a.round == b.round,
+        (Note::Skipped { what: a, .. }, Note::Skipped { what: b, .. }) => a == b,
+        (Note::WindowRestarted { first_round: a }, Note::WindowRestarted { first_round: b }) => a == b,
+        _ => false,
+    }
+}
+
+fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
+    let found = match found {
+        Event::Purged(_) => "a purge".to_owned(),
+        Event::Preconditioned(s) => format!("preconditioning {}", s.workload),
+        Event::Measured(s) => format!("measurement {}", s.workload),
+        Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
+        _ => "something else".to_owned(),
+    };
+    Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}")))
+}
+
+impl Bench for Replay {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        match self.next()? {
+            Event::Purged(purged) => Ok(purged),
+            other => diverged("a purge", &other),
+        }
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.next()? {
+            Event::Preconditioned(segment) if segment.workload == *workload => Ok(segment),
+            other => diverged(&format!("preconditioning {workload}"), &other),
+        }
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.next()? {
+            Event::Measured(segment) if segment.workload == *workload => Ok(segment),
+            other => diverged(&format!("measurement {workload}"), &other),
+        }
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        match self.next()? {
+            Event::Idled { length_ns: recorded } if recorded == length_ns => Ok(()),
+            other => diverged(&format!("idle of {length_ns} ns"), &other),
+        }
+    }
+
+    fn note(&mut self, _: Note) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// A whole run as judged by this build.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// One outcome for each started test.
+    pub outcomes: Vec<Outcome>,
+    /// All deviations from the profile.
+    pub modified: Vec<crate::Deviation>,
+}
+
+/// Replays every started test of a run and judges it with this build.
+///
+/// # Errors
+/// If this build does not know the profile or a test, or the recorded workloads differ from those requested now.
+pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
+    if let Some(origin) = &run.origin {
+        let outcomes = imported::replay(run, origin, entries)?;
+        return Ok(Replayed { outcomes, modified: Vec::new() });
+    }
+    let context = Context::of(run)?;
+    let begun = |name: &String| {
+        entries.iter().any(|e| matches!(&e.event, Event::TestStarted { test } if test == name))
+    };
+    let mut outcomes = Vec::new();
+    for name in run.tests.iter().filter(|name| begun(name)) {
+        let mut answers = Replay::of(name, entries);
+        let limited = host_limit::among(answers.measured());
+        let few = few_ios::note(answers.measured());
+        let shallow = depth::note(answers.measured());
+        let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
+        if let Some(Stop::Diverged(why)) = &outcome.stop {
+            return Err(format!("the journal does not match this version of the {name} test: {why}"));
+        }
+        if let Some(limited) = limited {
+            outcome.notes.push(limited.note);
+            outcome.host_limited = Some(limited.count);
+        }
+        outcome.notes.extend(few);
+        outcome.notes.extend(shallow);
+        if outcome.converged == Some(false) {
+            outcome.notes.extend(temperature::notes(name, entries));
+        }
+        outcomes.push(outcome);
+    }
+    let mut modified = crate::modifications(run, context.profile, &outcomes);
+    modified.extend(crate::conclusions::modified::by_write_cache(context.profile, entries));
+    Ok(Replayed { outcomes, modified })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Judgement, VariableJudgement};
+
+    fn judged(round: u32, value: f64) -> Note {
+        let variable = VariableJudgement {
+            name: "RND 4KiB W".into(),
+            value,
+            range_share: None,
+            slope_share: None,
+            steady: false,
+        };
+        Note::Judged(Judgement { round, steady: false, variables: vec![variable] })
+    }
+
+    fn replay_of(events: Vec<Event>) -> Replay {
+        let started = Event::TestStarted { test: "iops".into() };
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        let entries: Vec<Entry> = (0..).zip([started].into_iter().chain(events)).map(entry).collect();
+        Replay::of("iops", &entries)
+    }
+
+    #[test]
+    fn a_note_is_known_by_its_place_and_not_by_its_numbers() {
+        let next_up = f64::from_bits(21_034.5_f64.to_bits() + 1);
+        let mut replay = replay_of(vec![
+            Event::Noted(Note::RoundStarted { round: 1, cells: 1 }),
+            Event::Noted(judged(1, 1.0)),
+            Event::Idled { length_ns: 1 },
+            Event::Noted(judged(2, 21_034.5)),
+            Event::Noted(Note::RoundStarted { round: 3, cells: 1 }),
+        ]);
+        assert!(replay.had_noted(&judged(1, 2.0)), "an answer follows");
+        replay.idle(1).expect("recorded");
+        assert!(replay.had_noted(&judged(2, next_up)));
+        assert!(!replay.had_noted(&judged(2, next_up)), "a place is taken once");
+        assert!(replay.had_noted(&Note::RoundStarted { round: 3, cells: 1 }));
+        assert!(!replay.had_noted(&judged(3, 1.0)), "the journal ends before it");
+    }
+
+    #[test]
+    fn a_note_that_was_lost_does_not_hide_those_after_it() {
+        let restarted = Note::WindowRestarted { first_round: 2 };
+        let mut replay = replay_of(vec![Event::Idled { length_ns: 1 }, Event::Noted(judged(2, 1.0))]);
+        replay.idle(1).expect("recorded");
+        assert!(!replay.had_noted(&restarted));
+        assert!(replay.had_noted(&judged(2, 1.0)));
+    }
+}

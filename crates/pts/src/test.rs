@@ -1,0 +1,24 @@
+//! The definition of a test: its names, its limits and the function that runs it.
+
+use crate::{Bench, Context, Outcome};
+
+/// One test of the specification.
+#[derive(Debug, Clone, Copy)]
+pub struct Test {
+    /// Name on the command line: `iops`.
+    pub name: &'static str,
+    /// Family name in profiles, shared by all tests of the family: `tp` for both block sizes.
+    pub family: &'static str,
+    /// Title as printed: `IOPS`.
+    pub title: &'static str,
+    /// One-line description for help texts.
+    pub about: &'static str,
+    /// Runs until the test completes or the bench stops it; the outcome contains the measurements in either case.
+    pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
+    /// Cells in a full round, for estimates.
+    pub cells_per_round: u32,
+    /// True if the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
+    pub timeline: bool,
+    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
+    pub fixed_rounds: Option<u32>,
+}

@@ -1,0 +1,147 @@
+//! The parts of a plan that a run keeps, so that a replay and a report do not need the plan file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Access;
+
+/// The plan of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFacts {
+    /// Name of the preset, or of the file without its folder.
+    pub name: String,
+    /// Title as printed.
+    pub title: String,
+    /// Why no result of the run is a PTS result; `None` if its PTS tests may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_pts: Option<String>,
+    /// Sponsor of the test, for the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sponsor: Option<String>,
+    /// Auditor, for the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auditor: Option<String>,
+    /// Special notes for the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Name of a picture in the run's directory, for the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo: Option<String>,
+    /// SHA-256 of that picture, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_sha256: Option<String>,
+    /// Custom tests, which are not PTS tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_tests: Vec<CustomTest>,
+}
+
+/// A custom test: preconditioning, then rounds of cells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomTest {
+    /// Name as typed.
+    pub name: String,
+    /// Title as printed.
+    pub title: String,
+    /// The question that the test answers.
+    pub purpose: String,
+    /// Whether it starts with a purge.
+    pub purge: bool,
+    /// Writes before the first round, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precondition: Vec<CustomWrite>,
+    /// Cells of a round, in order.
+    pub cells: Vec<CustomCell>,
+    /// When the test ends.
+    pub rounds: CustomRounds,
+    /// Tracking variables: positions in `cells`, from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracked: Vec<u32>,
+    /// The tracked and plotted figure.
+    pub figure: CustomFigure,
+    /// The rounds that results are averaged over.
+    pub average: CustomAverage,
+    /// Whether it finds the knee of the demand curve and proposes a TC and QD.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finds_knee: bool,
+}
+
+/// A preconditioning workload of a custom test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomWrite {
+    /// Order of the addresses.
+    pub access: Access,
+    /// Bytes per I/O.
+    pub block_bytes: u32,
+    /// Threads (TC).
+    pub threads: u16,
+    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u16>,
+    /// Amount in multiples of the user capacity.
+    pub capacities: u32,
+    /// Time limit in ns, for cells of 60 s; the workload then ends even if the amount is not written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ns: Option<u64>,
+}
+
+/// A cell of a custom test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomCell {
+    /// Order of the addresses.
+    pub access: Access,
+    /// Share of reads in percent.
+    pub read_percent: u8,
+    /// Bytes per I/O.
+    pub block_bytes: u32,
+    /// Threads (TC); `None` for those of the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u16>,
+    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u16>,
+    /// Measured time in ns, for cells of 60 s. A run with shorter cells scales all times accordingly.
+    pub run_ns: u64,
+    /// Ramp time in ns before measuring, for cells of 60 s.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ramp_ns: u64,
+}
+
+/// When a custom test ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CustomRounds {
+    /// After this many rounds, steady or not.
+    Fixed(u32),
+    /// At steady state, or at the round limit of the settings.
+    UntilSteady,
+}
+
+/// The tracked and plotted figure of a custom test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CustomFigure {
+    /// I/Os per second.
+    Iops,
+    /// MB/s, base 10.
+    MegabytesPerSecond,
+    /// Mean response time.
+    MeanLatency,
+}
+
+/// The rounds that the results of a custom test are averaged over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomAverage {
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Set to start at the first round of the first steady window; otherwise the last rounds are used.
+    pub from_steady: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}

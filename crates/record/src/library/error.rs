@@ -1,0 +1,104 @@
+//! What can go wrong with a library or a run in it.
+
+use std::path::{Path, PathBuf};
+
+use crate::JournalError;
+
+/// Errors of a library or of a run in it.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// An I/O operation failed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// The operation, such as `read`.
+        action: &'static str,
+        /// Its path.
+        path: PathBuf,
+        /// The underlying error.
+        source: std::io::Error,
+    },
+    /// No such run.
+    #[error("no run '{wanted}' in {}; `plateau runs` lists the runs", library.display())]
+    NoSuchRun {
+        /// The requested run.
+        wanted: String,
+        /// Root of the library.
+        library: PathBuf,
+    },
+    /// The name is empty, as when a script variable is unset.
+    #[error(
+        "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists \
+         them)"
+    )]
+    Unnamed,
+    /// `latest~N` goes back further than there are runs.
+    #[error("no run '{wanted}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
+    TooFewRuns {
+        /// The requested run.
+        wanted: String,
+        /// Number of runs in the library.
+        count: usize,
+        /// Root of the library.
+        library: PathBuf,
+    },
+    /// Several runs match.
+    #[error("'{wanted}' is ambiguous, it matches {}; type more of the id", candidates.join(", "))]
+    Ambiguous {
+        /// The requested run.
+        wanted: String,
+        /// Ids of the matching runs.
+        candidates: Vec<String>,
+    },
+    /// Several runs have this name.
+    #[error("'{wanted}' is the name of several runs; use the id of one: {}", candidates.join(", "))]
+    Namesakes {
+        /// The requested run.
+        wanted: String,
+        /// Ids of the runs.
+        candidates: Vec<String>,
+    },
+    /// `run.json` is not valid.
+    #[error("{} is not a run file: {problem}", path.display())]
+    BadRunFile {
+        /// Path of the `run.json`.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// `run.json` does not match the digest in the journal.
+    #[error("{} was changed after the run started: the journal contains a different digest of it", path.display())]
+    ChangedRunFile {
+        /// Path of the `run.json`.
+        path: PathBuf,
+    },
+    /// A run in progress cannot be removed.
+    #[error("{id} is in progress; stop it first")]
+    InProgress {
+        /// Id of the run.
+        id: String,
+    },
+    /// The directory of a run contains something other than regular files.
+    #[error("{} is not a file of the run, so {id} was not removed; remove that first", path.display())]
+    Foreign {
+        /// Id of the run.
+        id: String,
+        /// Path of the unexpected entry.
+        path: PathBuf,
+    },
+    /// An error of the journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl LibraryError {
+    /// Returns whether this error explains why the run with this id or id prefix cannot be read.
+    pub(super) fn is_about(&self, wanted: &str) -> bool {
+        let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
+        let id = path.parent().and_then(Path::file_name);
+        id.is_some_and(|id| id.to_string_lossy().starts_with(wanted))
+    }
+}
+
+pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> LibraryError {
+    LibraryError::Io { action, path: path.into(), source }
+}

@@ -1,0 +1,197 @@
+//! What a library requires of a file system.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// A file system that can hold libraries.
+pub trait Storage: Debug + Send + Sync {
+    /// Creates a file for appending; fails if it exists.
+    ///
+    /// # Errors
+    /// If the file exists or the operation fails.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
+
+    /// Opens a regular file for reading.
+    ///
+    /// # Errors
+    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
+
+    /// Opens a regular file for reading and appending.
+    ///
+    /// # Errors
+    /// Same as [`open`](Self::open).
+    fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
+
+    /// Opens a folder, for syncing its entries or locking it.
+    ///
+    /// # Errors
+    /// If it does not exist or the operation fails.
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
+
+    /// Creates a folder; its parent must exist.
+    ///
+    /// # Errors
+    /// If it exists or the operation fails.
+    fn create_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Atomically renames a file or folder within its parent folder.
+    ///
+    /// # Errors
+    /// If a non-empty folder of that name exists, or the operation fails.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// If it does not exist or the operation fails.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// If it does not exist, is not empty, or the operation fails.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Returns the names of all entries of a folder, in no particular order.
+    ///
+    /// # Errors
+    /// If it does not exist or the operation fails.
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+
+    /// Returns what is at `path`, without following symbolic links.
+    ///
+    /// # Errors
+    /// If nothing is at `path` or the operation fails.
+    fn look(&self, path: &Path) -> io::Result<Found>;
+
+    /// Returns the wall-clock time, which is shown to people and used for the length of an interruption.
+    fn now(&self) -> jiff::Timestamp;
+}
+
+/// An open file or folder. Dropping it releases its lock.
+pub trait Stored: Debug + Send {
+    /// Reads the whole content from the beginning.
+    ///
+    /// # Errors
+    /// If the operation fails, or the content is longer than `limit_bytes`.
+    fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>>;
+
+    /// Appends all of `bytes`. After an error, part of them may have been written.
+    ///
+    /// # Errors
+    /// If the operation fails, such as on a full disk.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Overwrites the content at offset `at` with the same bytes, so that the next sync writes them to disk again.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Sets the length of the file.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn set_len(&mut self, bytes: u64) -> io::Result<()>;
+
+    /// Returns once the content is on the disk.
+    ///
+    /// # Errors
+    /// If the disk fails. Everything written since the last successful sync may then be lost, even if a later call
+    /// succeeds.
+    fn sync_data(&mut self) -> io::Result<()>;
+
+    /// Like [`sync_data`](Self::sync_data), including metadata; for a folder, syncs its entries.
+    ///
+    /// # Errors
+    /// Same as [`sync_data`](Self::sync_data).
+    fn sync_all(&mut self) -> io::Result<()>;
+
+    /// Takes an exclusive lock; returns false if another process holds it.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn try_lock(&self) -> io::Result<bool>;
+
+    /// Returns whether another process holds the lock, without taking it.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn is_locked(&self) -> io::Result<bool>;
+
+    /// Returns the kind and identity of this file or folder.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn found(&self) -> io::Result<Found>;
+
+    /// Returns the length and modification time of this file.
+    ///
+    /// # Errors
+    /// If the operation fails.
+    fn extent(&self) -> io::Result<Extent>;
+
+    /// Returns the names of all entries of this folder, in no particular order, regardless of what is at its path
+    /// now.
+    ///
+    /// # Errors
+    /// If this is not a folder, or the operation fails.
+    fn names(&self) -> io::Result<Vec<OsString>>;
+
+    /// Returns what `name` in this folder is, without following symbolic links.
+    ///
+    /// # Errors
+    /// If there is no such entry, or the operation fails.
+    fn look(&self, name: &OsStr) -> io::Result<Found>;
+
+    /// Creates the file `name` in this folder for appending, regardless of what is at the folder's path now.
+    ///
+    /// # Errors
+    /// If the file exists, or the operation fails.
+    fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
+
+    /// Opens the regular file `name` in this folder for reading, regardless of what is at the folder's path now.
+    ///
+    /// # Errors
+    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
+    fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
+
+    /// Removes the file `name` from this folder.
+    ///
+    /// # Errors
+    /// If it does not exist, or the operation fails.
+    fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
+}
+
+/// Kind and identity of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Its kind.
+    pub kind: FoundKind,
+    /// Device and inode number: equal for all names of the same object.
+    pub identity: (u64, u64),
+}
+
+/// Length and modification time of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Its length.
+    pub bytes: u64,
+    /// When its content was last written; `None` if the file system does not tell.
+    pub modified: Option<SystemTime>,
+}
+
+/// Kinds of directory entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A device, FIFO, socket or symbolic link.
+    Other,
+}

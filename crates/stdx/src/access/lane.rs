@@ -1,0 +1,93 @@
+//! The accesses of one thread with one kind of I/O.
+
+use super::pattern::Kind;
+use super::span::{Order, Span, share};
+use crate::Rng;
+
+/// One I/O to issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Whether it is a read; otherwise a write.
+    pub read: bool,
+    /// Length in bytes.
+    pub block_bytes: u32,
+    /// Byte offset on the device. Relative to the start of its segment it is a multiple of the block size.
+    pub offset_bytes: u64,
+}
+
+/// One kind of I/O of one thread: uniform over the span, or ascending in the thread's part of it.
+#[derive(Debug, Clone)]
+pub(super) struct Lane {
+    pub(super) span: Span,
+    pub(super) order: Order,
+    pub(super) read_percent: u8,
+    pub(super) block_bytes: u32,
+    pub(super) blocks_per_segment: u64,
+    pub(super) first_block: u64,
+    pub(super) end_block: u64,
+    pub(super) next_block: u64,
+}
+
+impl Lane {
+    pub(super) fn new(kind: &Kind, span: Span, thread: u16, threads: u16) -> Self {
+        let blocks = span.blocks(kind.block_bytes);
+        let part = match kind.order {
+            Order::Random => 0..blocks,
+            Order::Sequential => share(blocks, thread, threads),
+        };
+        Self {
+            span,
+            order: kind.order,
+            read_percent: kind.read_percent,
+            block_bytes: kind.block_bytes,
+            blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
+            first_block: part.start,
+            end_block: part.end,
+            next_block: part.start,
+        }
+    }
+
+    #[inline]
+    pub(super) fn read(&self, rng: &mut Rng) -> bool {
+        match self.read_percent {
+            0 => false,
+            100 => true,
+            percent => rng.percent(percent),
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_access(&mut self, rng: &mut Rng) -> Access {
+        let read = self.read(rng);
+        let block = match self.order {
+            Order::Random => rng.below(self.end_block),
+            Order::Sequential => {
+                let block = self.next_block;
+                self.next_block = if block + 1 == self.end_block { self.first_block } else { block + 1 };
+                block
+            }
+        };
+        let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
+        Access { read, block_bytes: self.block_bytes, offset_bytes }
+    }
+
+    /// Draws random accesses to a single segment. The loop is small enough for the generator to stay in registers;
+    /// in memory, every step would wait for the store of the previous one.
+    #[inline(always)]
+    pub(super) fn draw_random(
+        &self,
+        rng: &mut Rng,
+        count: usize,
+        read: impl Fn(&mut Rng) -> bool,
+        take: &mut impl FnMut(Access),
+    ) {
+        let (blocks, block_bytes, start_bytes) = (self.end_block, self.block_bytes, self.span.start_bytes);
+        let mut own = rng.clone();
+        for _ in 0..count {
+            let read = read(&mut own);
+            let offset_bytes = start_bytes + own.below(blocks) * u64::from(block_bytes);
+            take(Access { read, block_bytes, offset_bytes });
+        }
+        *rng = own;
+    }
+}
