@@ -7,6 +7,7 @@
 //! hidden module `untrusted` is for the fuzz targets.
 #![forbid(unsafe_code)]
 
+mod active_range;
 mod audience;
 mod campaign;
 mod checks;
@@ -40,9 +41,9 @@ mod rebuild;
 mod rehearsal;
 mod renamed;
 mod report_file;
+mod run_request;
 mod screen;
 mod session;
-mod settings;
 mod signals;
 mod signature;
 mod speeds;
@@ -57,7 +58,6 @@ pub mod untrusted;
 mod upkeep;
 mod verbose;
 mod version;
-mod wanted;
 mod words;
 pub mod write_cache;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
+use crate::plan::setting;
 use crate::{Outcome, Profile, Test, WriteCache};
 
 /// A deviation of a run or a test from its profile.
@@ -286,6 +287,11 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         )
     };
     differs("AR amount", amount(settings), amount(&standard));
+    all.extend(settings.further.iter().map(|(name, value)| Deviation::Setting {
+        name: setting(name).map_or("unknown setting", |setting| setting.name),
+        is: value.clone(),
+        standard: "the default".into(),
+    }));
     all
 }
 

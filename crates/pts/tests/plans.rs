@@ -1,6 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
+use pts::plan::RunSettings;
 use record::{Access, OwnRounds};
 
 fn errors(text: &str) -> Vec<String> {
@@ -43,9 +44,13 @@ average-from = "steady"
     .unwrap();
     assert_eq!((plan.name.as_str(), plan.title.as_str()), ("mine", "Mine"));
     assert_eq!(plan.profile.as_deref(), Some("pts-c-1.0"));
-    assert_eq!((plan.settings.tc, plan.settings.cell_seconds), (Some(2), Some(0.5)));
+    let mut run = RunSettings::of(pts::PROFILES[0].settings(1));
+    run.apply(&plan.settings).unwrap();
+    assert_eq!((run.settings.threads, run.settings.cell_ns), (2, 500_000_000));
+    assert_eq!(run.settings.active_range_amount_bytes, Some(8 << 30));
+    assert_eq!(run.sim_faults.unwrap(), ["media:at=25%,length=1MiB"]);
     assert_eq!(plan.publisher.notes, ["one", "two"]);
-    let sweep = plan.own_test("sweep").unwrap();
+    let sweep = plan.custom_test("sweep").unwrap();
     let cells: Vec<_> =
         sweep.cells.iter().map(|c| (c.queue_depth.unwrap(), c.read_percent, c.block_bytes)).collect();
     assert_eq!(

@@ -9,12 +9,12 @@ use record::{Access, OwnAverage, OwnCell, OwnFigure, OwnRounds, OwnTest};
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 
-use super::reader::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
+use super::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
 use super::value::Value;
 use crate::TESTS;
 use crate::profile::{CELL_NS, Demand};
 use crate::steady::WINDOW_ROUNDS;
-use keys::{Draft, Loop, ORDER, TEST, TRACK, WRITE, Wanted};
+use keys::{Draft, Loop, ORDER, TEST, TRACK, TrackedCell, WRITE};
 
 /// Maximum cells per round: limits memory use and run time.
 const MOST_CELLS: usize = 2_000;
@@ -69,9 +69,9 @@ fn read(
     table: &DeTable<'_>,
 ) -> Option<OwnTest> {
     let mut draft = Draft::default();
-    let told = complaints.count();
+    let errors = complaints.count();
     complaints.section(path, table, TEST, &mut draft);
-    if complaints.count() > told {
+    if complaints.count() > errors {
         return None;
     }
     let places: BTreeMap<&str, usize> =
@@ -147,7 +147,7 @@ impl Draft {
             return Ok(standard);
         }
         let word =
-            |wanted: &Loop| ORDER.iter().find(|(_, known)| known == wanted).map_or("", |(word, _)| word);
+            |sought: &Loop| ORDER.iter().find(|(_, known)| known == sought).map_or("", |(word, _)| word);
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
             return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
@@ -206,10 +206,12 @@ impl Draft {
 
     fn tracked(&self, cells: &[OwnCell]) -> Result<Vec<u32>, Contradiction> {
         let mut all = Vec::new();
-        for wanted in &self.track {
-            let fits = |cell: &&OwnCell| wanted.is(cell);
+        for tracked in &self.track {
+            let fits = |cell: &&OwnCell| tracked.matches(cell);
             match cells.iter().filter(fits).count() {
-                1 => all.extend(cells.iter().position(|cell| wanted.is(cell)).map(|place| place as u32)),
+                1 => {
+                    all.extend(cells.iter().position(|cell| tracked.matches(cell)).map(|place| place as u32))
+                }
                 0 => return Err(("track", "no cell of the loops matches".into())),
                 many => {
                     return Err((
@@ -248,8 +250,8 @@ impl Draft {
     }
 }
 
-impl Wanted {
-    fn is(&self, cell: &OwnCell) -> bool {
+impl TrackedCell {
+    fn matches(&self, cell: &OwnCell) -> bool {
         let rw = self.rw.is_none_or(|(access, read)| {
             access == cell.access && read.is_none_or(|read| read == cell.read_percent)
         });

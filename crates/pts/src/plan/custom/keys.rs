@@ -2,7 +2,7 @@
 
 use record::{Access, OwnFigure, OwnRounds, OwnWrite};
 
-use super::super::reader::{Key, in_order};
+use super::super::table::{Key, in_order};
 use super::super::value::{Problem, Value};
 use crate::limits;
 use crate::profile::Demand;
@@ -47,7 +47,7 @@ pub struct Draft {
     pub run_ns: Option<u64>,
     pub ramp_ns: u64,
     pub rounds: Option<OwnRounds>,
-    pub track: Vec<Wanted>,
+    pub track: Vec<TrackedCell>,
     pub figure: Option<OwnFigure>,
     pub average: Option<u32>,
     pub from_steady: bool,
@@ -56,7 +56,7 @@ pub struct Draft {
 
 /// A tracked cell, as far as the plan specifies it.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Wanted {
+pub struct TrackedCell {
     pub rw: Option<(Access, Option<u8>)>,
     pub mix: Option<u8>,
     pub block_bytes: Option<u32>,
@@ -241,27 +241,27 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
 ];
 
-pub const TRACK: &[Key<Wanted>] = &[
-    Key { name: "rw", about: "load", set: |wanted, value| value.word(RW).map(|rw| wanted.rw = Some(rw)) },
+pub const TRACK: &[Key<TrackedCell>] = &[
+    Key { name: "rw", about: "load", set: |cell, value| value.word(RW).map(|rw| cell.rw = Some(rw)) },
     Key {
         name: "rwmixread",
         about: "percentage of reads",
-        set: |wanted, value| value.whole(&limits::READ_PERCENT).map(|mix| wanted.mix = Some(mix)),
+        set: |cell, value| value.whole(&limits::READ_PERCENT).map(|mix| cell.mix = Some(mix)),
     },
     Key {
         name: "bs",
         about: "block size",
-        set: |wanted, value| value.block_bytes().map(|bytes| wanted.block_bytes = Some(bytes)),
+        set: |cell, value| value.block_bytes().map(|bytes| cell.block_bytes = Some(bytes)),
     },
     Key {
         name: "tc",
         about: "threads",
-        set: |wanted, value| value.whole(&limits::TC).map(|tc| wanted.threads = Some(tc)),
+        set: |cell, value| value.whole(&limits::TC).map(|tc| cell.threads = Some(tc)),
     },
     Key {
         name: "qd",
         about: "outstanding I/Os per thread",
-        set: |wanted, value| value.whole(&limits::QD).map(|qd| wanted.queue_depth = Some(qd)),
+        set: |cell, value| value.whole(&limits::QD).map(|qd| cell.queue_depth = Some(qd)),
     },
 ];
 
