@@ -15,7 +15,7 @@ use copied::copy_folder;
 const PAGE: &str = "CONTRIBUTING.md";
 /// Paths of the examples; in the page, each is preceded by a comment with its path.
 const TEST: &str = "crates/pts/src/tests/toy.rs";
-const SETTING: &str = "crates/pts/src/plan/settings.rs";
+const SETTING: &str = "crates/pts/src/settings/table.rs";
 /// The table of tests.
 const TESTS: &str = "crates/pts/src/tests.rs";
 /// Integration tests of `pts`: of every test in the table, and of the page that lists the settings.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use drive::{Drive, Engine, OpenOptions, Polling};
 use pts::PROFILES;
-use pts::plan::RunSettings;
+use pts::settings::RunSettings;
 use record::{Placement, TargetFacts, Workload};
 use stdx::files::{Links, ReadError};
 

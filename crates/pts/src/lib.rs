@@ -22,6 +22,7 @@ pub mod range;
 pub mod replay;
 pub mod response;
 pub mod rounds;
+pub mod settings;
 mod shallow;
 pub mod spent;
 pub mod steady;

@@ -5,7 +5,7 @@ use std::fmt;
 use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, span};
 
-use crate::plan::setting;
+use crate::settings::setting;
 use crate::{Outcome, Profile, Test, WriteCache};
 
 /// A deviation of a run or a test from its profile.

@@ -1,7 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
-use pts::plan::RunSettings;
+use pts::settings::RunSettings;
 use record::{Access, OwnRounds};
 
 fn errors(text: &str) -> Vec<String> {
@@ -192,17 +192,17 @@ const WRONG: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
-    let mut told = Vec::new();
+fn every_mistake_is_reported_with_its_position_and_the_correction() {
+    let mut reports = Vec::new();
     for (text, expected) in WRONG {
-        told.push((text, errors(text), expected));
+        reports.push((text, errors(text), expected));
     }
-    let wrong: Vec<_> = told.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
+    let wrong: Vec<_> = reports.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
+fn all_mistakes_are_reported_at_once_in_file_order() {
     let text = "tests = [\"a\"]\nprofil = \"x\"\n[settings]\nqd = 0\n[test.a]\nrw = \"read\"\nbs = 4096\n";
     assert_eq!(
         errors(text),

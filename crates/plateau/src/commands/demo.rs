@@ -1,6 +1,6 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use pts::plan::typed;
+use pts::settings::typed;
 
 use crate::cli::{Cli, Demo, PlannedSettings, RequestOptions, ResumableSettings};
 use crate::failure::{Done, Exit, Failure};

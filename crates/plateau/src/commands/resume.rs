@@ -5,7 +5,7 @@ mod reused;
 use std::path::Path;
 
 use drive::{Drive, OpenOptions};
-use pts::plan::RunSettings;
+use pts::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};

@@ -2,7 +2,7 @@
 
 use record::OwnTest;
 
-use super::setting::Given;
+use crate::settings::Given;
 
 /// A plan as written.
 #[derive(Debug, Clone, Default, PartialEq)]

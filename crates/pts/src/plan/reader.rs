@@ -7,11 +7,9 @@ use toml::de::DeTable;
 
 use super::custom;
 use super::document::{Plan, Publisher};
-use super::literal::Literal;
-use super::setting::{Form, Given, Setting};
-use super::settings::{SETTINGS, setting};
 use super::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
 use super::value::{Problem, Value};
+use crate::settings::{Form, Given, Literal, SETTINGS, Setting, setting};
 use crate::{PROFILES, Profile, TESTS, Test};
 
 /// All keys that a plan may contain, besides those of `[settings]`: they are [`SETTINGS`].

@@ -8,8 +8,8 @@ use stdx::units::{SECOND_NS, parse_size};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::literal::Literal;
 use crate::limits::Limit;
+use crate::settings::Literal;
 
 /// An error and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    pub(super) fn unexpected<T>(&self, expected: &str) -> Result<T, String> {
+    pub(crate) fn unexpected<T>(&self, expected: &str) -> Result<T, String> {
         let found = match self {
             Self::Typed(_) | Self::Text(_) => "a string",
             Self::Flag(_) => "true or false",
