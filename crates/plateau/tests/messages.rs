@@ -77,6 +77,7 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["run", "iops", "sim:sas-slc-2011", "--cpus_allowed", "0"], 2, "--cpus_allowed does not apply to"),
         (&["run", "iops", "sim:sas-slc-2011", "--lbaf", "1"], 2, "--lba-format does not apply to"),
         (&["run", "iops", "sim:sas-slc-2011", "--erase", "x"], 2, "--erase does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--dry-run", "--tune"], 2, "--tune does not apply to"),
         (&["plan", "iops", "sim:sas-slc-2011", "--hipri"], 2, "--hipri does not apply to"),
         (&["frobnicate"], 2, "frobnicate"),
         (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
