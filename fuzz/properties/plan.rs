@@ -6,7 +6,7 @@ pub fn check(bytes: &[u8]) {
     match pts::Plan::read("plan.toml", text) {
         Ok(plan) => {
             assert!(!plan.tests.is_empty(), "a plan without tests");
-            for test in &plan.own_tests {
+            for test in &plan.custom_tests {
                 let json = serde_json::to_string(test).expect("an own test is JSON");
                 let again =
                     serde_json::from_str::<record::CustomTest>(&json).expect("what was written is read");

@@ -1,67 +1,185 @@
-//! Checks the promise of CONTRIBUTING.md that a test of the PTS is one file and one line. Extracts the example from
-//! the page, adds it to a copy of the required crates, and runs the checks for all tests there.
+//! Checks the promises of CONTRIBUTING.md that a test of the PTS is one file and one line, and a setting of a run one
+//! entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks that everything
+//! derived from the tables knows them.
 
+mod copied;
+
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use copied::copy_folder;
 
-/// Crates required by a test of the PTS.
-const CRATES: [&str; 4] = ["skips", "stdx", "record", "pts"];
 const PAGE: &str = "CONTRIBUTING.md";
-/// Comment that precedes the example in the page; its path in the crate.
-const MARK: &str = "<!-- crates/pts/src/tests/toy.rs -->";
-const FILE: &str = "crates/pts/src/tests/toy.rs";
-const TABLE: &str = "crates/pts/src/tests.rs";
-/// Integration test that checks every test in the table.
-const CHECKS: &str = "replayed";
+/// Paths of the examples; in the page, each is preceded by a comment with its path.
+const TEST: &str = "crates/pts/src/tests/toy.rs";
+const SETTING: &str = "crates/pts/src/settings/table.rs";
+/// The table of tests.
+const TESTS: &str = "crates/pts/src/tests.rs";
+/// Integration tests of `pts`: of every test in the table, and of the page that lists the settings.
+const TEST_CHECKS: &str = "replayed";
+const PAGE_CHECKS: &str = "settings_page";
+/// The page that lists the settings.
+const SETTINGS_PAGE: &str = "docs/reference/plans.md";
+/// Name of the setting, and a part of its meaning as the help shows it.
+const NAME: &str = "toy-minutes";
+const MEANING: &str = "Minutes of the toy test, 1 to 60";
 
 /// Runs the check.
 pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = arguments.first() {
         bail!("newcomer takes no arguments, but got '{unknown}'");
     }
-    let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
-    let example = example(&page).with_context(|| format!("{PAGE} has no example after '{MARK}'"))?;
-    // A persistent directory, so that later runs rebuild little.
-    let copy = root.join("target/newcomer");
-    drop(fs::remove_dir_all(copy.join("crates")));
-    for name in CRATES {
-        let folder = format!("crates/{name}");
-        copy_folder(&root.join(&folder), &copy.join(&folder))?;
-    }
-    // One test of pts reads a page.
-    copy_folder(&root.join("docs"), &copy.join("docs"))?;
-    fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
-    fs::write(copy.join("Cargo.toml"), manifest(&fs::read_to_string(root.join("Cargo.toml"))?)?)?;
-    fs::write(copy.join(FILE), example)?;
-    let table = fs::read_to_string(copy.join(TABLE))?;
-    fs::write(copy.join(TABLE), with_line(&table).context("the table of tests has an unexpected format")?)?;
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--offline", "--quiet", "--package", "pts", "--test", CHECKS])
-        .env("CARGO_TARGET_DIR", root.join("target/newcomer/target"))
-        .current_dir(&copy)
-        .status()?;
-    if status.success() { Ok(()) } else { bail!("the example of {PAGE} does not pass: {status}") }
+    let newcomer =
+        Newcomer { copy: root.join("target/newcomer"), target: root.join("target/newcomer/target") };
+    newcomer.follow(root)?;
+    newcomer.cargo(&["test", "--package", "pts", "--test", TEST_CHECKS], &[])?;
+    newcomer.cargo(&["test", "--package", "pts", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
+    let page = fs::read_to_string(newcomer.copy.join(SETTINGS_PAGE))?;
+    ensure!(page.contains(&format!("| `{NAME}` |")), "{SETTINGS_PAGE} does not list {NAME}");
+    newcomer.cargo(&["build", "--package", "plateau"], &[])?;
+    newcomer.check_options()?;
+    newcomer.check_plan()?;
+    newcomer.check_manual()
 }
 
-/// Returns the code block after the mark.
-fn example(page: &str) -> Option<&str> {
-    let (_, rest) = page.split_once(MARK)?;
+/// A copy of the crates with the examples, and where it is built.
+struct Newcomer {
+    copy: PathBuf,
+    target: PathBuf,
+}
+
+impl Newcomer {
+    /// Makes the copy, a persistent folder so that later runs rebuild little.
+    fn follow(&self, root: &Path) -> anyhow::Result<()> {
+        let text = |path: &str| fs::read_to_string(root.join(path)).with_context(|| path.to_owned());
+        let page = text(PAGE)?;
+        let example =
+            |path: &str| example(&page, path).with_context(|| format!("{PAGE} has no example for {path}"));
+        let unexpected = |path: &str| format!("{path} has an unexpected format");
+        let tests = with_test(&text(TESTS)?).with_context(|| unexpected(TESTS))?;
+        let settings =
+            with_setting(&text(SETTING)?, example(SETTING)?).with_context(|| unexpected(SETTING))?;
+        let changed = BTreeMap::from([
+            (self.copy.join(TEST), example(TEST)?.to_owned()),
+            (self.copy.join(TESTS), tests),
+            (self.copy.join(SETTING), settings),
+        ]);
+        copy_folder(&root.join("crates"), &self.copy.join("crates"), &changed)?;
+        // Tests of pts read pages.
+        copy_folder(&root.join("docs"), &self.copy.join("docs"), &BTreeMap::new())?;
+        fs::copy(root.join("Cargo.lock"), self.copy.join("Cargo.lock"))?;
+        fs::write(self.copy.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
+        Ok(())
+    }
+
+    fn cargo(&self, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+        let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(arguments)
+            .args(["--offline", "--quiet"])
+            .env("CARGO_TARGET_DIR", &self.target)
+            .envs(environment.iter().copied())
+            .current_dir(&self.copy)
+            .status()?;
+        ensure!(
+            status.success(),
+            "with the examples of {PAGE}, `cargo {}` fails: {status}",
+            arguments.join(" ")
+        );
+        Ok(())
+    }
+
+    /// Returns what the program with the examples prints.
+    fn plateau(&self, arguments: &[&str]) -> anyhow::Result<Output> {
+        let program = self.target.join("debug/plateau");
+        let output = Command::new(program).args(arguments).current_dir(&self.copy).output()?;
+        Ok(output)
+    }
+
+    fn text(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let output = self.plateau(arguments)?;
+        let error = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`plateau {}` fails: {error}", arguments.join(" "));
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// The option is in the help and in shell completion, and refuses values beyond its limits.
+    fn check_options(&self) -> anyhow::Result<()> {
+        for command in ["run", "plan"] {
+            let help = self.text(&[command, "--help"])?;
+            let words: Vec<&str> = help.split_whitespace().collect();
+            ensure!(words.join(" ").contains(MEANING), "the help of {command} does not explain --{NAME}");
+        }
+        let refused = self.plateau(&["plan", "iops", "sim:sas-slc-2011", "--toy-minutes", "61"])?;
+        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+        ensure!(refused.status.code() == Some(2), "--{NAME} 61 is accepted");
+        ensure!(error.contains("use 1 to 60 (nearest: 60)"), "--{NAME} 61 is refused with: {error}");
+        let completed = Command::new(self.target.join("debug/plateau"))
+            .args(["--", "plateau", "run", "--toy"])
+            .envs([("PLATEAU_COMPLETE", "fish")])
+            .output()?;
+        let completed = String::from_utf8(completed.stdout)?;
+        ensure!(completed.contains("--toy-minutes"), "shells do not complete --{NAME}: {completed}");
+        Ok(())
+    }
+
+    /// Plans may contain the key, the command line overrides it, and the result states it as a deviation.
+    fn check_plan(&self) -> anyhow::Result<()> {
+        let plan = self.copy.join("toy.toml");
+        fs::write(&plan, "tests = [\"toy\"]\n[settings]\ntoy-minutes = 7\n")?;
+        let plan = plan.to_str().context("a path in UTF-8")?;
+        self.text(&["plan", "--check", plan])?;
+        let target = ["sim:sas-slc-2011", "--scale", "1/64", "--no-rehearsal", "--json"];
+        for (more, minutes) in [(&[][..], "7"), (&["--toy-minutes", "9"], "9")] {
+            let arguments = [&["plan", "--plan", plan], &target[..], more].concat();
+            let document: serde_json::Value = serde_json::from_str(&self.text(&arguments)?)?;
+            let found = &document["settings"]["further"][NAME];
+            ensure!(found == minutes, "plan --json has {found} for {NAME}, not {minutes}");
+            let modified = document["modified"].to_string();
+            ensure!(modified.contains(NAME), "{NAME} is not among the deviations: {modified}");
+        }
+        Ok(())
+    }
+
+    fn check_manual(&self) -> anyhow::Result<()> {
+        let folder = self.copy.join("man");
+        self.text(&["man", folder.to_str().context("a path in UTF-8")?])?;
+        let page = fs::read_to_string(folder.join("plateau-run.1"))?;
+        ensure!(page.contains(MEANING), "the manual page of run does not explain --{NAME}");
+        Ok(())
+    }
+}
+
+/// Returns the code block after the comment with `path`.
+fn example<'a>(page: &'a str, path: &str) -> Option<&'a str> {
+    let (_, rest) = page.split_once(&format!("<!-- {path} -->"))?;
     let (code, _) = rest.trim_start().strip_prefix("```rust\n")?.split_once("```")?;
     Some(code)
 }
 
-/// Returns the table with the module and the entry of the example added.
-fn with_line(table: &str) -> Option<String> {
+/// Returns the table of tests with the module and the entry of the example added.
+fn with_test(table: &str) -> Option<String> {
     let (head, rest) = table.split_once("mod tp;\n")?;
     let (middle, tail) = rest.split_once("pub const TESTS: &[Test] = &[\n")?;
     Some(format!("{head}mod toy;\nmod tp;\n{middle}pub const TESTS: &[Test] = &[\n    toy::TEST,\n{tail}"))
 }
 
+/// Returns the table of settings with `entry` added.
+fn with_setting(table: &str, entry: &str) -> Option<String> {
+    let begin = "pub const SETTINGS: &[Setting] = &[\n";
+    let (head, tail) = table.split_once(begin)?;
+    Some(format!("{head}{begin}{entry}{tail}"))
+}
+
+fn crates(root: &Path) -> anyhow::Result<Vec<String>> {
+    let folders = fs::read_dir(root.join("crates"))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(folders.iter().map(|folder| folder.file_name().to_string_lossy().into_owned()).collect())
+}
+
 /// Returns the workspace manifest, reduced to the copied crates.
-fn manifest(text: &str) -> anyhow::Result<String> {
+fn manifest(text: &str, crates: &[String]) -> anyhow::Result<String> {
     let mut manifest: toml::Table = text.parse()?;
     let workspace =
         manifest.get_mut("workspace").and_then(toml::Value::as_table_mut).context("a workspace")?;
@@ -69,25 +187,12 @@ fn manifest(text: &str) -> anyhow::Result<String> {
     workspace.remove("default-members");
     let dependencies =
         workspace.get_mut("dependencies").and_then(toml::Value::as_table_mut).context("dependencies")?;
-    dependencies.retain(|name, value| value.get("path").is_none() || CRATES.contains(&name));
+    dependencies
+        .retain(|name, value| value.get("path").is_none() || crates.iter().any(|known| known == name));
     if let Some(profile) = manifest.get_mut("profile").and_then(toml::Value::as_table_mut) {
         profile.clear();
     }
     Ok(toml::to_string(&manifest)?)
-}
-
-fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -95,18 +200,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_example_is_the_block_behind_its_mark() {
-        let page = format!("text\n\n```rust\nother\n```\n{MARK}\n\n```rust\nfn toy() {{}}\n```\nmore");
-        assert_eq!(example(&page), Some("fn toy() {}\n"));
-        assert_eq!(example("no mark"), None);
+    fn an_example_is_the_block_after_its_path() {
+        let page = "text\n\n```rust\nother\n```\n<!-- a.rs -->\n\n```rust\nfn toy() {}\n```\nmore";
+        assert_eq!(example(page, "a.rs"), Some("fn toy() {}\n"));
+        assert_eq!(example(page, "b.rs"), None);
+    }
+
+    #[test]
+    fn an_entry_is_the_first_of_its_table() {
+        let table = "//! x\npub const SETTINGS: &[Setting] = &[\n    B,\n];\n";
+        let with = with_setting(table, "    A,\n").unwrap();
+        assert_eq!(with, "//! x\npub const SETTINGS: &[Setting] = &[\n    A,\n    B,\n];\n");
+        assert_eq!(with_setting("other", "A"), None);
     }
 
     #[test]
     fn the_copy_knows_only_what_it_has() {
         let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[workspace.dependencies]\n\
-                    pts = { path = \"crates/pts\" }\ndrive = { path = \"crates/drive\" }\nserde = \"1\"\n";
-        let copy = manifest(text).unwrap();
+                    pts = { path = \"crates/pts\" }\ndist = { path = \"dist\" }\nserde = \"1\"\n";
+        let copy = manifest(text, &["pts".into()]).unwrap();
         assert!(copy.contains("[workspace.dependencies.pts]") || copy.contains("pts = "), "{copy}");
-        assert!(copy.contains("serde") && !copy.contains("drive") && !copy.contains("xtask"), "{copy}");
+        assert!(copy.contains("serde") && !copy.contains("dist") && !copy.contains("xtask"), "{copy}");
     }
 }

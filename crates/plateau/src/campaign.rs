@@ -12,12 +12,12 @@ use drive::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
-use crate::cli::{Assumptions, Cli, Run};
+use crate::cli::{Assumptions, Cli};
 use crate::conduct::{self, Being, Work};
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::{Board, Progress};
+use crate::run_request::RunRequest;
 use crate::session::Begin;
-use crate::wanted::Wanted;
 use crate::{labels, places, printer, publication, signals, speeds};
 use together::Target;
 
@@ -33,22 +33,22 @@ struct Begun {
 /// How one run ended.
 type Ended = (StoredRun, Done);
 
-pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
+pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    labels::warn_of_namesakes(&library, &wanted[0].labels);
-    if let Some(name) = &wanted[0].labels.name {
-        let count = wanted.len();
+    labels::warn_of_namesakes(&library, &requests[0].labels);
+    if let Some(name) = &requests[0].labels.name {
+        let count = requests.len();
         printer::tell_line(&format!(
             "warning: '{name}' becomes the name of {count} runs; RUN has to be an id for each of them"
         ));
     }
-    conduct::dismantle_left_over(&library, &options.erase)?;
-    let logo = wanted[0].logo.as_deref().map(publication::picture).transpose()?;
-    let looked_at = look(wanted, &library)?;
-    let shared = check(&looked_at, options, &library)?;
+    conduct::dismantle_left_over(&library, erase)?;
+    let logo = requests[0].logo.as_deref().map(publication::picture).transpose()?;
+    let looked_at = look(requests, &library)?;
+    let shared = check(&looked_at, &library)?;
     // From here on, an interruption must restore what the runs have changed.
     let interrupted = signals::watch()?;
-    let armed = arm(looked_at, options)?;
+    let armed = arm(looked_at, erase)?;
     let begun = begin(armed, shared, &library, logo.as_deref())?;
     let campaign =
         begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
@@ -57,24 +57,24 @@ pub fn run(cli: &Cli, wanted: Vec<Wanted>, options: &Run) -> Done {
 }
 
 /// Opens every target without touching it, and assigns each a share of the processors.
-fn look(all: Vec<Wanted>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
-    let is_simulated = |wanted: &Wanted| wanted.target.starts_with("sim:");
-    let operators = all[0].placement.clone();
-    let real = all.iter().filter(|wanted| !is_simulated(wanted));
-    let nodes: Vec<_> = real.map(|wanted| drive::attached(&wanted.target).numa_node).collect();
+fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
+    let is_simulated = |request: &RunRequest| request.target.starts_with("sim:");
+    let operators = all[0].run.placement.clone();
+    let real = all.iter().filter(|request| !is_simulated(request));
+    let nodes: Vec<_> = real.map(|request| drive::attached(&request.target).numa_node).collect();
     let mut shares = drive::shares(&nodes, operators.as_ref())?.into_iter();
-    let look_at = |mut wanted: Wanted| {
-        let placement = if is_simulated(&wanted) { None } else { shares.next().flatten() };
-        wanted.open.placement.clone_from(&placement);
-        wanted.placement = placement;
-        wanted.open.libraries = vec![library.root().to_owned()];
-        conduct::prepare(wanted, Being::now())
+    let look_at = |mut request: RunRequest| {
+        let placement = if is_simulated(&request) { None } else { shares.next().flatten() };
+        request.open.placement.clone_from(&placement);
+        request.run.placement = placement;
+        request.open.libraries = vec![library.root().to_owned()];
+        conduct::prepare(request, Being::now())
     };
     all.into_iter().map(look_at).collect()
 }
 
 /// Refuses targets that cannot be tested at the same time; returns what each target must report about the others.
-fn check(looked_at: &[(RunFile, Drive)], options: &Run, library: &Library) -> Done<Vec<Vec<String>>> {
+fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
         let facts = file.target.clone();
@@ -92,7 +92,7 @@ fn check(looked_at: &[(RunFile, Drive)], options: &Run, library: &Library) -> Do
             facts,
         });
     }
-    let purge = options.handling.purge_method.as_deref();
+    let purge = looked_at.first().and_then(|(file, _)| file.handling.purge_method.as_deref());
     if let Some(reason) = together::refusal(&targets, purge) {
         return Err(Failure::text(Exit::Refused, reason));
     }
@@ -114,8 +114,7 @@ fn cpu_ns_per_io() -> Done<f64> {
 }
 
 /// Arms every target before anything is written to one.
-fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run) -> Done<Vec<(RunFile, Armed)>> {
-    let erase = &options.erase;
+fn arm(looked_at: Vec<(RunFile, Drive)>, erase: &[String]) -> Done<Vec<(RunFile, Armed)>> {
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
     if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {
         return Err(Failure::text(
@@ -131,7 +130,7 @@ fn arm(looked_at: Vec<(RunFile, Drive)>, options: &Run) -> Done<Vec<(RunFile, Ar
     for (file, drive) in looked_at {
         let typed: Vec<String> =
             erase.iter().filter(|typed| **typed == file.target.identity).cloned().collect();
-        ready.push(conduct::take(file, drive, &typed, &options.handling)?);
+        ready.push(conduct::take(file, drive, &typed)?);
     }
     Ok(ready)
 }

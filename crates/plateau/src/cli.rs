@@ -1,25 +1,26 @@
 //! The command line; help texts, completions and man pages are made from it.
 
-mod asked;
 mod library;
 mod load;
 mod numbers;
 mod parse;
 mod progress;
+mod request;
+mod settings;
 mod tests_argument;
 mod words;
 
 use std::path::PathBuf;
 
-use asked::profiles;
-pub use asked::{Asked, Changes, Driving, SimFaults};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
 pub use progress::ProgressChoice;
-use record::CacheChoice;
+pub use request::RequestOptions;
+use request::profiles;
+pub use settings::{PlannedSettings, ResumableSettings};
 
 use crate::completing;
 use crate::outputs::Outputs;
@@ -68,7 +69,7 @@ pub enum Command {
     /// Run tests on a drive, a file or a simulated drive
     Run(Run),
     /// Estimate what tests would take, write and erase, without touching the target
-    Plan(Plan),
+    Plan(PlanCommand),
     /// Continue an interrupted run
     Resume(Resume),
     /// List the runs in the library
@@ -138,7 +139,7 @@ pub struct Demo {
 )]
 pub struct Run {
     #[command(flatten)]
-    pub asked: Asked,
+    pub request: RequestOptions,
     /// Confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`); repeat for each
     /// further target, and for each member of an array
     #[arg(long, value_name = "IDENTITY")]
@@ -152,74 +153,14 @@ pub struct Run {
     #[command(flatten)]
     pub labels: Labelling,
     #[command(flatten)]
-    pub handling: Handling,
-}
-
-/// How the drive itself is treated.
-#[derive(Debug, Clone, Args, Default)]
-pub struct Handling {
-    /// Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]
-    #[arg(long, value_name = "NAME")]
-    pub purge_method: Option<String>,
-    /// Write samples before each purge and check afterwards that they are gone; a deviation, because the PTS allows no
-    /// reads at that point
-    #[arg(long)]
-    pub verify_purge: bool,
-    /// Volatile write cache of the drive during the run [default: profile]
-    #[arg(long, value_name = "STATE")]
-    pub write_cache: Option<WriteCacheChoice>,
-    /// NVMe: switch the namespace to this LBA format for the run, and restore the previous one afterwards (see
-    /// `plateau info TARGET`)
-    #[arg(long, visible_alias = "lbaf", value_name = "N", value_parser = numbers::lba_format)]
-    pub lba_format: Option<u8>,
-    /// Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them afterwards
-    /// (see `plateau check TARGET`)
-    #[arg(long)]
-    pub tune: bool,
-}
-
-impl Handling {
-    /// As it is kept in a run: what `kept` has and was not asked for anew stays.
-    pub fn over(&self, kept: &record::Handling) -> record::Handling {
-        record::Handling {
-            purge_method: self.purge_method.clone().or_else(|| kept.purge_method.clone()),
-            verify_purge: self.verify_purge || kept.verify_purge,
-            write_cache: self.write_cache.map(WriteCacheChoice::kept).or(kept.write_cache),
-            tune: self.tune || kept.tune,
-            lba_format: self.lba_format.or(kept.lba_format),
-        }
-    }
-}
-
-/// What to do with the drive's volatile write cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum WriteCacheChoice {
-    /// As the profile requires
-    Profile,
-    /// Leave it unchanged
-    Keep,
-    /// On (WCE)
-    On,
-    /// Off (WCD)
-    Off,
-}
-
-impl WriteCacheChoice {
-    const fn kept(self) -> CacheChoice {
-        match self {
-            Self::Profile => CacheChoice::Profile,
-            Self::Keep => CacheChoice::Keep,
-            Self::On => CacheChoice::On,
-            Self::Off => CacheChoice::Off,
-        }
-    }
+    pub handling: ResumableSettings,
 }
 
 #[derive(Debug, Args, Default)]
 #[command(
     override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] PRESET TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
 )]
-pub struct Plan {
+pub struct PlanCommand {
     /// List the presets: plans that ship with Plateau
     #[arg(long, conflicts_with_all = ["words", "check"])]
     pub list: bool,
@@ -227,7 +168,7 @@ pub struct Plan {
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub check: Option<PathBuf>,
     #[command(flatten)]
-    pub asked: Asked,
+    pub request: RequestOptions,
     #[command(flatten)]
     pub assumptions: Assumptions,
     /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; the
@@ -285,7 +226,7 @@ pub struct Resume {
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     #[command(flatten)]
-    pub handling: Handling,
+    pub handling: ResumableSettings,
 }
 
 #[derive(Debug, Args)]

@@ -13,30 +13,30 @@ use record::{
 use stdx::rng::split_mix;
 
 use crate::audience::Audience;
-use crate::cli::{self, Assumptions, Cli, Run};
+use crate::cli::{Assumptions, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::run_files::LOGO;
+use crate::run_request::RunRequest;
 use crate::session::{Begin, Session};
 use crate::summary::{self, Summary};
-use crate::wanted::Wanted;
 use crate::{
-    host, labels, lba_format, places, printer, publication, report_file, settings, signals, speeds, undo,
+    active_range, host, labels, lba_format, places, printer, publication, report_file, signals, speeds, undo,
     upkeep, version,
 };
 
 /// Checks everything, then executes the run; returns the completed run.
-pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Done<StoredRun> {
+pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
     let library = places::library(library)?;
-    labels::warn_of_namesakes(&library, &wanted.labels);
-    dismantle_left_over(&library, &options.erase)?;
-    let logo = wanted.logo.as_deref().map(publication::picture).transpose()?;
-    wanted.open.libraries = vec![library.root().to_owned()];
-    let (file, drive) = prepare(wanted, Being::now())?;
+    labels::warn_of_namesakes(&library, &request.labels);
+    dismantle_left_over(&library, erase)?;
+    let logo = request.logo.as_deref().map(publication::picture).transpose()?;
+    request.open.libraries = vec![library.root().to_owned()];
+    let (file, drive) = prepare(request, Being::now())?;
     // From here on, an interruption must restore what the run has changed.
     let interrupted = signals::watch()?;
-    let (mut file, mut armed) = take(file, drive, &options.erase, &options.handling)?;
+    let (mut file, mut armed) = take(file, drive, erase)?;
     if file.target.simulated.is_none() {
         file.ceiling = Some(drive::quick_ceiling()?);
     }
@@ -55,21 +55,15 @@ pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Don
 }
 
 /// Arms the target, in the requested LBA format.
-pub fn take(
-    mut file: RunFile,
-    drive: Drive,
-    erase: &[String],
-    handling: &cli::Handling,
-) -> Done<(RunFile, Armed)> {
+pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile, Armed)> {
     let state = places::state()?;
-    let handling = handling.over(&file.handling);
-    if handling.lba_format.is_some() && file.target.kind == TargetKind::File {
+    if file.handling.lba_format.is_some() && file.target.kind == TargetKind::File {
         // A file does not exist before it is armed.
         let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
     let mut armed = drive.arm_for_run(erase, &state)?;
-    lba_format::prepare(&mut armed, &state, handling.lba_format)?;
+    lba_format::prepare(&mut armed, &state, file.handling.lba_format)?;
     // Only now is the sector size of a new file known, the capacity of an array, and that of a drive in another
     // format.
     file.target = armed.facts().clone();
@@ -78,7 +72,6 @@ pub fn take(
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
-    file.handling = handling;
     armed.check_purge(&purge_options(&file.handling))?;
     preflight::check(&file)?;
     Ok((file, armed))
@@ -149,32 +142,33 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
 }
 
 /// Prepares the requested run: opens its target and checks everything that can be checked without touching it.
-pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
+pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
-    let drive = drive::open(&wanted.target, &wanted.open)?;
+    let drive = drive::open(&request.target, &request.open)?;
+    let driving = request.driving();
+    let RunRequest { run, .. } = request;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: id_of(&being.letters, &name_of(&wanted.tests), &wanted.target),
+        id: id_of(&being.letters, &name_of(&request.tests), &request.target),
         created: being.created,
         plateau_version: version::NUMBER.into(),
         plateau_commit: version::commit().map(Into::into),
         command: being.command,
-        tests: wanted.tests,
-        profile: wanted.profile.name.into(),
-        settings,
+        tests: request.tests,
+        profile: request.profile.name.into(),
+        settings: run.settings,
         host: (being.host)(drive.facts()),
         target: drive.facts().clone(),
         ceiling: None,
         origin: None,
-        placement: wanted.placement,
-        handling: wanted.handling,
-        plan: wanted.plan,
-        driving: wanted.driving,
+        placement: run.placement,
+        handling: run.handling,
+        plan: request.plan,
+        driving,
         beside: None,
-        labels: wanted.labels,
+        labels: request.labels,
     };
-    settings::check_range(&file, &wanted.changes).map_err(usage)?;
+    active_range::check(&file, &run.given).map_err(usage)?;
     preflight::check(&file)?;
     Ok((file, drive))
 }

@@ -16,8 +16,8 @@ pub use crate::audience::{Audience, Step};
 use crate::cli::{Cli, Command};
 use crate::conduct::{self, Being, Work};
 use crate::failure::{Exit, Failure};
+use crate::run_request::RunRequest;
 use crate::session::Begin;
-use crate::wanted::Wanted;
 use crate::{rebuild, write_cache};
 
 /// Why a run ended early.
@@ -76,14 +76,14 @@ pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Resu
     let typed = ["plateau", "run"].iter().chain(words);
     let cli = Cli::try_parse_from(typed.clone()).map_err(|error| usage(error.to_string()))?;
     let Command::Run(options) = cli.command else { return Err(usage("not a run".into())) };
-    let wanted = Wanted::of(&options.asked)?;
+    let request = RunRequest::of(&options.request, &options.handling)?;
     let being = Being {
         letters: letters.into(),
         created,
         command: typed.map(ToString::to_string).collect(),
         host: |_| HostFacts::default(),
     };
-    let (file, _) = conduct::prepare(wanted, being)?;
+    let (file, _) = conduct::prepare(request, being)?;
     match file.target.simulated {
         Some(_) => Ok(file),
         None => Err(usage(format!("{} is not a simulated drive", file.target.path))),

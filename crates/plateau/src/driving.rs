@@ -1,18 +1,11 @@
-//! How I/Os are submitted to the kernel: from the command line to `run.json`, and from there to the drive.
+//! How I/Os are submitted to the kernel: from `run.json` to the drive.
 
 use drive::{Engine, Polling};
 use record::Driving;
 
-use crate::{cli, fio};
+use crate::fio;
 
-/// Returns the requested options for `run.json`; none if the engine is chosen automatically.
-pub fn asked(words: &cli::Driving) -> Option<Driving> {
-    let cli::Driving { ioengine, hipri, sqthread_poll } = words;
-    let driving = Driving { ioengine: ioengine.clone(), hipri: *hipri, sqthread_poll: *sqthread_poll };
-    (driving != Driving::default()).then_some(driving)
-}
-
-/// Returns the same options for the drive.
+/// Returns the requested options for the drive.
 ///
 /// # Errors
 /// Lists the supported engines.
@@ -39,11 +32,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_for_is_kept_and_done() {
-        assert_eq!(asked(&cli::Driving::default()), None);
-        let words = cli::Driving { ioengine: Some("io_uring_cmd".into()), hipri: true, ..Default::default() };
-        let kept = asked(&words);
-        assert_eq!(way(kept.as_ref()), Ok((Engine::IoUringCmd, Polling::Completions)));
+    fn requested_engines_are_those_of_fio() {
+        let requested = Driving { ioengine: Some("io_uring_cmd".into()), hipri: true, ..Driving::default() };
+        assert_eq!(way(Some(&requested)), Ok((Engine::IoUringCmd, Polling::Completions)));
         assert_eq!(way(None), Ok((Engine::Auto, Polling::No)));
         let unknown = Driving { ioengine: Some("mmap".into()), ..Driving::default() };
         assert!(way(Some(&unknown)).is_err_and(|problem| problem.contains("io_uring_cmd")));

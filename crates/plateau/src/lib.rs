@@ -7,6 +7,7 @@
 //! hidden module `untrusted` is for the fuzz targets.
 #![forbid(unsafe_code)]
 
+mod active_range;
 mod audience;
 mod campaign;
 mod checks;
@@ -41,9 +42,9 @@ mod rehearsal;
 mod renamed;
 mod report_file;
 mod run_files;
+mod run_request;
 mod screen;
 mod session;
-mod settings;
 mod signals;
 mod signature;
 mod speeds;
@@ -58,7 +59,6 @@ pub mod untrusted;
 mod upkeep;
 mod verbose;
 mod version;
-mod wanted;
 mod words;
 pub mod write_cache;
 

@@ -5,6 +5,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use drive::{Drive, Engine, OpenOptions, Polling};
+use pts::PROFILES;
+use pts::settings::RunSettings;
 use record::{Placement, TargetFacts, Workload};
 use stdx::files::{Links, ReadError};
 
@@ -21,7 +23,7 @@ const BESIDE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri",
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The requested jobs.
-pub struct Asked {
+pub struct LoadRequest {
     pub jobs: Vec<Job>,
     /// The job file, if there is one.
     pub file: Option<String>,
@@ -60,10 +62,10 @@ impl Manner {
 }
 
 /// Reads the job file, or the options of the command line.
-pub fn asked(options: &Load) -> Done<Asked> {
+pub fn request(options: &Load) -> Done<LoadRequest> {
     let said = options.words.said();
     let filename = said.iter().any(|(name, _)| *name == "filename");
-    let mut asked = match &options.target {
+    let mut request = match &options.target {
         Some(path) if is_job_file(path) => of_file(path, said)?,
         Some(_) if filename => {
             return Err(usage("both a target and --filename given; use one of them".into()));
@@ -75,30 +77,30 @@ pub fn asked(options: &Load) -> Done<Asked> {
         }
         target => of_words(target.as_deref(), said)?,
     };
-    for job in &mut asked.jobs {
+    for job in &mut request.jobs {
         job.filename = job.filename.as_deref().map(models::target).transpose()?;
         if !job.randrepeat {
             job.seed = job.seed.or_else(|| Some(drawn_seed()));
         }
     }
-    Ok(asked)
+    Ok(request)
 }
 
 fn usage(text: String) -> Failure {
     Failure::text(Exit::Usage, text)
 }
 
-fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<Asked> {
+fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<LoadRequest> {
     let mut job = Job { name: "load".into(), filename: target.map(str::to_owned), ..Job::default() };
     for (name, value) in said {
         fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }
     // fio's random map is supported in job files only.
     job.norandommap = true;
-    Ok(Asked { jobs: vec![job], file: None })
+    Ok(LoadRequest { jobs: vec![job], file: None })
 }
 
-fn of_file(path: &str, said: &[(&str, String)]) -> Done<Asked> {
+fn of_file(path: &str, said: &[(&str, String)]) -> Done<LoadRequest> {
     let mut defaults = Job::default();
     for (name, value) in said {
         if !BESIDE.contains(name) {
@@ -113,7 +115,7 @@ fn of_file(path: &str, said: &[(&str, String)]) -> Done<Asked> {
             job.name
         )));
     }
-    Ok(Asked { jobs, file: Some(path.to_owned()) })
+    Ok(LoadRequest { jobs, file: Some(path.to_owned()) })
 }
 
 /// Returns a random seed, short enough to be typed.
@@ -139,7 +141,7 @@ fn text_of(path: &str) -> Done<String> {
     })
 }
 
-impl Asked {
+impl LoadRequest {
     /// Returns an error about a job, prefixed with `job.fio: [name]: `.
     pub fn about(&self, job: usize, problem: &str) -> Failure {
         let place = self
@@ -216,12 +218,14 @@ impl Need {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;
         let length = length_of(&self.filename).unwrap_or(0);
+        let mut run = RunSettings::of(PROFILES[0].settings(options.seed));
+        run.apply(options.sim_faults.given()).map_err(usage)?;
         let open = OpenOptions {
             // An existing file keeps its length unless the jobs reach beyond it.
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
-            sim_faults: options.sim_faults.chosen().filter(|_| for_simulated),
+            sim_faults: run.sim_faults.filter(|_| for_simulated),
             engine: self.manner.engine,
             placement: self.manner.placement.clone(),
             polling: self.manner.polling,
@@ -262,13 +266,13 @@ pub fn confirmations(typed: &[String], writing: &[&TargetFacts]) -> Done<Vec<Opt
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Asked {
-        Asked { jobs: fio::parse("x.fio", text, &Job::default()).unwrap(), file: Some("x.fio".into()) }
+    fn request(text: &str) -> LoadRequest {
+        LoadRequest { jobs: fio::parse("x.fio", text, &Job::default()).unwrap(), file: Some("x.fio".into()) }
     }
 
     #[test]
     fn stonewalls_make_stages() {
-        let stages = |text: &str| asked(text).stages();
+        let stages = |text: &str| request(text).stages();
         assert_eq!(stages("[a]\n[b]\n[c]\nstonewall\n[d]\n"), [vec![0, 1], vec![2, 3]]);
         assert_eq!(stages("[a]\nstonewall\n[b]\n"), [vec![0, 1]]);
         assert_eq!(stages("[global]\nstonewall\n[a]\n[b]\n"), [[0], [1]]);
@@ -276,18 +280,18 @@ mod tests {
 
     #[test]
     fn a_target_has_the_needs_of_all_its_jobs() {
-        let jobs = asked(
+        let jobs = request(
             "[a]\nfilename=x\nsize=1m\n[b]\nfilename=x\nrw=write\noffset=4m\nsize=1m\n[c]\nfilename=y\n",
         );
         let needs = jobs.needs().unwrap();
         assert_eq!((needs.len(), needs[0].writes, needs[0].end_bytes), (2, true, Some(5 << 20)));
         assert!(!needs[1].writes && needs[1].end_bytes.is_none());
-        let engines = asked("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
+        let engines = request("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
         assert!(engines.err().unwrap().message().contains("uses a different ioengine than"));
-        let places = asked("[a]\nfilename=x\ncpus_allowed=0\n[b]\nfilename=x\ncpus_allowed=1\n").needs();
+        let places = request("[a]\nfilename=x\ncpus_allowed=0\n[b]\nfilename=x\ncpus_allowed=1\n").needs();
         assert!(places.err().unwrap().message().contains("uses different CPUs than"));
         let polled =
-            asked("[a]\nfilename=x\nhipri\n[b]\nfilename=x\n[c]\nfilename=y\nsqthread_poll\n").needs();
+            request("[a]\nfilename=x\nhipri\n[b]\nfilename=x\n[c]\nfilename=y\nsqthread_poll\n").needs();
         assert!(polled.err().unwrap().message().contains("polls differently than"));
     }
 }

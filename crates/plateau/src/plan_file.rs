@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
 }
 
 /// Formats the errors of a plan, one per line.
-pub fn told(errors: &[PlanError]) -> String {
+pub fn lines(errors: &[PlanError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

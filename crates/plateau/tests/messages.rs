@@ -104,6 +104,7 @@ fn what_a_simulated_drive_does_not_have_is_refused() {
         (&["run", "iops", "sim:sas-slc-2011", "--cpus_allowed", "0"], "--cpus_allowed does not apply to"),
         (&["run", "iops", "sim:sas-slc-2011", "--lbaf", "1"], "--lba-format does not apply to"),
         (&["run", "iops", "sim:sas-slc-2011", "--erase", "x"], "--erase does not apply to"),
+        (&["run", "iops", "sim:sas-slc-2011", "--dry-run", "--tune"], "--tune does not apply to"),
         (&["plan", "iops", "sim:sas-slc-2011", "--hipri"], "--hipri does not apply to"),
     ] {
         is_answered(&bench, words, 2, part);

@@ -211,5 +211,5 @@ fn the_manual_names_every_key_as_the_code_has_it() {
     }
     let example = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let plan = pts::Plan::read("example.toml", example).unwrap();
-    assert_eq!(plan.own_test("mail").unwrap().cells.len(), 18);
+    assert_eq!(plan.custom_test("mail").unwrap().cells.len(), 18);
 }

@@ -8,6 +8,7 @@
 pub mod limits;
 pub mod plan;
 pub mod preset;
+pub mod settings;
 pub mod tests;
 
 mod bench;

@@ -49,12 +49,12 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{CustomRounds as OwnRounds, CustomTest as OwnTest};
+    use record::{CustomRounds, CustomTest};
 
-    fn seconds(test: &OwnTest) -> u64 {
+    fn seconds(test: &CustomTest) -> u64 {
         let rounds = match test.rounds {
-            OwnRounds::Fixed(rounds) => rounds,
-            OwnRounds::UntilSteady => 5,
+            CustomRounds::Fixed(rounds) => rounds,
+            CustomRounds::UntilSteady => 5,
         };
         let cells: u64 = test.cells.iter().map(|cell| cell.run_ns + cell.ramp_ns).sum();
         let writes: u64 = test.precondition.iter().filter_map(|write| write.limit_ns).sum();
@@ -75,20 +75,20 @@ mod tests {
     fn presets_have_the_lengths_that_their_sources_state() {
         let plan = |name: &str| Preset::named(name).unwrap().plan();
         let sweep = plan("anandtech-qd");
-        let demands: Vec<u32> = sweep.own_tests[0]
+        let demands: Vec<u32> = sweep.custom_tests[0]
             .cells
             .iter()
             .map(|cell| u32::from(cell.threads.unwrap()) * u32::from(cell.queue_depth.unwrap()))
             .collect();
         assert_eq!(demands, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
-        assert_eq!(sweep.own_tests.iter().map(seconds).collect::<Vec<_>>(), [2400, 2400]);
+        assert_eq!(sweep.custom_tests.iter().map(seconds).collect::<Vec<_>>(), [2400, 2400]);
         assert!(
-            sweep.own_tests.iter().flat_map(|test| &test.cells).all(|cell| cell.ramp_ns == 60_000_000_000)
+            sweep.custom_tests.iter().flat_map(|test| &test.cells).all(|cell| cell.ramp_ns == 60_000_000_000)
         );
         let review = plan("tssdr");
-        assert_eq!(review.own_tests[0].cells.len(), 56);
-        assert_eq!(seconds(&review.own_tests[0]), 1_400 * 60);
-        let quick: u64 = plan("quick").own_tests.iter().map(seconds).sum();
+        assert_eq!(review.custom_tests[0].cells.len(), 56);
+        assert_eq!(seconds(&review.custom_tests[0]), 1_400 * 60);
+        let quick: u64 = plan("quick").custom_tests.iter().map(seconds).sum();
         assert!((1_500..=1_800).contains(&quick), "{quick} s");
     }
 }

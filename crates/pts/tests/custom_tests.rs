@@ -9,7 +9,7 @@ use support::{Fake, figures, run_on, target, titles};
 
 fn custom(text: &str) -> CustomTest {
     let plan = Plan::read("p.toml", text).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    plan.own_tests.into_iter().next().expect("a custom test")
+    plan.custom_tests.into_iter().next().expect("a custom test")
 }
 
 fn run(test: &CustomTest, target: &TargetFacts, settings: &Settings, bench: &mut Fake) -> Outcome {
@@ -179,7 +179,7 @@ fn parallel(bench: &mut Fake) {
 
 #[test]
 fn a_map_finds_the_knee_of_each_load_and_proposes_the_larger() {
-    let map = Preset::named("map").unwrap().plan().own_tests.remove(0);
+    let map = Preset::named("map").unwrap().plan().custom_tests.remove(0);
     let mut bench = Fake::new(|_, w| {
         let at_once = if w.read_percent == 100 { 8 } else { 2 };
         u64::from(w.outstanding().min(at_once)) * 10_000
@@ -195,7 +195,7 @@ fn a_map_finds_the_knee_of_each_load_and_proposes_the_larger() {
 
 #[test]
 fn a_load_whose_cells_were_too_short_has_no_knee() {
-    let map = Preset::named("map").unwrap().plan().own_tests.remove(0);
+    let map = Preset::named("map").unwrap().plan().custom_tests.remove(0);
     // With one I/O outstanding, no read completes.
     let mut bench =
         Fake::new(|_, w| if w.read_percent == 100 { u64::from(w.outstanding() - 1) * 10 } else { 10_000 });
@@ -207,7 +207,7 @@ fn a_load_whose_cells_were_too_short_has_no_knee() {
 
 #[test]
 fn a_tssdr_round_is_the_iops_round_of_the_pts() {
-    let preset = Preset::named("tssdr").unwrap().plan().own_tests.remove(0);
+    let preset = Preset::named("tssdr").unwrap().plan().custom_tests.remove(0);
     let settings = Settings { threads: 8, queue_depth: 32, ..standard() };
     let mut own = Fake::new(|_, _| 1000);
     run(&preset, &target(512), &settings, &mut own);

@@ -1,6 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
 use pts::Plan;
+use pts::settings::RunSettings;
 use record::{Access, CustomRounds};
 
 fn errors(text: &str) -> Vec<String> {
@@ -43,9 +44,13 @@ average-from = "steady"
     .unwrap();
     assert_eq!((plan.name.as_str(), plan.title.as_str()), ("mine", "Mine"));
     assert_eq!(plan.profile.as_deref(), Some("pts-c-1.0"));
-    assert_eq!((plan.settings.tc, plan.settings.cell_seconds), (Some(2), Some(0.5)));
+    let mut run = RunSettings::of(pts::PROFILES[0].settings(1));
+    run.apply(&plan.settings).unwrap();
+    assert_eq!((run.settings.threads, run.settings.cell_ns), (2, 500_000_000));
+    assert_eq!(run.settings.active_range_amount_bytes, Some(8 << 30));
+    assert_eq!(run.sim_faults.unwrap(), ["media:at=25%,length=1MiB"]);
     assert_eq!(plan.publisher.notes, ["one", "two"]);
-    let sweep = plan.own_test("sweep").unwrap();
+    let sweep = plan.custom_test("sweep").unwrap();
     let cells: Vec<_> =
         sweep.cells.iter().map(|c| (c.queue_depth.unwrap(), c.read_percent, c.block_bytes)).collect();
     assert_eq!(
@@ -187,17 +192,17 @@ const WRONG: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
-    let mut cases = Vec::new();
+fn every_mistake_is_reported_with_its_position_and_the_correction() {
+    let mut reports = Vec::new();
     for (text, expected) in WRONG {
-        cases.push((text, errors(text), expected));
+        reports.push((text, errors(text), expected));
     }
-    let wrong: Vec<_> = cases.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
+    let wrong: Vec<_> = reports.iter().filter(|(_, found, expected)| found != &[**expected]).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
+fn all_mistakes_are_reported_at_once_in_file_order() {
     let text = "tests = [\"a\"]\nprofil = \"x\"\n[settings]\nqd = 0\n[test.a]\nrw = \"read\"\nbs = 4096\n";
     assert_eq!(
         errors(text),

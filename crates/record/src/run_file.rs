@@ -1,5 +1,7 @@
 //! The run file, `run.json`: what was requested, for which device, on which host. Written once.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
@@ -151,6 +153,9 @@ pub struct Settings {
     pub composite_fits_sectors: bool,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
+    /// Settings without a field of their own, by name, each as text that the test reads that it is meant for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub further: BTreeMap<String, String>,
 }
 
 /// Kind of target.

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::SimFaults;
+use super::settings::SimFaultSettings;
 use super::words::Words;
 
 /// How the result is printed, in fio's words.
@@ -32,7 +32,7 @@ pub struct Load {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
-    pub sim_faults: SimFaults,
+    pub sim_faults: SimFaultSettings,
     /// How the result is printed
     #[arg(long = "output-format", value_enum, default_value = "normal", value_name = "FORMAT")]
     pub output_format: OutputFormat,

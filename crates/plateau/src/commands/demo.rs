@@ -1,20 +1,23 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use crate::cli::{Asked, Cli, Demo, Run};
-use crate::failure::Done;
-use crate::wanted::Wanted;
+use pts::settings::typed;
+
+use crate::cli::{Cli, Demo, PlannedSettings, RequestOptions, ResumableSettings};
+use crate::failure::{Done, Exit, Failure};
+use crate::run_request::RunRequest;
 use crate::{conduct, models};
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
-    let asked = Asked {
+    let settings = [("scale", &options.scale), ("seed", &options.seed.to_string())];
+    let settings = settings.into_iter().map(|(name, value)| typed(name, value)).collect::<Result<_, _>>();
+    let settings = settings.map_err(|text| Failure::text(Exit::Usage, text))?;
+    let request = RequestOptions {
         words: vec!["iops".into(), format!("sim:{}", models::model("--model ", &options.model)?)],
         profile: Some(options.profile.clone()),
-        scale: Some(options.scale.clone()),
-        seed: Some(options.seed),
-        ..Asked::default()
+        settings: PlannedSettings::of(settings),
+        ..RequestOptions::default()
     };
-    let run = Run { asked, ..Run::default() };
-    let wanted = Wanted::of(&run.asked)?;
-    let done = conduct::perform(cli.library.as_deref(), wanted, &run)?;
+    let request = RunRequest::of(&request, &ResumableSettings::default())?;
+    let done = conduct::perform(cli.library.as_deref(), request, &[])?;
     conduct::finish(cli, done)
 }

@@ -16,7 +16,7 @@ use stdx::units::SECOND_NS;
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
 use crate::fio::Job;
-use crate::load_plan::{self, Asked, Need};
+use crate::load_plan::{self, LoadRequest, Need};
 use crate::load_result::{Document, Part};
 use crate::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use crate::{places, printer, signals};
@@ -33,27 +33,27 @@ type ByJob = BTreeMap<usize, Vec<(Outcome, Option<Findings>)>>;
 type Ended = Done<(Vec<Outcome>, Vec<Option<Findings>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    let asked = load_plan::asked(options)?;
-    let mut opened = open_all(&asked, options, &places::libraries(cli.library.as_deref()))?;
+    let request = load_plan::request(options)?;
+    let mut opened = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
-    let workloads = asked.workloads(&facts, options.seed)?;
+    let workloads = request.workloads(&facts, options.seed)?;
     let interrupted = signals::watch()?;
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
     let mut parts: Vec<(usize, Part)> = Vec::new();
-    for stage in asked.stages() {
-        let mut results = run_stage(&asked.jobs, &stage, &workloads, &mut opened, &interrupted)?;
+    for stage in request.stages() {
+        let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
         hold_against(ceiling.as_ref(), &mut results);
-        parts.extend(grouped_parts(&asked, &stage, results, &facts));
+        parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
     let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     report(cli, options, &parts, ceiling.as_ref())
 }
 
 /// Inspects all targets and checks all jobs before any target is armed.
-fn open_all(asked: &Asked, options: &Load, libraries: &[PathBuf]) -> Done<BTreeMap<String, Opened>> {
+fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Done<BTreeMap<String, Opened>> {
     let mut looked_at = Vec::new();
-    let needs = asked.needs()?;
+    let needs = request.needs()?;
     let any_simulated = needs.iter().any(Need::is_simulated);
     for need in needs {
         let drive = need.open(options, any_simulated, libraries)?;
@@ -61,7 +61,7 @@ fn open_all(asked: &Asked, options: &Load, libraries: &[PathBuf]) -> Done<BTreeM
     }
     let facts =
         looked_at.iter().map(|(need, drive)| (need.filename.clone(), drive.facts().clone())).collect();
-    asked.workloads(&facts, options.seed)?;
+    request.workloads(&facts, options.seed)?;
     let writing: Vec<&TargetFacts> =
         looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
     let mut confirmations = load_plan::confirmations(&options.erase, &writing)?.into_iter();
@@ -162,14 +162,14 @@ fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
 
 /// Returns the results of a stage by job, or by group if a job requests that.
 fn grouped_parts(
-    asked: &Asked,
+    request: &LoadRequest,
     stage: &[usize],
     mut results: ByJob,
     facts: &BTreeMap<String, TargetFacts>,
 ) -> Vec<(usize, Part)> {
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for &index in stage {
-        let job = &asked.jobs[index];
+        let job = &request.jobs[index];
         let mut part = Part {
             name: job.name.clone(),
             target: facts[job.filename.as_deref().unwrap_or_default()].clone(),
@@ -184,7 +184,7 @@ fn grouped_parts(
         }
         let before = parts
             .last_mut()
-            .filter(|(last, _)| job.group_reporting && !job.new_group && asked.jobs[*last].group_reporting);
+            .filter(|(last, _)| job.group_reporting && !job.new_group && request.jobs[*last].group_reporting);
         match before {
             Some((last, group)) => {
                 *last = index;

@@ -12,11 +12,11 @@ use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped, span};
 
-use crate::cli::{Cli, Handling, Plan};
+use crate::cli::{Cli, PlanCommand, ResumableSettings};
 use crate::failure::{Done, Exit, Failure};
 use crate::rehearsal::{self, Rehearsal};
+use crate::run_request::RunRequest;
 use crate::speeds::{self, Known};
-use crate::wanted::Wanted;
 use crate::{conduct, meaningless, places, printer, summary};
 use endurance::Endurance;
 
@@ -32,19 +32,25 @@ struct Planned {
     rehearsal: Option<Rehearsal>,
 }
 
-pub fn run(cli: &Cli, options: &Plan) -> Done {
+pub fn run(cli: &Cli, options: &PlanCommand) -> Done {
     if options.list {
         return presets::list(cli);
     }
     if let Some(path) = &options.check {
         return presets::check(cli, path);
     }
+    estimate(cli, options, &ResumableSettings::default())
+}
+
+/// Estimates a run with this treatment of the drive.
+pub fn estimate(cli: &Cli, options: &PlanCommand, handling: &ResumableSettings) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let library = places::library(cli.library.as_deref())?;
-    let mut wanted = Wanted::of(&options.asked)?;
-    meaningless::check(&wanted.target, &options.asked, &Handling::default(), &[])?;
-    wanted.open.libraries = vec![library.root().to_owned()];
-    let (file, drive) = conduct::prepare(wanted, conduct::Being::now())?;
+    let mut request = RunRequest::of(&options.request, handling)?;
+    let typed = options.request.settings.given().iter().chain(handling.given());
+    meaningless::check(&request.target, typed, &[])?;
+    request.open.libraries = vec![library.root().to_owned()];
+    let (file, drive) = conduct::prepare(request, conduct::Being::now())?;
     let known = speeds::of(&file, &options.assumptions, &library)?;
     let health = drive.about().map(|about| about.health).unwrap_or_default();
     let endurance = Endurance::of(options.tbw, &health).map_err(usage)?;

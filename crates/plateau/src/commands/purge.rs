@@ -11,12 +11,12 @@ use crate::audience::{Audience as _, Step};
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
 use crate::progress::Progress;
-use crate::{models, places, printer, signals, wanted};
+use crate::{models, places, printer, run_request, signals};
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
         scale: options.scale.clone(),
-        sim_seed: wanted::USUAL_SEED,
+        sim_seed: run_request::USUAL_SEED,
         libraries: places::libraries(cli.library.as_deref()),
         ..OpenOptions::default()
     };

@@ -5,6 +5,7 @@ mod reused;
 use std::path::Path;
 
 use drive::{Drive, OpenOptions};
+use pts::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
@@ -39,7 +40,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     if let Some(torn) = loaded.torn {
         crate::printer::tell_line(&format!("{torn}; its step will be repeated"));
     }
-    if options.handling.lba_format.is_some_and(|asked| stored.file.handling.lba_format != Some(asked)) {
+    let mut run = RunSettings::of(stored.file.settings.clone());
+    run.handling = stored.file.handling.clone();
+    run.apply(options.handling.given()).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if run.handling.lba_format != stored.file.handling.lba_format {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
@@ -62,13 +66,12 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
-    let handling = options.handling.over(&stored.file.handling);
     let work = Work {
         run: &stored,
         armed: &mut armed,
         journal: &mut journal,
         interrupted: &interrupted,
-        handling: &handling,
+        handling: &run.handling,
         progress: &mut progress,
     };
     conduct::execute(work, &loaded.entries, begin)?;

@@ -3,32 +3,37 @@
 use std::path::PathBuf;
 
 use super::plan;
-use crate::cli::{Cli, Plan, Publisher, Run};
+use crate::cli::{Cli, PlanCommand, Publisher, Run};
 use crate::failure::{Done, Exit, Failure};
-use crate::wanted::Wanted;
+use crate::run_request::RunRequest;
 use crate::{campaign, conduct, labels, meaningless, output, printer, publication, report_file};
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     if options.dry_run {
-        return plan::run(cli, &Plan { asked: options.asked.clone(), ..Plan::default() });
+        return plan::estimate(
+            cli,
+            &PlanCommand { request: options.request.clone(), ..PlanCommand::default() },
+            &options.handling,
+        );
     }
-    let mut wanted = Wanted::each(&options.asked)?;
-    wanted.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
+    let mut requests = RunRequest::each(&options.request, &options.handling)?;
+    requests.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
     // If there is also a real target, the options apply to that one.
-    if let Some(simulated) = meaningless::all_simulated(&wanted) {
-        meaningless::check(simulated, &options.asked, &options.handling, &options.erase)?;
+    if let Some(simulated) = meaningless::all_simulated(&requests) {
+        let typed = options.request.settings.given().iter().chain(options.handling.given());
+        meaningless::check(simulated, typed, &options.erase)?;
     }
     let reports = report_file::named(&options.report)?;
-    if wanted.len() > 1 {
+    if requests.len() > 1 {
         if !reports.is_empty() {
             let text = "--report works with one target only; for several, use `plateau report RUN FILE`";
             return Err(Failure::text(Exit::Usage, text));
         }
-        return campaign::run(cli, wanted, options);
+        return campaign::run(cli, requests, &options.erase);
     }
     // Check now: the outputs are written hours later.
     output::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
-    let done = conduct::perform(cli.library.as_deref(), wanted.remove(0), options)?;
+    let done = conduct::perform(cli.library.as_deref(), requests.remove(0), &options.erase)?;
     let publication = publication::of(&done, &Publisher::default())?;
     let written = report_file::write_all(&done, &reports, publication, cli.json)?;
     conduct::finish(cli, done)?;

@@ -4,6 +4,7 @@ use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts
 use stdx::units::{amount_base2, block_size, span};
 
 use crate::conclusions::incidents::Incidents;
+use crate::settings::setting;
 use crate::{Deviation, Outcome, Profile, WriteCache};
 
 /// All deviations of a run from its profile, in report order.
@@ -69,6 +70,11 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         )
     };
     differs("AR amount", amount(settings), amount(&standard));
+    all.extend(settings.further.iter().map(|(name, value)| Deviation::Setting {
+        name: setting(name).map_or("unknown setting", |setting| setting.name),
+        is: value.clone(),
+        standard: "the default".into(),
+    }));
     all
 }
 

@@ -1,5 +1,7 @@
 //! A profile: one version of the specification for one class of drive, as data.
 
+use std::collections::BTreeMap;
+
 use record::Settings;
 use stdx::units::block_size;
 
@@ -140,6 +142,7 @@ impl Profile {
             active_range_segments: self.active_range_segments,
             composite_fits_sectors: false,
             seed,
+            further: BTreeMap::new(),
         }
     }
 }

@@ -1,12 +1,15 @@
-//! A value in a plan with its position, and its conversions.
+//! A value in a plan with its position in the text, and its conversions.
 
+use std::fmt::Display;
 use std::ops::Range;
+use std::str::FromStr;
 
 use stdx::units::{SECOND_NS, parse_size};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::limits::Limit;
+use crate::settings::Literal;
 
 /// An error and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,92 +31,53 @@ impl<'a> Value<'a> {
         Err(Problem { at: self.at(), text: text.into() })
     }
 
-    fn wanted<T>(self, what: &str) -> Result<T, Problem> {
-        let found = match self.0.get_ref() {
-            DeValue::String(_) => "a string",
-            DeValue::Integer(_) => "an integer",
-            DeValue::Float(_) => "a fractional number",
-            DeValue::Boolean(_) => "true or false",
-            DeValue::Datetime(_) => "a date",
-            DeValue::Array(_) => "an array",
-            DeValue::Table(_) => "a table",
-        };
-        self.problem(format!("expected {what}, found {found}"))
+    /// The value without its position.
+    pub fn literal(self) -> Result<Literal, Problem> {
+        Ok(match self.0.get_ref() {
+            DeValue::String(text) => Literal::Text(text.to_string()),
+            DeValue::Boolean(flag) => Literal::Flag(*flag),
+            DeValue::Integer(number) => Literal::Integer(
+                i128::from_str_radix(number.as_str(), number.radix())
+                    .or_else(|_| self.problem("is too large"))?,
+            ),
+            DeValue::Float(number) => {
+                Literal::Fraction(number.as_str().parse().or_else(|_| self.problem("is not a number"))?)
+            }
+            DeValue::Datetime(_) => Literal::Other("a date"),
+            DeValue::Array(_) => Literal::Other("an array"),
+            DeValue::Table(_) => Literal::Other("a table"),
+        })
+    }
+
+    fn converted<T>(self, of: impl Fn(&Literal) -> Result<T, String>) -> Result<T, Problem> {
+        of(&self.literal()?).or_else(|text| self.problem(text))
     }
 
     /// A non-empty text.
     pub fn text(self) -> Result<String, Problem> {
-        match self.0.get_ref() {
-            DeValue::String(text) if text.trim().is_empty() => self.problem("is empty; remove the key"),
-            DeValue::String(text) => Ok(text.to_string()),
-            _ => self.wanted("a quoted string"),
-        }
+        self.converted(Literal::text)
     }
 
     /// One of `words`.
     pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, Problem> {
-        let text = self.text()?;
-        match words.iter().find(|(word, _)| *word == text) {
-            Some((_, meant)) => Ok(*meant),
-            None => {
-                let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-                self.problem(format!("unknown value \"{text}\"; expected one of {}", known.join(", ")))
-            }
-        }
+        self.converted(|literal| literal.word(words))
     }
 
     pub fn flag(self) -> Result<bool, Problem> {
-        match self.0.get_ref() {
-            DeValue::Boolean(flag) => Ok(*flag),
-            _ => self.wanted("true or false"),
-        }
+        self.converted(Literal::flag)
     }
 
     /// An integer within `limit`.
     pub fn whole<T>(self, limit: &Limit<T>) -> Result<T, Problem>
     where
-        T: TryFrom<i128> + PartialOrd + std::fmt::Display + Copy,
+        T: TryFrom<i128> + FromStr + PartialOrd + Display + Copy,
     {
-        let number = self.integer()?;
-        let (low, high) = (*limit.range.start(), *limit.range.end());
-        match T::try_from(number) {
-            Ok(number) => limit.check(number).or_else(|text| self.problem(text)),
-            Err(_) => {
-                let nearest = if number < 0 { low } else { high };
-                let why = limit.why;
-                self.problem(format!(
-                    "{number} is out of range: {why}; use {low} to {high} (nearest: {nearest})"
-                ))
-            }
-        }
-    }
-
-    fn integer(self) -> Result<i128, Problem> {
-        match self.0.get_ref() {
-            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .or_else(|_| self.problem("is too large")),
-            _ => self.wanted("an integer"),
-        }
-    }
-
-    /// A seed.
-    pub fn seed(self) -> Result<u64, Problem> {
-        u64::try_from(self.integer()?).or_else(|_| self.problem("a seed must be from 0 to 2^64 - 1"))
-    }
-
-    /// A number within `limit`.
-    pub fn number(self, limit: &Limit<f64>) -> Result<f64, Problem> {
-        let number = match self.0.get_ref() {
-            DeValue::Integer(_) => self.integer()? as f64,
-            DeValue::Float(number) => number.as_str().parse().or_else(|_| self.problem("is not a number"))?,
-            _ => return self.wanted("a number"),
-        };
-        limit.check(number).or_else(|text| self.problem(text))
+        self.converted(|literal| literal.whole(limit))
     }
 
     /// Seconds within `limit`, converted to ns.
     pub fn seconds_ns(self, limit: &Limit<f64>) -> Result<u64, Problem> {
-        Ok((self.number(limit)? * SECOND_NS as f64).round() as u64)
+        Ok((self.converted(|literal| literal.seconds(limit))? * SECOND_NS as f64).round() as u64)
     }
 
     /// A transfer size: whole sectors of 512 bytes, at most 16 MiB.
@@ -128,13 +92,6 @@ impl<'a> Value<'a> {
         self.problem(format!(
             "{text}: an I/O must be a multiple of 512 B, up to 16 MiB; the nearest is {nearest} B"
         ))
-    }
-
-    /// An amount of bytes, as written.
-    pub fn size(self) -> Result<String, Problem> {
-        let text = self.text()?;
-        parse_size(&text).or_else(|why| self.problem(why))?;
-        Ok(text)
     }
 
     /// The items of a list; any other value is treated as a list of one item.
@@ -162,7 +119,7 @@ impl<'a> Value<'a> {
     pub fn table(self) -> Result<&'a DeTable<'a>, Problem> {
         match self.0.get_ref() {
             DeValue::Table(table) => Ok(table),
-            _ => self.wanted("a table"),
+            _ => self.converted(|literal| literal.unexpected("a table")),
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn check(cli: &Cli, path: &Path) -> Done {
                 "key": error.key,
                 "problem": error.problem,
             })).collect::<Vec<_>>() });
-            return Err(Failure::text(Exit::Usage, plan_file::told(&errors)).with_document(found));
+            return Err(Failure::text(Exit::Usage, plan_file::lines(&errors)).with_document(found));
         }
     };
     if cli.json { printer::print_json(&document(&plan)) } else { printer::print(&text(&plan)) }
@@ -56,7 +56,7 @@ fn text(plan: &Plan) -> String {
     }
     line("profile", plan.profile.as_deref().unwrap_or("from the command line"));
     line("tests", &plan.tests.join(", "));
-    for test in &plan.own_tests {
+    for test in &plan.custom_tests {
         let times = match test.rounds {
             record::CustomRounds::Fixed(1) => "1 round".into(),
             record::CustomRounds::Fixed(rounds) => format!("{rounds} rounds"),

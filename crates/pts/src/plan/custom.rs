@@ -5,19 +5,16 @@ mod keys;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use record::{
-    Access, CustomAverage as OwnAverage, CustomCell as OwnCell, CustomFigure as OwnFigure,
-    CustomRounds as OwnRounds, CustomTest as OwnTest,
-};
+use record::{Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest};
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 
-use super::reader::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
+use super::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
 use super::value::Value;
 use crate::TESTS;
 use crate::profile::{CELL_NS, Demand};
 use crate::steady::WINDOW_ROUNDS;
-use keys::{Draft, Loop, ORDER, TEST, TRACK, WRITE, Wanted};
+use keys::{Draft, Loop, ORDER, TEST, TRACK, TrackedCell, WRITE};
 
 /// Maximum cells per round: limits memory use and run time.
 const MOST_CELLS: usize = 2_000;
@@ -26,7 +23,7 @@ const MOST_CELLS: usize = 2_000;
 const MOST_LETTERS: usize = 31;
 
 /// A custom test: name, position in the file, and the test if it is valid.
-pub type Found = (String, Range<usize>, Option<OwnTest>);
+pub type Found = (String, Range<usize>, Option<CustomTest>);
 
 pub fn docs() -> Vec<KeyDoc> {
     let mut all = docs_of("test.NAME", TEST);
@@ -70,11 +67,11 @@ fn read(
     name: &str,
     at: Range<usize>,
     table: &DeTable<'_>,
-) -> Option<OwnTest> {
+) -> Option<CustomTest> {
     let mut draft = Draft::default();
-    let told = complaints.count();
+    let errors = complaints.count();
     complaints.section(path, table, TEST, &mut draft);
-    if complaints.count() > told {
+    if complaints.count() > errors {
         return None;
     }
     let places: BTreeMap<&str, usize> =
@@ -93,15 +90,15 @@ fn read(
 type Contradiction = (&'static str, String);
 
 impl Draft {
-    fn test(&self, name: &str) -> Result<OwnTest, Contradiction> {
+    fn test(&self, name: &str) -> Result<CustomTest, Contradiction> {
         let cells = self.cells()?;
         let tracked = self.tracked(&cells)?;
-        let rounds = self.rounds.unwrap_or(OwnRounds::Fixed(1));
+        let rounds = self.rounds.unwrap_or(CustomRounds::Fixed(1));
         let average = self.average(rounds, &tracked)?;
         if self.finds_knee && cells.len() < 3 {
             return Err(("find-knee", "finding a knee takes at least three cells".into()));
         }
-        Ok(OwnTest {
+        Ok(CustomTest {
             name: name.into(),
             title: self.title.clone().unwrap_or_else(|| name.into()),
             purpose: self.purpose.clone().unwrap_or_else(|| "see the plan".into()),
@@ -110,7 +107,7 @@ impl Draft {
             cells,
             rounds,
             tracked,
-            figure: self.figure.unwrap_or(OwnFigure::Iops),
+            figure: self.figure.unwrap_or(CustomFigure::Iops),
             average,
             finds_knee: self.finds_knee,
         })
@@ -150,7 +147,7 @@ impl Draft {
             return Ok(standard);
         }
         let word =
-            |wanted: &Loop| ORDER.iter().find(|(_, known)| known == wanted).map_or("", |(word, _)| word);
+            |sought: &Loop| ORDER.iter().find(|(_, known)| known == sought).map_or("", |(word, _)| word);
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
             return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
@@ -159,12 +156,12 @@ impl Draft {
         Ok(self.order.iter().copied().chain(rest).collect())
     }
 
-    fn cells(&self) -> Result<Vec<OwnCell>, Contradiction> {
+    fn cells(&self) -> Result<Vec<CustomCell>, Contradiction> {
         let loads = self.loads()?;
         if self.blocks.is_empty() {
             return Err(("bs", "is missing; such as bs = \"4KiB\"".into()));
         }
-        let mut cells = vec![OwnCell {
+        let mut cells = vec![CustomCell {
             access: Access::Random,
             read_percent: 0,
             block_bytes: 0,
@@ -186,18 +183,19 @@ impl Draft {
         Ok(cells)
     }
 
-    fn varied(&self, cell: OwnCell, one: Loop, loads: &[(Access, u8)]) -> Vec<OwnCell> {
+    fn varied(&self, cell: CustomCell, one: Loop, loads: &[(Access, u8)]) -> Vec<CustomCell> {
         match one {
-            Loop::Rw => {
-                loads.iter().map(|&(access, read_percent)| OwnCell { access, read_percent, ..cell }).collect()
-            }
-            Loop::Bs => self.blocks.iter().map(|&block_bytes| OwnCell { block_bytes, ..cell }).collect(),
+            Loop::Rw => loads
+                .iter()
+                .map(|&(access, read_percent)| CustomCell { access, read_percent, ..cell })
+                .collect(),
+            Loop::Bs => self.blocks.iter().map(|&block_bytes| CustomCell { block_bytes, ..cell }).collect(),
             Loop::Tc if self.tc.is_empty() => vec![cell],
-            Loop::Tc => self.tc.iter().map(|&tc| OwnCell { threads: Some(tc), ..cell }).collect(),
+            Loop::Tc => self.tc.iter().map(|&tc| CustomCell { threads: Some(tc), ..cell }).collect(),
             Loop::Qd if self.qd.is_empty() => vec![cell],
-            Loop::Qd => self.qd.iter().map(|&qd| OwnCell { queue_depth: Some(qd), ..cell }).collect(),
+            Loop::Qd => self.qd.iter().map(|&qd| CustomCell { queue_depth: Some(qd), ..cell }).collect(),
             Loop::Demand => {
-                let of = |demand: &Demand| OwnCell {
+                let of = |demand: &Demand| CustomCell {
                     threads: Some(demand.threads),
                     queue_depth: Some(demand.queue_depth),
                     ..cell
@@ -207,12 +205,14 @@ impl Draft {
         }
     }
 
-    fn tracked(&self, cells: &[OwnCell]) -> Result<Vec<u32>, Contradiction> {
+    fn tracked(&self, cells: &[CustomCell]) -> Result<Vec<u32>, Contradiction> {
         let mut all = Vec::new();
-        for wanted in &self.track {
-            let fits = |cell: &&OwnCell| wanted.is(cell);
+        for tracked in &self.track {
+            let fits = |cell: &&CustomCell| tracked.matches(cell);
             match cells.iter().filter(fits).count() {
-                1 => all.extend(cells.iter().position(|cell| wanted.is(cell)).map(|place| place as u32)),
+                1 => {
+                    all.extend(cells.iter().position(|cell| tracked.matches(cell)).map(|place| place as u32))
+                }
                 0 => return Err(("track", "no cell of the loops matches".into())),
                 many => {
                     return Err((
@@ -223,8 +223,8 @@ impl Draft {
             }
         }
         match (self.rounds, cells.len()) {
-            (Some(OwnRounds::UntilSteady), 1) => Ok(vec![0]),
-            (Some(OwnRounds::UntilSteady), _) if all.is_empty() => Err((
+            (Some(CustomRounds::UntilSteady), 1) => Ok(vec![0]),
+            (Some(CustomRounds::UntilSteady), _) if all.is_empty() => Err((
                 "track",
                 "is missing: specify which of the cells decides steady state, such as track = { rw = \
                  \"randwrite\", bs = \"4KiB\" }"
@@ -234,10 +234,10 @@ impl Draft {
         }
     }
 
-    fn average(&self, rounds: OwnRounds, tracked: &[u32]) -> Result<OwnAverage, Contradiction> {
+    fn average(&self, rounds: CustomRounds, tracked: &[u32]) -> Result<CustomAverage, Contradiction> {
         let most = match rounds {
-            OwnRounds::Fixed(rounds) => rounds,
-            OwnRounds::UntilSteady => WINDOW_ROUNDS as u32,
+            CustomRounds::Fixed(rounds) => rounds,
+            CustomRounds::UntilSteady => WINDOW_ROUNDS as u32,
         };
         let rounds = self.average.unwrap_or(most);
         if rounds > most {
@@ -247,12 +247,12 @@ impl Draft {
             let text = "\"steady\" requires track and at least five rounds";
             return Err(("average-from", text.into()));
         }
-        Ok(OwnAverage { rounds, from_steady: self.from_steady })
+        Ok(CustomAverage { rounds, from_steady: self.from_steady })
     }
 }
 
-impl Wanted {
-    fn is(&self, cell: &OwnCell) -> bool {
+impl TrackedCell {
+    fn matches(&self, cell: &CustomCell) -> bool {
         let rw = self.rw.is_none_or(|(access, read)| {
             access == cell.access && read.is_none_or(|read| read == cell.read_percent)
         });

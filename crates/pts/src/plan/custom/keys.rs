@@ -1,8 +1,8 @@
 //! The keys of a custom test, and the values read from them.
 
-use record::{Access, CustomFigure as OwnFigure, CustomRounds as OwnRounds, CustomWrite as OwnWrite};
+use record::{Access, CustomFigure, CustomRounds, CustomWrite};
 
-use super::super::reader::{Key, in_order};
+use super::super::table::{Key, in_order};
 use super::super::value::{Problem, Value};
 use crate::limits;
 use crate::profile::Demand;
@@ -36,7 +36,7 @@ pub struct Draft {
     pub title: Option<String>,
     pub purpose: Option<String>,
     pub purge: bool,
-    pub precondition: Vec<OwnWrite>,
+    pub precondition: Vec<CustomWrite>,
     pub rw: Vec<(Access, Option<u8>)>,
     pub mixes: Vec<u8>,
     pub blocks: Vec<u32>,
@@ -46,9 +46,9 @@ pub struct Draft {
     pub order: Vec<Loop>,
     pub run_ns: Option<u64>,
     pub ramp_ns: u64,
-    pub rounds: Option<OwnRounds>,
-    pub track: Vec<Wanted>,
-    pub figure: Option<OwnFigure>,
+    pub rounds: Option<CustomRounds>,
+    pub track: Vec<TrackedCell>,
+    pub figure: Option<CustomFigure>,
     pub average: Option<u32>,
     pub from_steady: bool,
     pub finds_knee: bool,
@@ -56,7 +56,7 @@ pub struct Draft {
 
 /// A tracked cell, as far as the plan specifies it.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Wanted {
+pub struct TrackedCell {
     pub rw: Option<(Access, Option<u8>)>,
     pub mix: Option<u8>,
     pub block_bytes: Option<u32>,
@@ -141,9 +141,9 @@ pub const TEST: &[Key<Draft>] = &[
         about: "rounds over all cells, or \"steady\": until steady state; default: 1",
         set: |draft, value| {
             let rounds = match value.text() {
-                Ok(text) if text == "steady" => OwnRounds::UntilSteady,
+                Ok(text) if text == "steady" => CustomRounds::UntilSteady,
                 Ok(text) => return value.problem(format!("\"{text}\" is neither a number nor \"steady\"")),
-                Err(_) => OwnRounds::Fixed(value.whole(&limits::FIXED_ROUNDS)?),
+                Err(_) => CustomRounds::Fixed(value.whole(&limits::FIXED_ROUNDS)?),
             };
             draft.rounds = Some(rounds);
             Ok(())
@@ -163,9 +163,9 @@ pub const TEST: &[Key<Draft>] = &[
         about: "what is tracked and drawn: \"iops\", \"mb/s\" or \"latency\"; default: \"iops\"",
         set: |draft, value| {
             let words = [
-                ("iops", OwnFigure::Iops),
-                ("mb/s", OwnFigure::MegabytesPerSecond),
-                ("latency", OwnFigure::MeanLatency),
+                ("iops", CustomFigure::Iops),
+                ("mb/s", CustomFigure::MegabytesPerSecond),
+                ("latency", CustomFigure::MeanLatency),
             ];
             value.word(&words).map(|figure| draft.figure = Some(figure))
         },
@@ -241,27 +241,27 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
 ];
 
-pub const TRACK: &[Key<Wanted>] = &[
-    Key { name: "rw", about: "load", set: |wanted, value| value.word(RW).map(|rw| wanted.rw = Some(rw)) },
+pub const TRACK: &[Key<TrackedCell>] = &[
+    Key { name: "rw", about: "load", set: |cell, value| value.word(RW).map(|rw| cell.rw = Some(rw)) },
     Key {
         name: "rwmixread",
         about: "percentage of reads",
-        set: |wanted, value| value.whole(&limits::READ_PERCENT).map(|mix| wanted.mix = Some(mix)),
+        set: |cell, value| value.whole(&limits::READ_PERCENT).map(|mix| cell.mix = Some(mix)),
     },
     Key {
         name: "bs",
         about: "block size",
-        set: |wanted, value| value.block_bytes().map(|bytes| wanted.block_bytes = Some(bytes)),
+        set: |cell, value| value.block_bytes().map(|bytes| cell.block_bytes = Some(bytes)),
     },
     Key {
         name: "tc",
         about: "threads",
-        set: |wanted, value| value.whole(&limits::TC).map(|tc| wanted.threads = Some(tc)),
+        set: |cell, value| value.whole(&limits::TC).map(|tc| cell.threads = Some(tc)),
     },
     Key {
         name: "qd",
         about: "outstanding I/Os per thread",
-        set: |wanted, value| value.whole(&limits::QD).map(|qd| wanted.queue_depth = Some(qd)),
+        set: |cell, value| value.whole(&limits::QD).map(|qd| cell.queue_depth = Some(qd)),
     },
 ];
 
@@ -280,9 +280,9 @@ fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
     Ok(read)
 }
 
-fn write(value: Value<'_>) -> Result<OwnWrite, Problem> {
+fn write(value: Value<'_>) -> Result<CustomWrite, Problem> {
     let draft = inner(value, WRITE)?;
-    Ok(OwnWrite {
+    Ok(CustomWrite {
         access: draft.rw.map_or(Access::Sequential, |(access, _)| access),
         block_bytes: draft.block_bytes.unwrap_or(crate::context::PRECONDITION_BLOCK),
         threads: draft.threads.unwrap_or(1),

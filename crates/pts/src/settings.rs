@@ -1,0 +1,10 @@
+//! The settings of a run: the table that defines them, values as written, and their application to a run. Plans and the
+//! command line are derived from the table, and neither defines a setting of its own.
+
+mod literal;
+mod setting;
+mod table;
+
+pub use literal::{Literal, typed_whole};
+pub use setting::{Form, Given, RunSettings, Scope, Setting};
+pub use table::{SETTINGS, manual, setting, typed};
