@@ -7,6 +7,7 @@
 mod fio;
 mod idleness;
 mod latency;
+mod pair;
 mod rule;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use drive::{Armed, Flow, OpenOptions, Outcome};
 use idleness::idle_share_during;
+use pair::Pair;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
 use rule::{CLOSE_IOPS, Tally, spread};
@@ -79,17 +81,6 @@ fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
         .current_dir(std::env::current_dir().unwrap_or_else(|_| root.into()))
         .status()?;
     if status.success() { Ok(()) } else { bail!("the cross-check failed") }
-}
-
-/// One cell of one round, measured by both tools.
-struct Pair {
-    workload: Workload,
-    ours: f64,
-    fios: f64,
-    /// Median and 99th percentile of response times in ns, ours and fio's.
-    percentiles: [(f64, f64); 2],
-    /// Idle share of CPU time, the smaller of both.
-    idle_share: f64,
 }
 
 /// A bench that also runs fio for every cell.

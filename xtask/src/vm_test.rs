@@ -5,6 +5,8 @@
 //! line (`guest`), and every check is a function of this program (`checks`). `docs/measurements/vm-test.md` says what
 //! this proves and what it cannot prove.
 
+mod accelerator;
+mod check;
 mod checks;
 mod guest;
 pub mod hardware;
@@ -13,6 +15,7 @@ mod inside;
 mod kit;
 mod lab;
 mod machine;
+mod program;
 mod qmp;
 mod vmlinux;
 
@@ -24,10 +27,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use check::{Check, Group};
 use checks::GROUPS;
 pub use inside::run as run_inside;
 use kit::{Kit, Missing};
 pub use lab::Lab;
+use lab::Lacking;
 
 const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] \
                      [FILTER]\nFILTER is part of a group's or check's name; --ci selects what `cargo xtask \
@@ -39,36 +44,6 @@ const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRA
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// Related checks in one file.
-struct Group {
-    /// Name that FILTER matches.
-    name: &'static str,
-    /// A guest command that succeeds if the program has the checked feature.
-    needs: Option<&'static str>,
-    checks: &'static [Check],
-}
-
-/// One check.
-struct Check {
-    /// What it proves.
-    name: &'static str,
-    /// Whether `cargo xtask ci` runs it.
-    ci: bool,
-    run: fn(&mut Lab) -> anyhow::Result<()>,
-}
-
-/// Error of a check that needs a feature missing in the guest's kernel; the check is skipped.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Lacking(String);
-
-impl Check {
-    fn matches(&self, group: &Group, options: &Options<'_>) -> bool {
-        let named = options.filter.is_none_or(|part| group.name.contains(part) || self.name.contains(part));
-        named && (self.ci || !options.ci)
-    }
-}
-
 /// Command-line options.
 #[derive(Default)]
 struct Options<'a> {
@@ -79,6 +54,13 @@ struct Options<'a> {
     kernel: Vec<&'a Path>,
     list: bool,
     ci: bool,
+}
+
+impl Options<'_> {
+    fn selects(&self, group: &Group, check: &Check) -> bool {
+        let named = self.filter.is_none_or(|part| group.name.contains(part) || check.name.contains(part));
+        named && (check.ci || !self.ci)
+    }
 }
 
 fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
@@ -124,7 +106,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 
 fn wanted(options: &Options<'_>) -> Vec<(&'static Group, &'static Check)> {
     let all = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group, check)));
-    all.filter(|(group, check)| check.matches(group, options)).collect()
+    all.filter(|(group, check)| options.selects(group, check)).collect()
 }
 
 fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> {
@@ -280,7 +262,7 @@ mod tests {
     fn a_filter_is_a_part_of_a_name() {
         let check = Check { name: "a mounted disk is refused", ci: false, run: |_| Ok(()) };
         let group = Group { name: "refusals", needs: None, checks: &[] };
-        let matches = |filter, ci| check.matches(&group, &Options { filter, ci, ..Options::default() });
+        let matches = |filter, ci| Options { filter, ci, ..Options::default() }.selects(&group, &check);
         assert!(matches(None, false) && matches(Some("refus"), false) && matches(Some("mounted"), false));
         assert!(!matches(Some("nvme"), false) && !matches(None, true));
     }

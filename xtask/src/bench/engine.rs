@@ -7,18 +7,17 @@
 mod cases;
 mod contents;
 mod memory;
+mod pairs;
 mod rivals;
 mod targets;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use pairs::PAIRS;
 use rivals::Rivals;
 
-use super::{Benchmark, Results, Row, median, part};
-
-/// Pairs per comparison.
-const PAIRS: usize = 5;
+use super::results::{Benchmark, Results, Row};
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {

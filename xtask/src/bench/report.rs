@@ -17,7 +17,7 @@ use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Rng};
 
-use super::{Benchmark, Results, Row, median};
+use super::results::{Benchmark, Results, Row, median};
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::{Benchmark, Results, Row};
+use super::results::{Benchmark, Results, Row};
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -1,6 +1,7 @@
 //! Words that code and documents must not contain, with replacements.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "words", run, bless: None };

@@ -17,7 +17,7 @@ mod refusals;
 mod removal;
 mod write_cache;
 
-use super::Group;
+use super::check::Group;
 
 /// Every group, in execution order. Power cuts come last: each costs a boot.
 pub const GROUPS: &[Group] = &[

@@ -5,37 +5,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use anyhow::{Context as _, anyhow, bail};
 
+use super::accelerator::Accelerator;
+use super::program::finished;
 use super::vmlinux;
 
 /// A missing requirement, and its remedy.
 pub struct Missing(pub String);
-
-/// How the guest's instructions are executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accelerator {
-    Kvm,
-    Tcg,
-}
-
-impl Accelerator {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kvm => "KVM",
-            Self::Tcg => "TCG (no KVM)",
-        }
-    }
-
-    pub const fn argument(self) -> &'static str {
-        match self {
-            Self::Kvm => "kvm",
-            Self::Tcg => "tcg,thread=multi",
-        }
-    }
-}
 
 /// Everything that a machine needs apart from our program.
 pub struct Kit {
@@ -100,7 +79,7 @@ impl Kit {
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
         let broken = |what: &str| Missing(format!("{what} is not in the expected place in its package"));
         Ok(Self {
-            accelerator: accelerator(&qemu, &kernel, folder),
+            accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,
             qemu_version,
             kernel,
@@ -294,28 +273,6 @@ fn kernel_in(root: &Path) -> anyhow::Result<Kernel> {
     } else {
         bail!("no modules of Linux {release} in it")
     }
-}
-
-/// Returns KVM if it can boot the kernel. Being able to open its device is no proof, so a guest without disks must
-/// print its first line within some seconds.
-fn accelerator(qemu: &Path, kernel: &Path, folder: &Path) -> Accelerator {
-    let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
-    if may && super::machine::boots_with_kvm(qemu, kernel, folder) {
-        Accelerator::Kvm
-    } else {
-        Accelerator::Tcg
-    }
-}
-
-/// Runs a program to completion; on failure the error contains its last message.
-pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
-    let name = command.get_program().display().to_string();
-    let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    bail!("{name}: {}: {}", output.status, said.trim().lines().last().unwrap_or_default())
 }
 
 #[cfg(test)]
