@@ -13,37 +13,75 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
+use clap::ArgMatches;
+use clap::error::ErrorKind;
 use serde_json::json;
 
+use crate::chore::Chore;
 use results::{Benchmark, Results, Verdict};
 
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
 
-/// Runs the benchmark and prints its table.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let named = arguments
-        .split_first()
-        .and_then(|(name, rest)| Some((BENCHMARKS.iter().find(|benchmark| benchmark.name == name)?, rest)));
-    let Some((benchmark, rest)) = named else {
-        let line = |b: &Benchmark| format!("\n  {:8} {}", b.name, b.about);
-        bail!("usage: cargo xtask bench NAME{}", BENCHMARKS.iter().map(line).collect::<String>());
-    };
-    if cfg!(debug_assertions) && benchmark.of_this_program {
-        return again_optimised(root, arguments);
+/// Measure performance against its targets
+#[derive(clap::Args)]
+pub struct Bench {
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+/// A benchmark, and its arguments.
+struct Chosen {
+    benchmark: &'static Benchmark,
+    arguments: ArgMatches,
+}
+
+impl clap::FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let named = |(name, arguments): (&str, &ArgMatches)| {
+            let benchmark = BENCHMARKS.iter().find(|benchmark| benchmark.name == name)?;
+            Some(Self { benchmark, arguments: arguments.clone() })
+        };
+        matches.subcommand().and_then(named).ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))
     }
-    let folder = root.join("target/bench");
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let results = (benchmark.run)(root, &folder, rest)?;
-    print(&results);
-    keep(&folder.join(format!("{}.jsonl", benchmark.name)), &results)
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Chosen {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let one = |benchmark: &Benchmark| (benchmark.arguments)(clap::Command::new(benchmark.name));
+        command.subcommand_required(true).arg_required_else_help(true).subcommands(BENCHMARKS.iter().map(one))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl Chore for Bench {
+    /// Runs the benchmark and prints its table.
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let Chosen { benchmark, arguments } = &self.chosen;
+        if cfg!(debug_assertions) && benchmark.of_this_program {
+            return again_optimised(root);
+        }
+        let folder = root.join("target/bench");
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let results = (benchmark.run)(root, &folder, arguments)?;
+        print(&results);
+        keep(&folder.join(format!("{}.jsonl", benchmark.name)), &results)
+    }
 }
 
 /// Debug builds are not representative, so this runs the optimised build instead.
-fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+fn again_optimised(root: &Path) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])
-        .args(arguments)
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
+        .args(std::env::args_os().skip(1))
         .current_dir(root)
         .status()?;
     if status.success() { Ok(()) } else { bail!("the benchmark failed") }
@@ -82,11 +120,14 @@ fn keep(path: &Path, results: &Results) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chore::parsed;
 
     #[test]
     fn only_what_is_in_the_table_can_be_measured() {
-        let usage = run(Path::new("."), &["disk".into()]).unwrap_err().to_string();
-        assert!(BENCHMARKS.iter().all(|benchmark| usage.contains(benchmark.name)), "{usage}");
-        assert!(run(Path::new("."), &[]).is_err());
+        assert!(parsed::<Bench>(&["disk"]).is_err() && parsed::<Bench>(&[]).is_err());
+        for benchmark in BENCHMARKS {
+            let bench = parsed::<Bench>(&[benchmark.name]).unwrap();
+            assert_eq!(bench.chosen.benchmark.name, benchmark.name);
+        }
     }
 }

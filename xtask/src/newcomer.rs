@@ -7,6 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
+
 /// Crates required by a test of the PTS.
 const CRATES: [&str; 4] = ["skips", "stdx", "record", "pts"];
 const PAGE: &str = "CONTRIBUTING.md";
@@ -17,11 +19,22 @@ const TABLE: &str = "crates/pts/src/tests.rs";
 /// Integration test that checks every test in the table.
 const CHECKS: &str = "replayed";
 
-/// Runs the check.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    if let Some(unknown) = arguments.first() {
-        bail!("newcomer takes no arguments, but got '{unknown}'");
+/// Follow the example of CONTRIBUTING.md for a new test in a copy
+#[derive(clap::Args)]
+pub struct Newcomer {}
+
+impl Chore for Newcomer {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        follow(root)
     }
+}
+
+/// Runs the check for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    follow(root).map(|()| None)
+}
+
+fn follow(root: &Path) -> anyhow::Result<()> {
     let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
     let example = example(&page).with_context(|| format!("{PAGE} has no example after '{MARK}'"))?;
     // A persistent directory, so that later runs rebuild little.

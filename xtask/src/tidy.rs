@@ -22,6 +22,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
 use check::Check;
 use tree::Tree;
 
@@ -41,21 +42,34 @@ const CHECKS: &[Check] = &[
     words::CHECK,
 ];
 
-/// `cargo xtask tidy [--bless]`.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let mut tree = Tree::read(root)?;
-    match arguments {
-        [] => {}
-        [flag] if flag == "--bless" => {
-            for check in CHECKS {
-                tree = bless(root, tree, check)?;
-            }
+/// Check the rules of form
+#[derive(clap::Args)]
+pub struct Tidy {
+    /// Accept what became shorter or smaller, and the format of the journal after its page was changed
+    #[arg(long)]
+    bless: bool,
+}
+
+impl Chore for Tidy {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let mut tree = Tree::read(root)?;
+        for check in CHECKS.iter().filter(|_| self.bless) {
+            tree = bless(root, tree, check)?;
         }
-        _ => bail!("tidy takes --bless or nothing"),
+        report(&tree)
     }
+}
+
+/// Checks all rules for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    report(&Tree::read(root)?).map(|()| None)
+}
+
+/// Prints all complaints; fails if there are any.
+fn report(tree: &Tree) -> anyhow::Result<()> {
     let mut count = 0;
     for check in CHECKS {
-        let mut complaints = (check.run)(&tree);
+        let mut complaints = (check.run)(tree);
         complaints.sort();
         complaints.iter().for_each(|complaint| eprintln!("{complaint} [{}]", check.name));
         count += complaints.len();

@@ -2,16 +2,34 @@
 
 use std::path::Path;
 
-/// One benchmark.
+use clap::ArgMatches;
+
+/// The arguments of a benchmark; their documentation is its help.
+pub trait Measured: clap::Args {
+    /// Measures in the workspace at `root`, with a scratch directory.
+    fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results>;
+}
+
+/// A line of the table of benchmarks.
 pub struct Benchmark {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it measures, and its arguments.
-    pub about: &'static str,
     /// Whether it measures code linked into xtask itself, which then must be optimised.
     pub of_this_program: bool,
+    /// Defines its arguments.
+    pub arguments: fn(clap::Command) -> clap::Command,
     /// Runs it. Arguments: the workspace root, a scratch directory, and the arguments after its name.
-    pub run: fn(&Path, &Path, &[String]) -> anyhow::Result<Results>,
+    pub run: fn(&Path, &Path, &ArgMatches) -> anyhow::Result<Results>,
+}
+
+impl Benchmark {
+    /// Returns the line of a benchmark.
+    pub const fn of<M: Measured>(name: &'static str, of_this_program: bool) -> Self {
+        let run = |root: &Path, folder: &Path, matches: &ArgMatches| {
+            M::from_arg_matches(matches)?.run(root, folder)
+        };
+        Self { name, of_this_program, arguments: M::augment_args, run }
+    }
 }
 
 /// Results of a benchmark.

@@ -198,7 +198,7 @@ fn extract(package: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Returns the directory with the files of the given kernel packages; unpacked once for each version.
-pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
+pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let names = files.iter().map(|file| named(file)).collect::<anyhow::Result<Vec<_>>>()?.join(",");
     let packages = folder.join("packages");
     let root = packages.join(&names);
@@ -331,15 +331,15 @@ mod tests {
         let vmlinuz = "usr/lib/modules/7.3/vmlinuz";
         let binary = package(&folder, "linux-binary", "amd64", vmlinuz);
         let modules = package(&folder, "linux-modules", "amd64", "usr/lib/modules/7.3/kernel/nvme.ko");
-        let root = given_kernel(&folder, &[&binary, &modules]).unwrap();
+        let root = given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap();
         let kernel = kernel_in(&root).unwrap();
         assert_eq!((kernel.release.as_str(), kernel.packed), ("7.3", root.join(vmlinuz)));
         // A second call does not unpack again.
         fs::remove_file(root.join(vmlinuz)).unwrap();
-        assert_eq!(given_kernel(&folder, &[&binary, &modules]).unwrap(), root);
+        assert_eq!(given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap(), root);
 
         let boot = package(&folder, "linux-boot", "amd64", "boot/vmlinuz-7.3");
-        let root = given_kernel(&folder, &[&boot, &modules]).unwrap();
+        let root = given_kernel(&folder, &[boot.clone(), modules.clone()]).unwrap();
         assert_eq!(kernel_in(&root).unwrap().packed, root.join("boot/vmlinuz-7.3"));
 
         let foreign = package(&folder, "linux-image-arm64", "arm64", "boot/vmlinuz-7.3");
@@ -355,7 +355,7 @@ mod tests {
             (absent, "No such file"),
         ];
         for (file, why) in cases {
-            let error = format!("{:#}", given_kernel(&folder, &[&file]).err().unwrap());
+            let error = format!("{:#}", given_kernel(&folder, &[file]).err().unwrap());
             assert!(error.contains(why), "{error}");
         }
         fs::remove_dir_all(&folder).unwrap();
