@@ -54,6 +54,12 @@ impl Source {
         self.raw.lines().count()
     }
 
+    /// Returns the number of lines that are not for tests only.
+    pub fn lines_outside_tests(&self) -> usize {
+        let lines = |range: &Range<usize>| self.raw[range.clone()].lines().count();
+        self.lines() - self.tests.iter().map(lines).sum::<usize>()
+    }
+
     /// Returns the line of a byte, from 1.
     pub fn line_of(&self, place: usize) -> usize {
         self.raw.as_bytes()[..place].iter().filter(|&&b| b == b'\n').count() + 1
@@ -80,13 +86,17 @@ impl Source {
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
         let begins = (0..bytes.len()).filter(|&place| is_text(place) && (place == 0 || !is_text(place - 1)));
         let text = |begin: usize| {
-            let length = (begin..bytes.len()).take_while(|&place| is_text(place)).count();
-            let lines: Vec<&str> = self.raw[begin..begin + length].split("\\\n").collect();
+            let lines: Vec<&str> = self.raw[begin..begin + self.text_length(begin)].split("\\\n").collect();
             let first = lines.first().copied().unwrap_or_default().to_owned();
             let joined = lines.iter().skip(1).fold(first, |text, line| text + line.trim_start());
             (begin, joined)
         };
         begins.filter(|&place| !self.in_test(place)).map(text).collect()
+    }
+
+    /// Returns the length of the string literal at `place`.
+    pub fn text_length(&self, place: usize) -> usize {
+        self.kinds[place..].iter().take_while(|kind| **kind == Kind::Text).count()
     }
 
     /// Returns every function with a body, including nested ones.

@@ -6,6 +6,7 @@ mod arrows;
 mod check;
 mod circles;
 mod clock;
+mod crate_size;
 mod dead_files;
 mod dependencies;
 mod document_paths;
@@ -14,6 +15,7 @@ mod lengths;
 mod machine_paths;
 mod ratchet;
 mod tables;
+mod text_decisions;
 mod tree;
 mod unsafe_code;
 mod words;
@@ -31,6 +33,7 @@ const CHECKS: &[Check] = &[
     arrows::CHECK,
     circles::CHECK,
     clock::CHECK,
+    crate_size::CHECK,
     dead_files::CHECK,
     dependencies::CHECK,
     document_paths::CHECK,
@@ -38,6 +41,7 @@ const CHECKS: &[Check] = &[
     lengths::CHECK,
     machine_paths::CHECK,
     tables::CHECK,
+    text_decisions::CHECK,
     unsafe_code::CHECK,
     words::CHECK,
 ];
