@@ -1,38 +1,11 @@
 //! The formats, one module each.
 
 mod fio;
+mod format;
 mod published;
 mod tkperf;
 
-use crate::Imported;
-
-/// A format of foreign files.
-#[derive(Debug)]
-pub struct Format {
-    /// Name as typed: `tkperf`.
-    pub name: &'static str,
-    /// Name as printed: `TKperf XML`.
-    pub title: &'static str,
-    /// One-line description for help texts.
-    pub about: &'static str,
-    /// Maximum file size.
-    pub largest_bytes: usize,
-    /// Returns whether a file has this format, from its first bytes.
-    pub is: fn(&[u8]) -> bool,
-    /// Parses a complete file. Errors say what is wrong and where.
-    pub read: fn(&[u8]) -> Result<Imported, String>,
-}
+pub use format::Format;
 
 /// All formats, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[tkperf::FORMAT, fio::FORMAT, published::FORMAT];
-
-/// Returns the first byte that is not white space, skipping a byte-order mark.
-fn first_byte(bytes: &[u8]) -> Option<u8> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
-}
-
-fn text(bytes: &[u8]) -> Result<&str, String> {
-    let text = std::str::from_utf8(bytes).map_err(|error| format!("not UTF-8 text: {error}"))?;
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
-}

@@ -9,13 +9,13 @@
 pub mod examples;
 
 mod formats;
+mod imported;
 mod number;
 
-use record::{
-    Digest, Event, HostFacts, ImportedTest, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, TargetKind,
-};
+use record::{Digest, Event, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, TargetKind};
 
 pub use formats::{FORMATS, Format};
+pub use imported::{Device, Imported};
 
 /// Limit on the readings of one test: more than any tool produces.
 const MOST_READINGS: usize = 200_000;
@@ -60,48 +60,6 @@ fn names() -> String {
 #[must_use]
 pub fn largest_bytes() -> usize {
     FORMATS.iter().map(|format| format.largest_bytes).max().unwrap_or(0)
-}
-
-/// The content of a foreign file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Imported {
-    /// The measuring tool with its version.
-    pub tool: String,
-    /// Date of the measurement, as stated in the file.
-    pub date: Option<String>,
-    /// Set if the figures were copied from a publication by hand.
-    pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s.
-    pub reports_mebibytes: bool,
-    /// What a reader must know about the figures.
-    pub remarks: Vec<String>,
-    /// The drive.
-    pub device: Device,
-    /// The host.
-    pub host: HostFacts,
-    /// The tests.
-    pub tests: Vec<ImportedTest>,
-}
-
-/// The drive as described in the file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Device {
-    /// Path or name.
-    pub path: String,
-    /// Vendor.
-    pub vendor: Option<String>,
-    /// Model.
-    pub model: Option<String>,
-    /// Serial number.
-    pub serial: Option<String>,
-    /// Firmware revision.
-    pub firmware: Option<String>,
-    /// Interface.
-    pub interface: Option<String>,
-    /// NAND type.
-    pub nand: Option<String>,
-    /// User capacity; 0 if unknown.
-    pub capacity_bytes: u64,
 }
 
 /// Parses a file in the format `name`, or in the first format that matches.

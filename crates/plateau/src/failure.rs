@@ -139,19 +139,21 @@ impl Failure {
         format!("{:#}", self.error)
     }
 
-    pub fn print(&self, json: bool) {
-        if self.is_silent {
-            return;
+    /// Returns whether nothing is printed about it.
+    pub const fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+
+    /// Returns the error as a document, with the results before it; `None` if it has already been printed.
+    pub fn document(&self) -> Option<serde_json::Value> {
+        if self.told {
+            return None;
         }
-        let message = self.message();
-        if json && !self.told {
-            let mut document = self.found.clone();
-            document.insert("error".into(), message.as_str().into());
-            document.insert("exit_code".into(), self.exit.code().into());
-            document.insert("run".into(), self.run.as_deref().into());
-            crate::printer::print_last(&serde_json::Value::Object(document));
-        }
-        crate::printer::tell_line(&format!("plateau: {message}"));
+        let mut document = self.found.clone();
+        document.insert("error".into(), self.message().into());
+        document.insert("exit_code".into(), self.exit.code().into());
+        document.insert("run".into(), self.run.as_deref().into());
+        Some(serde_json::Value::Object(document))
     }
 }
 

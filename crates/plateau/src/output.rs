@@ -8,7 +8,7 @@ use record::Run;
 use stdx::files::{Folder, WriteError};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::{commands, printer, publication};
+use crate::{places, printer, publication};
 
 /// Paths that mean standard output. The last three are links, which are not followed otherwise.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -89,7 +89,7 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
 
 /// Returns whether a run may keep something under this name beside its `run.json` and journal.
 fn is_of_run(name: &str) -> bool {
-    name.starts_with(record::RESCUED_JOURNAL) || [publication::LOGO, commands::import::KEPT].contains(&name)
+    name.starts_with(record::RESCUED_JOURNAL) || [publication::LOGO, places::IMPORTED].contains(&name)
 }
 
 /// Writes a file, or writes to standard output if `path` means that.

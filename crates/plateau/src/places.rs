@@ -8,6 +8,9 @@ use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 
+/// Name of an imported file in the directory of its run.
+pub const IMPORTED: &str = "imported-file";
+
 /// Returns the library of runs: the option or PLATEAU_LIBRARY, else the system's library for root, else the user's.
 pub fn library(option: Option<&Path>) -> Done<Library> {
     let set = || std::env::var_os("PLATEAU_LIBRARY").filter(|set| !set.is_empty()).map(PathBuf::from);

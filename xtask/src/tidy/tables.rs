@@ -72,7 +72,7 @@ const LISTED: &[Listed] = &[
     Listed {
         folder: "crates/import/src/formats",
         extension: "rs",
-        helpers: &[],
+        helpers: &["format"],
         file: "crates/import/src/formats.rs",
         table: Some("FORMATS"),
         entry: module,

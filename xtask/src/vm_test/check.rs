@@ -19,3 +19,6 @@ pub struct Check {
     pub ci: bool,
     pub run: fn(&mut Lab) -> anyhow::Result<()>,
 }
+
+/// Options for a short test, except for the cell length, which each check sets.
+pub const SHORT: &str = "--profile pts-e-1.0 --max-rounds 5 --tc 1 --qd 2";

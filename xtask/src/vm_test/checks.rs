@@ -38,6 +38,3 @@ pub const GROUPS: &[Group] = &[
     removal::GROUP,
     power::GROUP,
 ];
-
-/// Options for a short test, except for the cell length, which each check sets.
-const SHORT: &str = "--profile pts-e-1.0 --max-rounds 5 --tc 1 --qd 2";

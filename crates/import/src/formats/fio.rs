@@ -1,17 +1,15 @@
 //! Output of fio with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
 
 mod job;
-
-use std::collections::BTreeMap;
+mod value;
 
 use record::ImportedTest;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::Format;
-use crate::number::possible;
-use crate::{Device, Imported};
+use super::format::{Format, first_byte, text};
+use crate::imported::{Device, Imported};
 use job::Job;
+use value::Options;
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -25,9 +23,6 @@ pub(super) const FORMAT: Format = Format {
 
 /// Limit on the jobs of a file.
 const MOST_JOBS: usize = 10_000;
-
-/// Options of one job, or of all jobs.
-type Options = BTreeMap<String, Value>;
 
 #[derive(Deserialize)]
 struct File {
@@ -43,7 +38,7 @@ struct File {
 
 /// Returns the start of the JSON document; fio may print messages before it.
 fn begin(bytes: &[u8]) -> Option<usize> {
-    if super::first_byte(bytes) == Some(b'{') {
+    if first_byte(bytes) == Some(b'{') {
         return bytes.iter().position(|byte| *byte == b'{');
     }
     bytes.windows(2).position(|pair| pair == b"\n{").map(|at| at + 1)
@@ -56,7 +51,7 @@ fn is(bytes: &[u8]) -> bool {
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let at = begin(bytes).ok_or("no JSON object in it")?;
-    let text = super::text(&bytes[at..])?;
+    let text = text(&bytes[at..])?;
     // fio's normal output may follow.
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<File>();
     let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
@@ -108,20 +103,4 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
 
 fn plural(count: usize) -> String {
     if count == 1 { "1 job".into() } else { format!("{count} jobs") }
-}
-
-/// Returns an option's value as text; empty for an option without a value.
-fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-        Value::Null => Some(String::new()),
-        Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// Checks that a number reported by fio is a possible measurement.
-fn measured(value: Option<f64>, what: &str) -> Result<Option<f64>, String> {
-    value.map(|value| possible(value, what)).transpose()
 }

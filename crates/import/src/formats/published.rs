@@ -4,9 +4,9 @@
 use record::{Access, HostFacts, ImportedTest, Reading, ToldFigure};
 use serde::Deserialize;
 
-use super::Format;
+use super::format::{Format, text};
+use crate::imported::{Device, Imported};
 use crate::number::{count, possible};
-use crate::{Device, Imported};
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -143,7 +143,7 @@ impl Unit {
 }
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
-    let file: File = toml::from_str(super::text(bytes)?).map_err(|error| error.message().to_owned())?;
+    let file: File = toml::from_str(text(bytes)?).map_err(|error| error.message().to_owned())?;
     let tests = file.tests.into_iter().map(test).collect::<Result<_, _>>()?;
     let mut remarks = vec![format!("source: {}", file.source.document)];
     remarks.extend(file.source.remarks);

@@ -1,15 +1,17 @@
 //! Result files of TKperf, from 1.1 to its last version: SSD, RAID and HDD. The text of every element is JSON.
 
 mod device;
+mod element;
 mod steady;
 
 use record::{Access, HostFacts, ImportedTest, Reading};
 use roxmltree::{Node, ParsingOptions};
 use serde::de::DeserializeOwned;
 
-use super::Format;
-use crate::Imported;
+use super::format::{Format, first_byte, text};
+use crate::imported::Imported;
 use crate::number::{count, possible};
+use element::leaf;
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -17,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     title: "TKperf XML",
     about: "TKperf result file, from 1.1 to its last version: SSD, RAID, HDD",
     largest_bytes: 8 << 20,
-    is: |bytes| super::first_byte(bytes) == Some(b'<'),
+    is: |bytes| first_byte(bytes) == Some(b'<'),
     read,
 };
 
@@ -89,7 +91,7 @@ fn check_attributes(text: &str) -> Result<(), String> {
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
-    let text = super::text(bytes)?;
+    let text = text(bytes)?;
     check_attributes(text)?;
     let document =
         roxmltree::Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
@@ -133,17 +135,6 @@ fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, S
         return Err(format!("two elements <{name}>"));
     }
     Ok(first)
-}
-
-/// Returns the value of an element; `None` if it is missing or null.
-fn leaf<T: DeserializeOwned>(parent: Node<'_, '_>, name: &str) -> Result<Option<T>, String> {
-    let mut found = parent.children().filter(|node| node.has_tag_name(name));
-    let Some(node) = found.next() else { return Ok(None) };
-    if found.next().is_some() {
-        return Err(format!("two elements <{name}>"));
-    }
-    let text: String = node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
-    serde_json::from_str(text.trim()).map_err(|error| format!("<{name}>: {error}"))
 }
 
 fn element<'a>(root: Node<'a, 'a>, name: &'static str) -> Result<Option<Element<'a>>, String> {

@@ -13,9 +13,6 @@ use crate::failure::{Done, Exit, Failure};
 use crate::summary::Summary;
 use crate::{places, printer, version};
 
-/// Name of the imported file in the run's directory.
-pub const KEPT: &str = "imported-file";
-
 pub fn run(cli: &Cli, options: &Import) -> Done {
     let bytes = contents(&options.file)?;
     let name = options.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -55,7 +52,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
         command: places::command_line(),
     };
     let (file, events) = import::run(imported, format, source);
-    let (run, mut journal) = library.create_with(file, &[(KEPT, bytes)])?;
+    let (run, mut journal) = library.create_with(file, &[(places::IMPORTED, bytes)])?;
     for event in events {
         journal.append(event)?;
     }

@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
 /// Returns the names of files in a run's directory that Plateau did not write.
 fn others(run: &Run) -> Done<Vec<String>> {
     const OWN: [&str; 6] =
-        ["run.json", "journal", "report.html", signature::FILE, publication::LOGO, super::import::KEPT];
+        ["run.json", "journal", "report.html", signature::FILE, publication::LOGO, crate::places::IMPORTED];
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&run.dir)? {
         let name = entry?.file_name();

@@ -61,10 +61,10 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
 
 /// Verifies an imported run, which has no judgements of its own: its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
-    let path = run.dir.join(super::import::KEPT);
+    let path = run.dir.join(crate::places::IMPORTED);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
     let wrong = match kept {
-        Ok(bytes) if Digest::of(&bytes).to_string() == origin.sha256 => None,
+        Ok(bytes) if Digest::of(&bytes).is(&origin.sha256) => None,
         Ok(_) => Some("its SHA-256 differs".to_owned()),
         Err(error) => Some(error.to_string()),
     };

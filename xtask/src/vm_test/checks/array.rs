@@ -3,8 +3,7 @@
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::guest::Guest;
 use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
 use crate::vm_test::lab::Lab;

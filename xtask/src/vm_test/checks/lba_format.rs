@@ -2,8 +2,7 @@
 
 use anyhow::{bail, ensure};
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{NVME_512, NVME_SLOT, SATA, Target};
 use crate::vm_test::lab::Lab;
 

@@ -3,8 +3,7 @@
 
 use anyhow::{Context as _, ensure};
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, Target};
 use crate::vm_test::lab::Lab;
 

@@ -2,8 +2,7 @@
 
 use anyhow::ensure;
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::NVME_512;
 use crate::vm_test::lab::Lab;
 

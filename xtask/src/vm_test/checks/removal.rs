@@ -3,8 +3,7 @@
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{NVME_SLOT, Target};
 use crate::vm_test::lab::Lab;
 

@@ -3,8 +3,7 @@
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::SHORT;
-use crate::vm_test::check::{Check, Group};
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target};
 use crate::vm_test::lab::Lab;
 

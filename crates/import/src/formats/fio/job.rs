@@ -7,7 +7,7 @@ use serde::Deserialize;
 use stdx::Histogram;
 use stdx::histogram::slot_of;
 
-use super::{Options, measured, words};
+use super::value::{Options, measured, words};
 use crate::number::{count, possible};
 
 /// Limit on the I/Os of a job: more than a drive does in its life.

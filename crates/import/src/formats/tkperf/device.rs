@@ -1,6 +1,6 @@
 //! The device description in a result file: output of hdparm, sdparm or nvme, or free text.
 
-use crate::Device;
+use crate::imported::Device;
 
 /// Extracts the known fields, by the names that these tools use.
 pub(super) fn device(text: &str, name: &str) -> Device {

@@ -4,7 +4,7 @@ use pts::steady::{Steadiness, WINDOW_ROUNDS};
 use record::{ImportedTest, Reading};
 use roxmltree::Node;
 
-use super::leaf;
+use super::element::leaf;
 
 /// Adds window and verdict to the test. `value` returns a reading in the unit of the file.
 pub(super) fn judged(
