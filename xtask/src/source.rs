@@ -1,7 +1,7 @@
 //! Rust source for tidy: separates code, comments and string literals.
 //!
-//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code, the ends of
-//! functions and code for tests only.
+//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code and code for
+//! tests only.
 
 use std::ops::Range;
 
@@ -21,17 +21,6 @@ pub struct Source {
     comments: String,
     kinds: Vec<Kind>,
     tests: Vec<Range<usize>>,
-}
-
-/// One function with a body.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Function {
-    /// Its name, without type or module.
-    pub name: String,
-    /// First line, from 1.
-    pub line: usize,
-    /// Lines from `fn` to the closing brace.
-    pub lines: usize,
 }
 
 impl Source {
@@ -97,22 +86,6 @@ impl Source {
     /// Returns the length of the string literal at `place`.
     pub fn text_length(&self, place: usize) -> usize {
         self.kinds[place..].iter().take_while(|kind| **kind == Kind::Text).count()
-    }
-
-    /// Returns every function with a body, including nested ones.
-    pub fn functions(&self) -> Vec<Function> {
-        self.code_places("fn").into_iter().filter_map(|place| self.function_at(place)).collect()
-    }
-
-    fn function_at(&self, place: usize) -> Option<Function> {
-        let behind = self.code[place + 2..].trim_start();
-        let name: String = behind.chars().take_while(|&c| is_word(c)).collect();
-        let end = item_end(&self.code, place)?;
-        if name.is_empty() || self.code.as_bytes()[end - 1] != b'}' {
-            return None;
-        }
-        let (line, last) = (self.line_of(place), self.line_of(end - 1));
-        Some(Function { name, line, lines: last - line + 1 })
     }
 
     /// Returns the modules declared here that have their own file: name, and whether for tests only.
@@ -327,14 +300,6 @@ mod tests {
         assert_eq!(words.join(" "), "let a = ; let b = ; let c = ; let d: &'a str = ;");
         assert_eq!(source.comments.split_whitespace().collect::<String>(), "//yes/*\"/*a/*b*/c*/");
         assert_eq!(source.comment_places("yes").len(), 1);
-    }
-
-    #[test]
-    fn functions_have_names_and_lengths() {
-        let text = "trait T { fn none(&self) -> [u8; 3]; }\nconst P: fn(u8) = x;\nfn one() {}\nimpl A {\n    pub fn two(a: [u8; { 1 }]) -> B\n    where\n        C: D,\n    {\n        if x { y }\n    }\n}\n";
-        let functions = Source::of(text).functions();
-        let seen: Vec<_> = functions.iter().map(|f| (f.name.as_str(), f.line, f.lines)).collect();
-        assert_eq!(seen, [("one", 3, 1), ("two", 5, 6)]);
     }
 
     #[test]

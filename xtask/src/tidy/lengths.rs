@@ -1,4 +1,4 @@
-//! Functions and files stay short. Existing ones over the limit are listed and may only shrink.
+//! Files stay short; clippy limits functions. Existing files over the limit are listed and may only shrink.
 
 use super::check::{Blessed, Check, Complaint};
 use super::ratchet::{self, Counts};
@@ -7,76 +7,45 @@ use super::tree::Tree;
 /// The rule.
 pub const CHECK: Check = Check { name: "lengths", run, bless: Some(bless) };
 
-const FUNCTION_LINES: usize = 70;
 const SOURCE_LINES: usize = 500;
 const TEST_LINES: usize = 800;
-/// Section of the ratchet: lines by file, or by file and function.
+/// Section of the ratchet: lines by file.
 const SECTION: &str = "lengths";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
-    ratchet::compare(tree, SECTION, &offenders(tree), |key, lines, listed| {
-        let (path, item) =
-            key.split_once(' ').map_or((key, String::new()), |(path, item)| (path, format!("{item} ")));
-        let allowed = if listed > 0 { listed } else { limit(path, &item) };
-        vec![Complaint::file(path, format!("{item}has {lines} lines; {allowed} are allowed: split it"))]
+    ratchet::compare(tree, SECTION, &too_long(tree), |path, lines, listed| {
+        let allowed = listed.max(limit(path));
+        vec![Complaint::file(path, format!("has {lines} lines; {allowed} are allowed: split it"))]
     })
 }
 
 fn bless(tree: &Tree) -> Option<Blessed> {
-    ratchet::bless(tree, SECTION, &offenders(tree))
+    ratchet::bless(tree, SECTION, &too_long(tree))
 }
 
-fn limit(path: &str, item: &str) -> usize {
-    match item {
-        "" if path.contains("/src/") => SOURCE_LINES,
-        "" => TEST_LINES,
-        _ => FUNCTION_LINES,
-    }
+fn limit(path: &str) -> usize {
+    if path.contains("/src/") { SOURCE_LINES } else { TEST_LINES }
 }
 
-/// Returns everything over its limit; of several functions with the same name in a file, the longest.
-fn offenders(tree: &Tree) -> Counts {
-    let mut all = Counts::new();
-    for (path, source) in tree.sources() {
-        let functions = source.functions().into_iter().map(|f| (format!("{path} fn {}", f.name), f.lines));
-        let functions = functions.filter(|(_, lines)| *lines > FUNCTION_LINES);
-        let file = (path.to_owned(), source.lines());
-        let file = Some(file).filter(|(_, lines)| *lines > limit(path, ""));
-        for (key, lines) in functions.chain(file) {
-            let longest = all.entry(key).or_default();
-            *longest = lines.max(*longest);
-        }
-    }
-    all
+fn too_long(tree: &Tree) -> Counts {
+    let files = tree.sources().map(|(path, source)| (path.to_owned(), source.lines()));
+    files.filter(|(path, lines)| *lines > limit(path)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PATH: &str = "crates/a/src/lib.rs";
-
-    fn function(lines: usize) -> String {
-        format!("fn long() {{\n{}}}\n", "    x();\n".repeat(lines - 2))
-    }
-
-    fn texts(list: &str, source: &str) -> Vec<String> {
-        let files = [(PATH, source), (ratchet::PATH, list)];
-        run(&Tree::of(&files)).into_iter().map(|c| c.text).collect()
+    fn complaints(list: &str, path: &str, lines: usize) -> usize {
+        run(&Tree::of(&[(path, &"\n".repeat(lines)), (ratchet::PATH, list)])).len()
     }
 
     #[test]
-    fn seventy_lines_pass_and_one_more_does_not() {
-        assert_eq!(texts("", &function(70)), [""; 0]);
-        assert_eq!(texts("", &function(71)), ["fn long has 71 lines; 70 are allowed: split it"]);
-        assert_eq!(texts(&format!("[lengths]\n\"{PATH} fn long\" = 71"), &function(71)), [""; 0]);
-    }
-
-    #[test]
-    fn files_have_a_limit_too() {
-        let of = |path: &str, lines: usize| run(&Tree::of(&[(path, &"\n".repeat(lines))])).len();
-        assert_eq!([of(PATH, 500), of(PATH, 501)], [0, 1]);
-        assert_eq!([of("crates/a/tests/x.rs", 800), of("crates/a/tests/x.rs", 801)], [0, 1]);
-        assert_eq!(texts(&format!("[lengths]\n\"{PATH}\" = 600\n"), &"\n".repeat(600)), [""; 0]);
+    fn sources_and_tests_have_a_limit() {
+        let of = |path: &str, lines: usize| complaints("", path, lines);
+        assert_eq!([of("a/src/lib.rs", 500), of("a/src/lib.rs", 501)], [0, 1]);
+        assert_eq!([of("a/tests/x.rs", 800), of("a/tests/x.rs", 801)], [0, 1]);
+        let list = "[lengths]\n\"a/src/lib.rs\" = 600\n";
+        assert_eq!([600, 601].map(|lines| complaints(list, "a/src/lib.rs", lines)), [0, 1]);
     }
 }
