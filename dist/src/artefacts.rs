@@ -1,30 +1,14 @@
 //! The files of a release. To add a kind, add a file to `artefacts/` and a line to [`ARTEFACTS`].
 
 pub mod archive;
+mod artefact;
 pub mod deb;
 pub mod image;
 pub mod rpm;
 pub mod sbom;
 
-use crate::packages::Packages;
 use crate::packed::sha256;
-use crate::payload::Payload;
-use crate::release::Release;
-
-/// The inputs of every release file.
-pub struct Parts<'a> {
-    pub release: &'a Release,
-    pub payload: &'a Payload,
-    pub packages: &'a Packages,
-}
-
-/// A kind of release file.
-pub struct Artefact {
-    /// Returns the file name.
-    pub file: fn(&Release) -> String,
-    /// Returns the content, which depends only on the parts.
-    pub make: fn(&Parts<'_>) -> anyhow::Result<Vec<u8>>,
-}
+pub use artefact::{Artefact, Parts};
 
 /// Every kind.
 const ARTEFACTS: &[Artefact] =

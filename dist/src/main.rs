@@ -6,6 +6,7 @@ mod notices;
 mod packages;
 mod packed;
 mod payload;
+mod product;
 mod program;
 mod release;
 mod tried;
@@ -19,13 +20,11 @@ use anyhow::{Context as _, bail, ensure};
 use artefacts::Parts;
 use packages::Packages;
 use payload::Payload;
+use product::{FOLDER, NAME};
 use program::Program;
 use release::Release;
+use tried::{Ground, seconds};
 
-/// Name of the program, its package and its files.
-const NAME: &str = "plateau";
-/// Build directory, relative to the workspace root.
-const FOLDER: &str = "target/dist";
 const USAGE: &str = "usage: cargo xtask dist [--allow-dirty] [--check] [--try [FILTER]]\n\
                      --check makes the files twice and compares them; --try also tries them out, or those whose trial has FILTER in \
                      its name; --allow-dirty makes them of a tree with changes, for a trial";
@@ -86,7 +85,7 @@ fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
         println!("dist: made twice, and each of the {} files is the same", files.len());
     }
     match &options.tried {
-        Some(filter) => tried::run(&tried::Ground { folder, release }, filter),
+        Some(filter) => tried::run(&Ground { folder, release }, filter),
         None => Ok(()),
     }
 }
@@ -120,10 +119,6 @@ fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
         std::fs::write(folder.join(name), bytes).with_context(|| format!("cannot write {name}"))?;
     }
     Ok(())
-}
-
-fn seconds(begun: Instant) -> String {
-    format!("{:.1} s", begun.elapsed().as_secs_f64())
 }
 
 /// Returns the workspace root.

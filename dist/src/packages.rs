@@ -86,7 +86,7 @@ impl Packages {
 
     /// Returns the version of the program.
     pub fn version(&self) -> anyhow::Result<&str> {
-        let program = self.all.iter().find(|package| package.name == crate::NAME);
+        let program = self.all.iter().find(|package| package.name == crate::product::NAME);
         Ok(&program.context("cargo does not know the program")?.version)
     }
 
@@ -96,7 +96,7 @@ impl Packages {
             metadata.resolve.nodes.iter().map(|node| (&*node.id, node)).collect();
         let known: BTreeMap<&str, &Known> =
             metadata.packages.iter().map(|known| (&*known.id, known)).collect();
-        let root = metadata.packages.iter().find(|known| known.name == crate::NAME);
+        let root = metadata.packages.iter().find(|known| known.name == crate::product::NAME);
         let mut left = vec![&*root.context("cargo does not know the program")?.id];
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();

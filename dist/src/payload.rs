@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+use crate::notices::notices;
+use crate::packages::Packages;
 use crate::packed::{Entry, gzip};
+use crate::product::NAME;
 use crate::program::Program;
-use crate::{NAME, notices::notices, packages::Packages};
 
 /// Files of the repository that packages install or quote.
 const TEXTS: [&str; 4] = [APACHE, MIT, README, CHANGELOG];

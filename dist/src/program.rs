@@ -17,9 +17,9 @@ const SEPARATOR: &str = "\x1f";
 pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     check_target()?;
     // Below the root, so that paths in build products are the same in every clone.
-    let target = release.root.join(crate::FOLDER);
+    let target = release.root.join(crate::product::FOLDER);
     let status = cargo()
-        .args(["build", "--release", "--locked", "--package", crate::NAME, "--target", TARGET])
+        .args(["build", "--release", "--locked", "--package", crate::product::NAME, "--target", TARGET])
         .current_dir(&release.root)
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_INCREMENTAL", "0")
@@ -29,7 +29,7 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
         .status()
         .context("cannot start cargo")?;
     ensure!(status.success(), "cargo build ended with {status}");
-    Ok(target.join(TARGET).join("release").join(crate::NAME))
+    Ok(target.join(TARGET).join("release").join(crate::product::NAME))
 }
 
 /// Returns flags for rustc. They keep paths of this machine out of the program, and link with the linker that ships

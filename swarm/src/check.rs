@@ -5,7 +5,7 @@ use std::fmt;
 use plateau::course;
 use record::{Entry, Event, Gap, Loaded, RunFile, Segment, Workload};
 
-use crate::witness::{Line, Shown};
+use crate::shown::{Line, Shown};
 
 /// A promise of the product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

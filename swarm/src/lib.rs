@@ -11,6 +11,7 @@ mod life;
 mod notes;
 mod scenario;
 mod script;
+mod shown;
 mod shrink;
 mod witness;
 

@@ -15,7 +15,8 @@ use record::{Library, RunFile};
 
 use crate::check::{Broken, Promise};
 use crate::script::{Clock, Life};
-use crate::witness::{Attempt, Shown, Witness};
+use crate::shown::Shown;
+use crate::witness::{Attempt, Witness};
 
 const ROOT: &str = "/var/lib/plateau/runs";
 

@@ -5,27 +5,29 @@
 //! restore every setting to its value from before the first run, and leave no record.
 
 mod mortal;
+mod world;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use drive::{DriveError, Tuning};
 use plateau::state::{Host, Standing, State, StateFolder};
 use plateau::tuning::{self, Tuned, Tuner};
 use plateau::write_cache::{self, Cached, Changed};
 use record::TargetFacts;
-use record::storage::simulated::{Crash, Disk, Logged, Simulated};
+use record::storage::simulated::{Crash, Disk, Logged};
 use record::storage::{Storage as _, Stored, create_folders};
 use stdx::files::Unowned;
 use stdx::rng::Rng;
 
 use crate::{Broken, Promise};
 use mortal::Mortal;
+use world::{Process, World};
 
 const STATE: &str = "/state";
 /// Prefix of the setting that stands for the write cache of a drive.
@@ -36,63 +38,6 @@ const MOST_RUNS: u64 = 3;
 /// Settings of the host, and most settings of each run's own device.
 const HOST_SETTINGS: u64 = 3;
 const DEVICE_SETTINGS: u64 = 2;
-
-/// Settings of the host and its devices, with a disk for their restore records.
-struct World {
-    storage: Simulated,
-    settings: Mutex<BTreeMap<PathBuf, String>>,
-    /// Changed settings, in order; the log of the disk has a mark for each.
-    changes: Mutex<Vec<(PathBuf, String)>>,
-    boot: u64,
-    /// Whether `sync_all` of a file takes effect; tests clear it to prove that this is detected.
-    syncs: bool,
-}
-
-impl World {
-    fn on(disk: Disk, settings: BTreeMap<PathBuf, String>, boot: u64, syncs: bool) -> Arc<Self> {
-        let storage = Simulated::on(disk, jiff::Timestamp::UNIX_EPOCH, Vec::new());
-        Arc::new(Self { storage, settings: Mutex::new(settings), changes: Mutex::default(), boot, syncs })
-    }
-
-    fn settings(&self) -> BTreeMap<PathBuf, String> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set(&self, path: &Path, value: &str) {
-        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        self.storage.mark(changes.len());
-        changes.push((path.into(), value.into()));
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).insert(path.into(), value.into());
-    }
-}
-
-/// A process in the world. After its death its code still runs, but has no effect.
-#[derive(Clone)]
-struct Process {
-    world: Arc<World>,
-    calls: Arc<AtomicU64>,
-    dies_at: u64,
-}
-
-impl Process {
-    fn in_world(world: &Arc<World>, dies_at: u64) -> Self {
-        Self { world: Arc::clone(world), calls: Arc::default(), dies_at }
-    }
-
-    fn call(&self) -> io::Result<&World> {
-        if self.calls.fetch_add(1, Ordering::Relaxed) < self.dies_at {
-            Ok(&self.world)
-        } else {
-            Err(io::Error::other("killed"))
-        }
-    }
-}
-
-impl std::fmt::Debug for Process {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a process that dies at call {}", self.dies_at)
-    }
-}
 
 fn unowned(path: &Path, source: io::Error) -> Unowned {
     Unowned::System { path: path.into(), source }

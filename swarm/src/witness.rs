@@ -1,6 +1,5 @@
 //! Watches a run and remembers what was shown.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use drive::Tick;
@@ -9,24 +8,7 @@ use record::storage::simulated::Simulated;
 use record::{Event, Loaded, Workload};
 
 use crate::check::{Broken, Promise};
-
-/// A record of the journal that was shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// End offset in the file.
-    pub end: usize,
-    /// Its bytes; they begin with a hash that covers all records before it.
-    pub bytes: Arc<[u8]>,
-}
-
-/// Something that was shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
-    /// The id of the run.
-    Id,
-    /// A record.
-    Record(Line),
-}
+use crate::shown::{Line, Shown};
 
 /// What the continued test has done so far.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
 use crate::test::SKIPS;
 
 /// Environment variable: programs, separated by spaces, for whose absence no test may be skipped.
@@ -25,24 +26,22 @@ struct Step {
 enum How {
     /// Runs cargo with these arguments.
     Cargo(&'static [&'static str]),
-    /// Runs the xtask command of the same name, in this process.
-    Chore,
-    /// Runs a function, which returns a reason if it skipped the check. The arguments are those of the equivalent
-    /// cargo command.
+    /// Runs the chore of the same name in this process; the function returns a reason if it skipped the check. The
+    /// arguments are those of the equivalent command.
     Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
 }
 
 /// Every step, in order.
 const STEPS: &[Step] = &[
     Step { name: "fmt", how: How::Cargo(&["fmt", "--all", "--check"]), environment: &[] },
-    Step { name: "tidy", how: How::Chore, environment: &[] },
+    Step { name: "tidy", how: How::Part(&[], crate::tidy::ci), environment: &[] },
     Step { name: "deny", how: How::Part(&["--offline"], crate::deny::ci), environment: &[] },
     Step {
         name: "clippy",
         how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         environment: &[],
     },
-    Step { name: "test", how: How::Chore, environment: &[] },
+    Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
     // After `test`, because it uses the program built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
@@ -52,15 +51,22 @@ const STEPS: &[Step] = &[
         how: How::Cargo(&["doc", "--workspace", "--no-deps", "--locked"]),
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
-    Step { name: "newcomer", how: How::Chore, environment: &[] },
-    Step { name: "readme", how: How::Chore, environment: &[] },
+    Step { name: "newcomer", how: How::Part(&[], crate::newcomer::ci), environment: &[] },
+    Step { name: "readme", how: How::Part(&[], crate::readme::ci), environment: &[] },
 ];
 
-/// Runs all steps.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    if let Some(unknown) = arguments.first() {
-        bail!("ci takes no arguments, but got '{unknown}'");
+/// Run everything a change must pass, cheapest first
+#[derive(clap::Args)]
+pub struct Ci {}
+
+impl Chore for Ci {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        all_steps(root)
     }
+}
+
+/// Runs all steps.
+fn all_steps(root: &Path) -> anyhow::Result<()> {
     let begun = Instant::now();
     let mut skipped = Vec::new();
     for (i, step) in STEPS.iter().enumerate() {
@@ -106,7 +112,6 @@ impl Step {
         let environment = self.environment.iter().map(|(name, value)| format!("{name}='{value}'"));
         let command = match self.how {
             How::Cargo(words) => words.to_vec(),
-            How::Chore => vec!["xtask", self.name],
             How::Part(words, _) => [&["xtask", self.name], words].concat(),
         };
         let words = ["cargo".to_owned()].into_iter().chain(command.iter().map(ToString::to_string));
@@ -117,11 +122,6 @@ impl Step {
     fn run(&self, root: &Path) -> anyhow::Result<Option<String>> {
         let words = match self.how {
             How::Part(_, function) => return function(root),
-            How::Chore => {
-                let chore = crate::COMMANDS.iter().find(|command| command.name == self.name);
-                let chore = chore.with_context(|| format!("no chore '{}'", self.name))?;
-                return (chore.run)(root, &[]).map(|()| None);
-            }
             How::Cargo(words) => words,
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -168,10 +168,5 @@ mod tests {
         assert!(check_required(&left_out, "fiona chromium").is_ok());
         let error = check_required(&left_out, "chromium fio").unwrap_err().to_string();
         assert!(error.contains("a was skipped") && error.contains("fio is not installed"), "{error}");
-    }
-
-    #[test]
-    fn arguments_are_refused() {
-        assert!(run(Path::new("."), &["--fast".into()]).is_err());
     }
 }

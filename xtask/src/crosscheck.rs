@@ -7,14 +7,17 @@
 mod fio;
 mod idleness;
 mod latency;
+mod pair;
 mod rule;
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use crate::chore::Chore;
+use anyhow::bail;
 use drive::{Armed, Flow, OpenOptions, Outcome};
 use idleness::idle_share_during;
+use pair::Pair;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
 use rule::{CLOSE_IOPS, Tally, spread};
@@ -25,71 +28,53 @@ const ROUNDS: u32 = 5;
 /// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so both must
 /// find it equally rested. Because that is never exact, the order alternates with the rounds.
 const REST_NS: u64 = 250_000_000;
-const USAGE: &str = "usage: cargo xtask crosscheck TARGET [--erase IDENTITY] [--size SIZE] [--seconds \
-                     S]\nthe content of TARGET is lost, as with `plateau run`";
 
-struct Options {
+/// Compare the IOPS test with fio on one target, cell by cell; its content is lost
+#[derive(clap::Args)]
+pub struct Crosscheck {
+    /// Device, file or simulated drive, as for `plateau run`
     target: String,
+    /// Identity of the target, whose data are given up
+    #[arg(long, value_name = "IDENTITY")]
     erase: Option<String>,
-    open: OpenOptions,
+    /// Use only this much of the target
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    size: Option<u64>,
+    /// Length of a cell in seconds
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
 }
 
-/// Runs the comparison; fails if a compared cell disagrees.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let options = parse(arguments)?;
-    if cfg!(debug_assertions) {
-        return again_optimised(root, arguments);
-    }
-    let mut armed = drive::open(&options.target, &options.open)?.arm(options.erase.as_deref())?;
-    let profile = Profile::named("pts-e-1.0").map_err(anyhow::Error::msg)?;
-    let cell_ns = (options.seconds * SECOND_NS as f64) as u64;
-    let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };
-    let target = armed.facts().clone();
-    let context = Context { profile, settings: &settings, target: &target };
-    let mut both = Both { armed: &mut armed, target: &options.target, pairs: Vec::new(), round: 0 };
-    let outcome = (Test::named("iops").map_err(anyhow::Error::msg)?.run)(&context, &mut both);
-    if let Some(stop) = outcome.stop {
-        bail!("{stop}");
-    }
-    verdict(&both.pairs)
-}
-
-fn parse(arguments: &[String]) -> anyhow::Result<Options> {
-    let (target, mut rest) = arguments.split_first().context(USAGE)?;
-    let mut options =
-        Options { target: target.clone(), erase: None, open: OpenOptions::default(), seconds: 1.0 };
-    while let [name, value, more @ ..] = rest {
-        match name.as_str() {
-            "--erase" => options.erase = Some(value.clone()),
-            "--size" => options.open.size_bytes = Some(parse_size(value).map_err(anyhow::Error::msg)?),
-            "--seconds" => options.seconds = value.parse().context("--seconds")?,
-            _ => bail!("unknown option {name}\n{USAGE}"),
+impl Chore for Crosscheck {
+    /// Fails if a compared cell disagrees.
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        if cfg!(debug_assertions) {
+            return again_optimised(root);
         }
-        rest = more;
+        let open = OpenOptions { size_bytes: self.size, ..OpenOptions::default() };
+        let mut armed = drive::open(&self.target, &open)?.arm(self.erase.as_deref())?;
+        let profile = Profile::named("pts-e-1.0").map_err(anyhow::Error::msg)?;
+        let cell_ns = (self.seconds * SECOND_NS as f64) as u64;
+        let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };
+        let target = armed.facts().clone();
+        let context = Context { profile, settings: &settings, target: &target };
+        let mut both = Both { armed: &mut armed, target: &self.target, pairs: Vec::new(), round: 0 };
+        let outcome = (Test::named("iops").map_err(anyhow::Error::msg)?.run)(&context, &mut both);
+        if let Some(stop) = outcome.stop {
+            bail!("{stop}");
+        }
+        verdict(&both.pairs)
     }
-    if rest.is_empty() { Ok(options) } else { bail!(USAGE) }
 }
 
 /// Reruns as an optimised build: a debug build of the engine is not representative.
-fn again_optimised(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+fn again_optimised(root: &Path) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "crosscheck"])
-        .args(arguments)
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
+        .args(std::env::args_os().skip(1))
         .current_dir(std::env::current_dir().unwrap_or_else(|_| root.into()))
         .status()?;
     if status.success() { Ok(()) } else { bail!("the cross-check failed") }
-}
-
-/// One cell of one round, measured by both tools.
-struct Pair {
-    workload: Workload,
-    ours: f64,
-    fios: f64,
-    /// Median and 99th percentile of response times in ns, ours and fio's.
-    percentiles: [(f64, f64); 2],
-    /// Idle share of CPU time, the smaller of both.
-    idle_share: f64,
 }
 
 /// A bench that also runs fio for every cell.

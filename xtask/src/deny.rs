@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+
+use crate::chore::Chore;
 use serde_json::Value;
 
 const RULES: &str = "deny.toml";
@@ -26,30 +28,32 @@ enum Advisories {
     No,
 }
 
-/// Runs the checks.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let left_out = conducted(root, parse(arguments)?)?;
-    left_out.iter().for_each(|what| println!("deny: {what}"));
-    Ok(())
+/// Compare licences, sources and advisories of Cargo.lock with deny.toml
+#[derive(clap::Args)]
+pub struct Deny {
+    /// Leave out advisories, whose database needs the network
+    #[arg(long)]
+    offline: bool,
+}
+
+impl Chore for Deny {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let advisories = if self.offline { Advisories::No } else { Advisories::IfReachable };
+        let left_out = checked(root, advisories)?;
+        left_out.iter().for_each(|what| println!("deny: {what}"));
+        Ok(())
+    }
 }
 
 /// Runs the checks of `cargo xtask ci`: without the network, so that their duration does not vary.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    let left_out = conducted(root, Advisories::No)?;
+    let left_out = checked(root, Advisories::No)?;
     // Expected in ci: only `cargo xtask deny` checks advisories.
     Ok(left_out.filter(|what| *what != NOT_ASKED).map(str::to_owned))
 }
 
-fn parse(arguments: &[String]) -> anyhow::Result<Advisories> {
-    match arguments {
-        [] => Ok(Advisories::IfReachable),
-        [one] if one == "--offline" => Ok(Advisories::No),
-        other => bail!("deny takes --offline or nothing, but got '{}'", other.join(" ")),
-    }
-}
-
 /// Runs all possible checks; returns which were skipped.
-fn conducted(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
+fn checked(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
     let count = check_packages(root)?;
     println!("deny: licences and sources of {count} packages are as specified in {RULES}");
     if !is_installed() {
@@ -133,13 +137,6 @@ mod tests {
     use serde_json::json;
 
     const ALLOWED: [&str; 2] = ["MIT", "Apache-2.0"];
-
-    #[test]
-    fn arguments_are_understood_or_refused() {
-        assert_eq!(parse(&[]).unwrap(), Advisories::IfReachable);
-        assert_eq!(parse(&["--offline".into()]).unwrap(), Advisories::No);
-        assert!(parse(&["--fast".into()]).is_err());
-    }
 
     #[test]
     fn one_of_several_licences_is_enough_and_each_of_several_parts_is_needed() {

@@ -12,17 +12,13 @@ mod trial;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
-pub use power::run_inside as run_power_inside;
+use crate::chore::Chore;
+pub use power::Inside as PowerInside;
 use stage::{Device, Kind};
 use trial::Trials;
 
-const USAGE: &str = "usage: cargo xtask kills [--ci] [--times N] [--seed S] [--binary PROGRAM] \
-                     [FILTER]\nFILTER is 'simulated' or 'loop'; N kills on each [default: 1000]\n       \
-                     cargo xtask kills power [--times N] [--seed S] [--binary PROGRAM]\ncuts the power below \
-                     the library N times for each of two file systems and two targets, in the VM of vm-test \
-                     [default: 50]";
 /// Filter that selects power cuts, which need the virtual machine.
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
@@ -30,44 +26,44 @@ const TIMES_POWER: u64 = 50;
 /// Enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
-struct Options {
+/// Kill real runs at chosen system calls, then resume them; or cut the power below their library
+///
+/// With the filter `power`, the power is cut in the VM of vm-test, for each of two file systems and two targets.
+#[derive(Default, clap::Args)]
+pub struct Kills {
+    /// Kills of each kind [default: 1000, or 50 power cuts]
+    #[arg(long, value_name = "N")]
     times: Option<u64>,
+    /// Seed of the trials
+    #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// A plateau binary to test instead of building one
+    #[arg(long, value_name = "PROGRAM")]
     binary: Option<PathBuf>,
-    filter: String,
+    /// Do what `cargo xtask ci` does, with the binary of its tests
+    #[arg(long)]
     ci: bool,
+    /// Part of `simulated` or `loop`, or `power`
+    #[arg(default_value = "", hide_default_value = true)]
+    filter: String,
 }
 
-fn parse(arguments: &[String]) -> anyhow::Result<Options> {
-    let mut options = Options { times: None, seed: 1, binary: None, filter: String::new(), ci: false };
-    let mut words = arguments.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        match word {
-            "--ci" => (options.ci, options.times) = (true, Some(TIMES_CI)),
-            "--times" => options.times = Some(words.next().context(USAGE)?.parse().context(USAGE)?),
-            "--seed" => options.seed = words.next().context(USAGE)?.parse().context(USAGE)?,
-            "--binary" => options.binary = Some(words.next().context(USAGE)?.into()),
-            part if !part.starts_with('-') && options.filter.is_empty() => options.filter = part.into(),
-            _ => bail!(USAGE),
+impl Chore for Kills {
+    /// Fails if one of the trials found a fault.
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        match conducted(root, &self)? {
+            Some(reason) => bail!("not everything was tested: {reason}"),
+            None => Ok(()),
         }
-    }
-    Ok(options)
-}
-
-/// Runs all trials; fails if one of them found a fault.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    match conducted(root, &parse(arguments)?)? {
-        Some(reason) => bail!("not everything was tested: {reason}"),
-        None => Ok(()),
     }
 }
 
 /// Runs the part for `cargo xtask ci`; returns the reason if nothing was tested.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    conducted(root, &parse(&["--ci".to_owned()])?)
+    conducted(root, &Kills { seed: 1, ci: true, ..Kills::default() })
 }
 
-fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
+fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     let binary = match &options.binary {
         Some(path) => std::fs::canonicalize(path)?,
         None => crate::vm_test::build(root, options.ci)?,
@@ -82,7 +78,7 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
     let kinds: Vec<Kind> =
         Kind::ALL.into_iter().filter(|kind| kind.name().contains(&options.filter)).collect();
     if kinds.is_empty() {
-        bail!(USAGE);
+        bail!("no target matches '{}'; available: simulated, loop, power", options.filter);
     }
     let requested = kinds.len();
     let (mut faults, mut skipped) = (0, Vec::new());
@@ -101,7 +97,7 @@ fn conducted(root: &Path, options: &Options) -> anyhow::Result<Option<String>> {
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
         // A loop device runs in real time.
-        let times = options.times.unwrap_or(TIMES);
+        let times = options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES });
         let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
         let found = trials.conduct(times, options.seed)?;
         if found > 0 {

@@ -9,8 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use copied::copy_folder;
+
+use crate::chore::Chore;
 
 const PAGE: &str = "CONTRIBUTING.md";
 /// Paths of the examples; in the page, each is preceded by a comment with its path.
@@ -27,33 +29,44 @@ const SETTINGS_PAGE: &str = "docs/reference/plans.md";
 const NAME: &str = "toy-minutes";
 const MEANING: &str = "Minutes of the toy test, 1 to 60";
 
-/// Runs the check.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    if let Some(unknown) = arguments.first() {
-        bail!("newcomer takes no arguments, but got '{unknown}'");
+/// Follow the examples of CONTRIBUTING.md for a new test and a new setting in a copy
+#[derive(clap::Args)]
+pub struct Newcomer {}
+
+impl Chore for Newcomer {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        follow(root)
     }
-    let newcomer =
-        Newcomer { copy: root.join("target/newcomer"), target: root.join("target/newcomer/target") };
-    newcomer.follow(root)?;
-    newcomer.cargo(&["test", "--package", "pts", "--test", TEST_CHECKS], &[])?;
-    newcomer.cargo(&["test", "--package", "pts", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
-    let page = fs::read_to_string(newcomer.copy.join(SETTINGS_PAGE))?;
+}
+
+/// Runs the check for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    follow(root).map(|()| None)
+}
+
+fn follow(root: &Path) -> anyhow::Result<()> {
+    let copy =
+        ModifiedCopy { folder: root.join("target/newcomer"), target: root.join("target/newcomer/target") };
+    copy.prepare(root)?;
+    copy.cargo(&["test", "--package", "pts", "--test", TEST_CHECKS], &[])?;
+    copy.cargo(&["test", "--package", "pts", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
+    let page = fs::read_to_string(copy.folder.join(SETTINGS_PAGE))?;
     ensure!(page.contains(&format!("| `{NAME}` |")), "{SETTINGS_PAGE} does not list {NAME}");
-    newcomer.cargo(&["build", "--package", "plateau"], &[])?;
-    newcomer.check_options()?;
-    newcomer.check_plan()?;
-    newcomer.check_manual()
+    copy.cargo(&["build", "--package", "plateau"], &[])?;
+    copy.check_options()?;
+    copy.check_plan()?;
+    copy.check_manual()
 }
 
 /// A copy of the crates with the examples, and where it is built.
-struct Newcomer {
-    copy: PathBuf,
+struct ModifiedCopy {
+    folder: PathBuf,
     target: PathBuf,
 }
 
-impl Newcomer {
+impl ModifiedCopy {
     /// Makes the copy, a persistent folder so that later runs rebuild little.
-    fn follow(&self, root: &Path) -> anyhow::Result<()> {
+    fn prepare(&self, root: &Path) -> anyhow::Result<()> {
         let text = |path: &str| fs::read_to_string(root.join(path)).with_context(|| path.to_owned());
         let page = text(PAGE)?;
         let example =
@@ -63,15 +76,15 @@ impl Newcomer {
         let settings =
             with_setting(&text(SETTING)?, example(SETTING)?).with_context(|| unexpected(SETTING))?;
         let changed = BTreeMap::from([
-            (self.copy.join(TEST), example(TEST)?.to_owned()),
-            (self.copy.join(TESTS), tests),
-            (self.copy.join(SETTING), settings),
+            (self.folder.join(TEST), example(TEST)?.to_owned()),
+            (self.folder.join(TESTS), tests),
+            (self.folder.join(SETTING), settings),
         ]);
-        copy_folder(&root.join("crates"), &self.copy.join("crates"), &changed)?;
+        copy_folder(&root.join("crates"), &self.folder.join("crates"), &changed)?;
         // Tests of pts read pages.
-        copy_folder(&root.join("docs"), &self.copy.join("docs"), &BTreeMap::new())?;
-        fs::copy(root.join("Cargo.lock"), self.copy.join("Cargo.lock"))?;
-        fs::write(self.copy.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
+        copy_folder(&root.join("docs"), &self.folder.join("docs"), &BTreeMap::new())?;
+        fs::copy(root.join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
+        fs::write(self.folder.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
         Ok(())
     }
 
@@ -81,7 +94,7 @@ impl Newcomer {
             .args(["--offline", "--quiet"])
             .env("CARGO_TARGET_DIR", &self.target)
             .envs(environment.iter().copied())
-            .current_dir(&self.copy)
+            .current_dir(&self.folder)
             .status()?;
         ensure!(
             status.success(),
@@ -94,7 +107,7 @@ impl Newcomer {
     /// Returns what the program with the examples prints.
     fn plateau(&self, arguments: &[&str]) -> anyhow::Result<Output> {
         let program = self.target.join("debug/plateau");
-        let output = Command::new(program).args(arguments).current_dir(&self.copy).output()?;
+        let output = Command::new(program).args(arguments).current_dir(&self.folder).output()?;
         Ok(output)
     }
 
@@ -127,7 +140,7 @@ impl Newcomer {
 
     /// Plans may contain the key, the command line overrides it, and the result states it as a deviation.
     fn check_plan(&self) -> anyhow::Result<()> {
-        let plan = self.copy.join("toy.toml");
+        let plan = self.folder.join("toy.toml");
         fs::write(&plan, "tests = [\"toy\"]\n[settings]\ntoy-minutes = 7\n")?;
         let plan = plan.to_str().context("a path in UTF-8")?;
         self.text(&["plan", "--check", plan])?;
@@ -144,7 +157,7 @@ impl Newcomer {
     }
 
     fn check_manual(&self) -> anyhow::Result<()> {
-        let folder = self.copy.join("man");
+        let folder = self.folder.join("man");
         self.text(&["man", folder.to_str().context("a path in UTF-8")?])?;
         let page = fs::read_to_string(folder.join("plateau-run.1"))?;
         ensure!(page.contains(MEANING), "the manual page of run does not explain --{NAME}");

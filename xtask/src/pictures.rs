@@ -13,7 +13,8 @@ use anyhow::{Context as _, bail, ensure};
 use nix::errno::Errno;
 use nix::pty::{Winsize, openpty};
 
-const USAGE: &str = "usage: cargo xtask pictures";
+use crate::chore::Chore;
+
 /// Executable names on Debian and other distributions.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 /// Title of the report page.
@@ -23,11 +24,18 @@ const COLUMNS: u16 = 80;
 /// Upper limit for the size of a picture on the web page.
 const MOST_BYTES: u64 = 200_000;
 
-/// Renders both pictures.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    if !arguments.is_empty() {
-        bail!(USAGE);
+/// Render the pictures of the README from real runs
+#[derive(clap::Args)]
+pub struct Pictures {}
+
+impl Chore for Pictures {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        both(root)
     }
+}
+
+/// Renders both pictures.
+fn both(root: &Path) -> anyhow::Result<()> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--locked", "-p", "plateau"])
         .current_dir(root)

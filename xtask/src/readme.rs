@@ -10,6 +10,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
+
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
 /// Long enough for the release build, which the first command starts.
@@ -28,13 +30,26 @@ struct Typed {
     output: Vec<String>,
 }
 
-/// Runs the commands; `FILTER` selects pages.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let filter = match arguments {
-        [] => "",
-        [filter] if !filter.starts_with('-') => filter,
-        _ => bail!("usage: cargo xtask readme [PAGE]"),
-    };
+/// Type every command of the documents in a fresh clone
+#[derive(clap::Args)]
+pub struct Readme {
+    /// Only pages with this in their path
+    page: Option<String>,
+}
+
+impl Chore for Readme {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        type_all(root, self.page.as_deref().unwrap_or_default())
+    }
+}
+
+/// Types the commands of all pages for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    type_all(root, "").map(|()| None)
+}
+
+/// Runs the commands of the pages whose path contains `filter`.
+fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
     let clone = place.path().join("plateau");
     let status = Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone).status();

@@ -1,7 +1,7 @@
 //! Rust source for tidy: separates code, comments and string literals.
 //!
-//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code, the ends of
-//! functions and code for tests only.
+//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code and code for
+//! tests only.
 
 use std::ops::Range;
 
@@ -23,17 +23,6 @@ pub struct Source {
     tests: Vec<Range<usize>>,
 }
 
-/// One function with a body.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Function {
-    /// Its name, without type or module.
-    pub name: String,
-    /// First line, from 1.
-    pub line: usize,
-    /// Lines from `fn` to the closing brace.
-    pub lines: usize,
-}
-
 impl Source {
     /// Classifies the bytes of a file.
     pub fn of(raw: &str) -> Self {
@@ -52,6 +41,12 @@ impl Source {
     /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.raw.lines().count()
+    }
+
+    /// Returns the number of lines that are not for tests only.
+    pub fn lines_outside_tests(&self) -> usize {
+        let lines = |range: &Range<usize>| self.raw[range.clone()].lines().count();
+        self.lines() - self.tests.iter().map(lines).sum::<usize>()
     }
 
     /// Returns the line of a byte, from 1.
@@ -80,8 +75,7 @@ impl Source {
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
         let begins = (0..bytes.len()).filter(|&place| is_text(place) && (place == 0 || !is_text(place - 1)));
         let text = |begin: usize| {
-            let length = (begin..bytes.len()).take_while(|&place| is_text(place)).count();
-            let lines: Vec<&str> = self.raw[begin..begin + length].split("\\\n").collect();
+            let lines: Vec<&str> = self.raw[begin..begin + self.text_length(begin)].split("\\\n").collect();
             let first = lines.first().copied().unwrap_or_default().to_owned();
             let joined = lines.iter().skip(1).fold(first, |text, line| text + line.trim_start());
             (begin, joined)
@@ -89,20 +83,9 @@ impl Source {
         begins.filter(|&place| !self.in_test(place)).map(text).collect()
     }
 
-    /// Returns every function with a body, including nested ones.
-    pub fn functions(&self) -> Vec<Function> {
-        self.code_places("fn").into_iter().filter_map(|place| self.function_at(place)).collect()
-    }
-
-    fn function_at(&self, place: usize) -> Option<Function> {
-        let behind = self.code[place + 2..].trim_start();
-        let name: String = behind.chars().take_while(|&c| is_word(c)).collect();
-        let end = item_end(&self.code, place)?;
-        if name.is_empty() || self.code.as_bytes()[end - 1] != b'}' {
-            return None;
-        }
-        let (line, last) = (self.line_of(place), self.line_of(end - 1));
-        Some(Function { name, line, lines: last - line + 1 })
+    /// Returns the length of the string literal at `place`.
+    pub fn text_length(&self, place: usize) -> usize {
+        self.kinds[place..].iter().take_while(|kind| **kind == Kind::Text).count()
     }
 
     /// Returns the modules declared here that have their own file: name, and whether for tests only.
@@ -317,14 +300,6 @@ mod tests {
         assert_eq!(words.join(" "), "let a = ; let b = ; let c = ; let d: &'a str = ;");
         assert_eq!(source.comments.split_whitespace().collect::<String>(), "//yes/*\"/*a/*b*/c*/");
         assert_eq!(source.comment_places("yes").len(), 1);
-    }
-
-    #[test]
-    fn functions_have_names_and_lengths() {
-        let text = "trait T { fn none(&self) -> [u8; 3]; }\nconst P: fn(u8) = x;\nfn one() {}\nimpl A {\n    pub fn two(a: [u8; { 1 }]) -> B\n    where\n        C: D,\n    {\n        if x { y }\n    }\n}\n";
-        let functions = Source::of(text).functions();
-        let seen: Vec<_> = functions.iter().map(|f| (f.name.as_str(), f.line, f.lines)).collect();
-        assert_eq!(seen, [("one", 3, 1), ("two", 5, 6)]);
     }
 
     #[test]

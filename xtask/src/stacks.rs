@@ -6,6 +6,7 @@
 //! never built one of the required kinds of layers.
 
 mod counts;
+mod drawn;
 mod machine;
 
 use std::path::{Path, PathBuf};
@@ -15,66 +16,49 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use crate::chore::Chore;
 use counts::Counts;
-
-const USAGE: &str = "usage: cargo xtask stacks [--count N] [--seed S] [--jobs N] [--in-vm [--kernel PACKAGE]...]\n\
-                     PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose kernel is booted";
+use drawn::Drawn;
 
 /// Number of stacks after which every kind of layer has been drawn many times.
 const SENSIBLE: u64 = 1000;
 
-struct Options {
-    count: u64,
-    seed: u64,
-    /// Concurrent processes; each mostly waits for the kernel.
-    jobs: u64,
+/// Build random stacks of devices, files, mounts and locks: none in use may be written to
+#[derive(clap::Args)]
+pub struct Stacks {
+    #[command(flatten)]
+    drawn: Drawn,
+    /// Build them in the virtual machine of vm-test, which also has device mapper and md
+    #[arg(long)]
     in_vm: bool,
-    /// Packages of the kernel to boot; if empty, the distribution's kernel.
+    /// Boot the kernel of this Debian package, a file linux-image-VERSION-amd64
+    #[arg(long, value_name = "PACKAGE", requires = "in_vm")]
     kernel: Vec<PathBuf>,
 }
 
-fn parse(arguments: &[String]) -> anyhow::Result<Options> {
-    let mut options = Options { count: 1000, seed: 1, jobs: 4, in_vm: false, kernel: Vec::new() };
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        if argument == "--kernel" {
-            options.kernel.push(rest.next().context(USAGE)?.into());
-            continue;
+impl Chore for Stacks {
+    /// Fails if one of the stacks fails.
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let program = build(root, self.in_vm)?;
+        let begun = Instant::now();
+        let (counts, failed) = if self.in_vm {
+            machine::run(root, &program, &self.drawn, &self.kernel)?
+        } else {
+            on_this_host(&program, &self.drawn)?
+        };
+        counts.print();
+        println!("{} stacks in {:.0} s", counts.stacks() + failed, begun.elapsed().as_secs_f64());
+        if failed > 0 {
+            let place = if self.in_vm { " --in-vm" } else { "" };
+            bail!("{failed} stacks failed; --count 1 --seed SEED{place} repeats one");
         }
-        let mut number = || rest.next().and_then(|text| text.parse().ok()).context(USAGE);
-        match argument.as_str() {
-            "--count" => options.count = number()?,
-            "--seed" => options.seed = number()?,
-            "--jobs" => options.jobs = number()?.max(1),
-            "--in-vm" => options.in_vm = true,
-            _ => bail!(USAGE),
-        }
+        if self.in_vm && self.drawn.count >= SENSIBLE { counts.all_kinds() } else { Ok(()) }
     }
-    Ok(options)
 }
 
-/// Runs the stacks; fails if one of them fails.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let options = parse(arguments)?;
-    let program = build(root, options.in_vm)?;
-    let begun = Instant::now();
-    let (counts, failed) = if options.in_vm {
-        machine::run(root, &program, &options)?
-    } else {
-        on_this_host(&program, &options)?
-    };
-    counts.print();
-    println!("{} stacks in {:.0} s", counts.stacks() + failed, begun.elapsed().as_secs_f64());
-    if failed > 0 {
-        let place = if options.in_vm { " --in-vm" } else { "" };
-        bail!("{failed} stacks failed; --count 1 --seed SEED{place} repeats one");
-    }
-    if options.in_vm && options.count >= SENSIBLE { counts.all_kinds() } else { Ok(()) }
-}
-
-fn on_this_host(program: &Path, options: &Options) -> anyhow::Result<(Counts, u64)> {
+fn on_this_host(program: &Path, drawn: &Drawn) -> anyhow::Result<(Counts, u64)> {
     let folder = tempfile::tempdir()?;
-    let shares = shares(options.seed, options.count, options.jobs);
+    let shares = drawn.shares();
     let started = shares.iter().enumerate().map(|(job, &(seed, count))| {
         let file = folder.path().join(job.to_string());
         Ok((start(program, seed, count, &file)?, file, count))
@@ -94,14 +78,6 @@ fn on_this_host(program: &Path, options: &Options) -> anyhow::Result<(Counts, u6
         all.add(counts);
     }
     Ok((all, failed))
-}
-
-/// Returns first seed and number of stacks for each process.
-fn shares(seed: u64, count: u64, jobs: u64) -> Vec<(u64, u64)> {
-    let each = count.div_ceil(jobs);
-    let firsts = (0..jobs).map(|job| (job * each).min(count));
-    let all = firsts.map(|first| (seed + first, each.min(count - first)));
-    all.filter(|(_, count)| *count > 0).collect()
 }
 
 fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result<Child> {
@@ -139,24 +115,14 @@ fn executable(messages: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_seed_is_in_one_share() {
-        for (seed, count, jobs) in [(1, 10, 4), (7, 3, 4), (1, 1, 1), (5, 100, 3)] {
-            let all: Vec<u64> = shares(seed, count, jobs)
-                .into_iter()
-                .flat_map(|(first, count)| first..first + count)
-                .collect();
-            assert_eq!(all, (seed..seed + count).collect::<Vec<_>>());
-        }
-    }
+    use crate::chore::parsed;
 
     #[test]
     fn wrong_arguments_are_refused() {
-        assert!(parse(&["--count".into()]).is_err());
-        assert!(parse(&["--fast".into()]).is_err());
-        assert!(
-            parse(&["--count".into(), "5".into(), "--in-vm".into()]).is_ok_and(|o| o.count == 5 && o.in_vm)
-        );
+        for wrong in [&["--count"][..], &["--fast"], &["--jobs", "0"], &["--kernel", "linux.deb"]] {
+            assert!(parsed::<Stacks>(wrong).is_err(), "{wrong:?}");
+        }
+        let right = parsed::<Stacks>(&["--count", "5", "--in-vm"]).unwrap();
+        assert!(right.drawn.count == 5 && right.in_vm);
     }
 }

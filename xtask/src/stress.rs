@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
 use crate::test_binaries;
 
 /// Every test binary that uses devices, signals or time, cheapest first.
@@ -45,21 +46,24 @@ const SUBJECTS: &[&str] = &[
     "plateau/witnessed",
 ];
 
-const USAGE: &str = "usage: cargo xtask stress [FILTER]... [--times N] [--alone]";
 const FOLDER: &str = "target/stress";
-const TIMES: u32 = 50;
 /// Timeout for a test binary.
 const LONGEST: Duration = Duration::from_secs(20 * 60);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Prefix of the line that a skipped test prints.
 const SKIP: &str = "skipped: ";
 
-/// Command-line options.
-#[derive(Debug, PartialEq, Eq)]
-struct Wanted {
+/// Run the tests of devices, signals and time many times, each at the same time as a copy of itself
+#[derive(Debug, PartialEq, Eq, clap::Args)]
+pub struct Stress {
+    /// Run only test binaries with one of these in their name
+    #[arg(value_name = "FILTER")]
     filters: Vec<String>,
+    /// How often each binary runs
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
-    /// Without a concurrent copy.
+    /// Run no copy at the same time
+    #[arg(long)]
     alone: bool,
 }
 
@@ -79,52 +83,35 @@ struct Failure {
     output: PathBuf,
 }
 
-/// Runs the selected binaries.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let wanted = Wanted::read(arguments)?;
-    let chosen: Vec<&str> = SUBJECTS.iter().copied().filter(|label| wanted.chooses(label)).collect();
-    if chosen.is_empty() {
-        bail!("no test binary matches; available: {}", SUBJECTS.join(", "));
+impl Chore for Stress {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let chosen: Vec<&str> = SUBJECTS.iter().copied().filter(|label| self.chooses(label)).collect();
+        if chosen.is_empty() {
+            bail!("no test binary matches; available: {}", SUBJECTS.join(", "));
+        }
+        let folder = root.join(FOLDER);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let built = test_binaries::build(root)?;
+        let mut tallies = Vec::new();
+        for label in chosen {
+            let binary = built.iter().find(|binary| binary.label() == label);
+            let binary = binary.with_context(|| format!("cargo built no {label}"))?;
+            let command = || {
+                let mut command = Command::new(&binary.executable);
+                command.arg("--show-output").current_dir(&binary.home);
+                command
+            };
+            let tally = repeat(label, &folder, &self, command)?;
+            println!("{}", tally.line());
+            tallies.push(tally);
+        }
+        println!("\n{}", table(&tallies));
+        let failed = tallies.iter().filter(|tally| !tally.failures.is_empty()).count();
+        if failed == 0 { Ok(()) } else { bail!("{failed} of {} test binaries failed", tallies.len()) }
     }
-    let folder = root.join(FOLDER);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let built = test_binaries::build(root)?;
-    let mut tallies = Vec::new();
-    for label in chosen {
-        let binary = built.iter().find(|binary| binary.label() == label);
-        let binary = binary.with_context(|| format!("cargo built no {label}"))?;
-        let command = || {
-            let mut command = Command::new(&binary.executable);
-            command.arg("--show-output").current_dir(&binary.home);
-            command
-        };
-        let tally = repeat(label, &folder, &wanted, command)?;
-        println!("{}", tally.line());
-        tallies.push(tally);
-    }
-    println!("\n{}", table(&tallies));
-    let failed = tallies.iter().filter(|tally| !tally.failures.is_empty()).count();
-    if failed == 0 { Ok(()) } else { bail!("{failed} of {} test binaries failed", tallies.len()) }
 }
 
-impl Wanted {
-    fn read(arguments: &[String]) -> anyhow::Result<Self> {
-        let mut wanted = Self { filters: Vec::new(), times: TIMES, alone: false };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--alone" => wanted.alone = true,
-                "--times" => {
-                    let times = words.next().and_then(|text| text.parse().ok()).filter(|times| *times > 0);
-                    wanted.times = times.context("--times takes a number of 1 or more")?;
-                }
-                option if option.starts_with('-') => bail!("'{option}' is not an option; {USAGE}"),
-                filter => wanted.filters.push(filter.to_owned()),
-            }
-        }
-        Ok(wanted)
-    }
-
+impl Stress {
     fn chooses(&self, label: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|filter| label.contains(filter.as_str()))
     }
@@ -134,13 +121,13 @@ impl Wanted {
 fn repeat(
     label: &str,
     folder: &Path,
-    wanted: &Wanted,
+    stress: &Stress,
     command: impl Fn() -> Command,
 ) -> anyhow::Result<Tally> {
-    let copies: &[char] = if wanted.alone { &['a'] } else { &['a', 'b'] };
+    let copies: &[char] = if stress.alone { &['a'] } else { &['a', 'b'] };
     let begun = Instant::now();
     let mut tally = Tally::of(label);
-    for time in 1..=wanted.times {
+    for time in 1..=stress.times {
         let mut running = Vec::new();
         for copy in copies {
             let output = folder.join(format!("{}-{time}{copy}.txt", label.replace('/', "-")));
@@ -221,28 +208,25 @@ fn table(tallies: &[Tally]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn wanted(words: &[&str]) -> anyhow::Result<Wanted> {
-        Wanted::read(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
-    }
+    use crate::chore::parsed;
 
     #[test]
     fn filters_choose_binaries_by_a_part_of_their_name() {
         let labels = |words: &[&str]| {
-            let wanted = wanted(words).unwrap();
-            SUBJECTS.iter().copied().filter(|label| wanted.chooses(label)).collect::<Vec<_>>()
+            let stress: Stress = parsed(words).unwrap();
+            SUBJECTS.iter().copied().filter(|label| stress.chooses(label)).collect::<Vec<_>>()
         };
         assert_eq!(labels(&["refusals"]), ["drive/refusals"]);
         assert_eq!(labels(&["raid", "unit"]), ["plateau/hardware_raid", "drive/unit", "plateau/unit"]);
         assert_eq!(labels(&[]).len(), SUBJECTS.len());
         assert_eq!(
-            wanted(&["--times", "7", "--alone"]).unwrap(),
-            Wanted { filters: vec![], times: 7, alone: true }
+            parsed::<Stress>(&["--times", "7", "--alone"]).unwrap(),
+            Stress { filters: vec![], times: 7, alone: true }
         );
         for wrong in [&["--times"][..], &["--times", "0"], &["--often"]] {
-            assert!(wanted(wrong).is_err(), "{wrong:?}");
+            assert!(parsed::<Stress>(wrong).is_err(), "{wrong:?}");
         }
-        assert!(run(Path::new("."), &["no-such-binary".into()]).is_err());
+        assert!(parsed::<Stress>(&["no-such-binary"]).unwrap().run(Path::new(".")).is_err());
     }
 
     #[test]
@@ -269,7 +253,7 @@ mod tests {
             command.args([".", "sh", "-c", script]).current_dir(home.path());
             command
         };
-        let tally = repeat("a/b", folder.path(), &wanted(&["--times", "3"]).unwrap(), command).unwrap();
+        let tally = repeat("a/b", folder.path(), &parsed(&["--times", "3"]).unwrap(), command).unwrap();
         assert_eq!((tally.runs, tally.failures.len(), tally.skipped), (6, 1, 1));
         assert_eq!(tally.failures[0].how, "one, two");
         let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());

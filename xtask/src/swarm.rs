@@ -7,12 +7,24 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
+
 /// Arguments for `ci`, which limit the time in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
 
-/// Builds and runs `swarm` with the same arguments.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    start(root, arguments.iter().map(String::as_str))
+/// Play simulated runs with a crash at every event; `--help` for the options
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Swarm {
+    /// Options of the program `swarm`, which does the work
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
+    options: Vec<String>,
+}
+
+impl Chore for Swarm {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        start(root, self.options.iter().map(String::as_str))
+    }
 }
 
 /// Runs the part for `ci`.

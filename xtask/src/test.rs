@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
 use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
@@ -33,12 +34,28 @@ struct Ran {
     took: Duration,
 }
 
+/// Run every test, two binaries at a time, and the examples in the documentation; or some of them
+#[derive(clap::Args)]
+pub struct Test {
+    /// Run only test binaries with one of these in their name, as in `drive/load`
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+}
+
+impl Chore for Test {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        matching(root, &self.filters)
+    }
+}
+
+/// Runs all tests for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    matching(root, &[]).map(|()| None)
+}
+
 /// Builds the workspace and runs the binaries whose label contains one of the filters; without filters all of them
 /// and the examples in the documentation.
-pub fn run(root: &Path, filters: &[String]) -> anyhow::Result<()> {
-    if let Some(option) = filters.iter().find(|word| word.starts_with('-')) {
-        bail!("'{option}' is not an option; usage: cargo xtask test [FILTER]...");
-    }
+fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     let mut binaries = test_binaries::build(root)?;
     let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");
     let chosen = |binary: &TestBinary| filters.iter().any(|filter| binary.label().contains(filter.as_str()));

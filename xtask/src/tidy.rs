@@ -3,14 +3,19 @@
 //! To add a rule, add a file to `tidy/` and a line to [`CHECKS`].
 
 mod arrows;
+mod check;
+mod circles;
 mod clock;
+mod crate_size;
 mod dead_files;
 mod dependencies;
 mod document_paths;
 mod journal_format;
 mod lengths;
 mod machine_paths;
+mod ratchet;
 mod tables;
+mod text_decisions;
 mod tree;
 mod unsafe_code;
 mod words;
@@ -19,25 +24,16 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
+use crate::chore::Chore;
+use check::Check;
 use tree::Tree;
-
-/// One rule.
-struct Check {
-    /// Its name.
-    name: &'static str,
-    /// Returns all violations.
-    run: fn(&Tree) -> Vec<Complaint>,
-    /// Returns the file that `--bless` rewrites; accepts only permitted changes.
-    bless: Option<fn(&Tree) -> Option<Blessed>>,
-}
-
-/// A file and its new content.
-type Blessed = (&'static str, String);
 
 /// Every rule.
 const CHECKS: &[Check] = &[
     arrows::CHECK,
+    circles::CHECK,
     clock::CHECK,
+    crate_size::CHECK,
     dead_files::CHECK,
     dependencies::CHECK,
     document_paths::CHECK,
@@ -45,56 +41,39 @@ const CHECKS: &[Check] = &[
     lengths::CHECK,
     machine_paths::CHECK,
     tables::CHECK,
+    text_decisions::CHECK,
     unsafe_code::CHECK,
     words::CHECK,
 ];
 
-/// A violation of a rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Complaint {
-    /// File.
-    path: String,
-    /// Line from 1; `None` for the file as a whole.
-    line: Option<usize>,
-    /// The violation and its remedy.
-    text: String,
+/// Check the rules of form
+#[derive(clap::Args)]
+pub struct Tidy {
+    /// Accept what became shorter or smaller, and the format of the journal after its page was changed
+    #[arg(long)]
+    bless: bool,
 }
 
-impl Complaint {
-    /// Creates a complaint about a file as a whole.
-    fn file(path: &str, text: impl Into<String>) -> Self {
-        Self { path: path.into(), line: None, text: text.into() }
-    }
-
-    /// Creates a complaint about one line.
-    fn line(path: &str, line: usize, text: impl Into<String>) -> Self {
-        Self { path: path.into(), line: Some(line), text: text.into() }
-    }
-}
-
-impl std::fmt::Display for Complaint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.path, self.text),
-            None => write!(f, "{}: {}", self.path, self.text),
+impl Chore for Tidy {
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        let mut tree = Tree::read(root)?;
+        for check in CHECKS.iter().filter(|_| self.bless) {
+            tree = bless(root, tree, check)?;
         }
+        report(&tree)
     }
 }
 
-/// `cargo xtask tidy [--bless]`.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let mut tree = Tree::read(root)?;
-    match arguments {
-        [] => {}
-        [flag] if flag == "--bless" => {
-            bless(root, &tree)?;
-            tree = Tree::read(root)?;
-        }
-        _ => bail!("tidy takes --bless or nothing"),
-    }
+/// Checks all rules for `cargo xtask ci`.
+pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
+    report(&Tree::read(root)?).map(|()| None)
+}
+
+/// Prints all complaints; fails if there are any.
+fn report(tree: &Tree) -> anyhow::Result<()> {
     let mut count = 0;
     for check in CHECKS {
-        let mut complaints = (check.run)(&tree);
+        let mut complaints = (check.run)(tree);
         complaints.sort();
         complaints.iter().for_each(|complaint| eprintln!("{complaint} [{}]", check.name));
         count += complaints.len();
@@ -105,12 +84,13 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn bless(root: &Path, tree: &Tree) -> anyhow::Result<()> {
-    for (path, content) in CHECKS.iter().filter_map(|check| check.bless?(tree)) {
-        if tree.text(path) != Some(content.as_str()) {
-            std::fs::write(root.join(path), content).with_context(|| format!("cannot write {path}"))?;
-            println!("blessed {path}");
-        }
+/// Rewrites the file of one rule, and returns the tree afterwards: several rules share a file.
+fn bless(root: &Path, tree: Tree, check: &Check) -> anyhow::Result<Tree> {
+    let Some((path, content)) = check.bless.and_then(|bless| bless(&tree)) else { return Ok(tree) };
+    if tree.text(path) == Some(content.as_str()) {
+        return Ok(tree);
     }
-    Ok(())
+    std::fs::write(root.join(path), content).with_context(|| format!("cannot write {path}"))?;
+    println!("blessed {path}");
+    Tree::read(root)
 }

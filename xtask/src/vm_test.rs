@@ -5,6 +5,8 @@
 //! line (`guest`), and every check is a function of this program (`checks`). `docs/measurements/vm-test.md` says what
 //! this proves and what it cannot prove.
 
+mod accelerator;
+mod check;
 mod checks;
 mod guest;
 pub mod hardware;
@@ -13,6 +15,7 @@ mod inside;
 mod kit;
 mod lab;
 mod machine;
+mod program;
 mod qmp;
 mod vmlinux;
 
@@ -24,113 +27,73 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use crate::chore::Chore;
+use check::{Check, Group};
 use checks::GROUPS;
-pub use inside::run as run_inside;
+pub use inside::Inside;
 use kit::{Kit, Missing};
 pub use lab::Lab;
-
-const USAGE: &str = "usage: cargo xtask vm-test [--ci] [--list] [--binary PROGRAM] [--kernel PACKAGE] \
-                     [FILTER]\nFILTER is part of a group's or check's name; --ci selects what `cargo xtask \
-                     ci` runs, with the binary of its tests; PROGRAM is a plateau binary to test instead of \
-                     building one; PACKAGE is the file of a Debian package linux-image-VERSION-amd64 whose \
-                     kernel is booted";
+use lab::Lacking;
 
 /// Time limits for all checks together, in `ci` and otherwise.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// Related checks in one file.
-struct Group {
-    /// Name that FILTER matches.
-    name: &'static str,
-    /// A guest command that succeeds if the program has the checked feature.
-    needs: Option<&'static str>,
-    checks: &'static [Check],
-}
-
-/// One check.
-struct Check {
-    /// What it proves.
-    name: &'static str,
-    /// Whether `cargo xtask ci` runs it.
-    ci: bool,
-    run: fn(&mut Lab) -> anyhow::Result<()>,
-}
-
-/// Error of a check that needs a feature missing in the guest's kernel; the check is skipped.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Lacking(String);
-
-impl Check {
-    fn matches(&self, group: &Group, options: &Options<'_>) -> bool {
-        let named = options.filter.is_none_or(|part| group.name.contains(part) || self.name.contains(part));
-        named && (self.ci || !options.ci)
-    }
-}
-
-/// Command-line options.
-#[derive(Default)]
-struct Options<'a> {
-    filter: Option<&'a str>,
-    /// A program that was built before.
-    binary: Option<&'a Path>,
-    /// Packages of the kernel to boot; if empty, the distribution's kernel.
-    kernel: Vec<&'a Path>,
+/// Run the real binary on emulated drives in a virtual machine
+#[derive(Default, clap::Args)]
+pub struct VmTest {
+    /// Part of the name of a group or check
+    filter: Option<String>,
+    /// A plateau binary to test instead of building one
+    #[arg(long, value_name = "PROGRAM")]
+    binary: Option<PathBuf>,
+    /// Boot the kernel of this Debian package, a file linux-image-VERSION-amd64
+    #[arg(long, value_name = "PACKAGE")]
+    kernel: Vec<PathBuf>,
+    /// List the checks
+    #[arg(long)]
     list: bool,
+    /// Do what `cargo xtask ci` does, with the binary of its tests
+    #[arg(long)]
     ci: bool,
 }
 
-fn parse(arguments: &[String]) -> anyhow::Result<Options<'_>> {
-    let mut options = Options::default();
-    let mut rest = arguments;
-    while let [first, more @ ..] = rest {
-        rest = more;
-        match (first.as_str(), more) {
-            ("--list", _) => options.list = true,
-            ("--ci", _) => options.ci = true,
-            ("--binary", [path, behind @ ..]) => {
-                options.binary = Some(Path::new(path));
-                rest = behind;
-            }
-            ("--kernel", [path, behind @ ..]) => {
-                options.kernel.push(Path::new(path));
-                rest = behind;
-            }
-            (part, _) if !part.starts_with('-') && options.filter.is_none() => options.filter = Some(part),
-            _ => bail!(USAGE),
-        }
+impl VmTest {
+    fn selects(&self, group: &Group, check: &Check) -> bool {
+        let named =
+            self.filter.as_deref().is_none_or(|part| group.name.contains(part) || check.name.contains(part));
+        named && (check.ci || !self.ci)
     }
-    Ok(options)
 }
 
-/// Runs every matching check and prints TAP; fails if a check fails.
-pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let options = parse(arguments)?;
-    if options.list {
-        wanted(&options).iter().for_each(|(group, check)| println!("{:12} {}", group.name, check.name));
-        return Ok(());
+impl Chore for VmTest {
+    /// Runs every matching check and prints TAP; fails if a check fails.
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        if self.list {
+            selected(&self).iter().for_each(|(group, check)| println!("{:12} {}", group.name, check.name));
+            return Ok(());
+        }
+        if let Some(reason) = judged(root, &self)? {
+            println!("1..0 # SKIP {reason}");
+        }
+        Ok(())
     }
-    if let Some(reason) = judged(root, &options)? {
-        println!("1..0 # SKIP {reason}");
-    }
-    Ok(())
 }
 
 /// Runs the part for `cargo xtask ci`; returns the reason if nothing was checked.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    judged(root, &Options { ci: true, ..Options::default() })
+    judged(root, &VmTest { ci: true, ..VmTest::default() })
 }
 
-fn wanted(options: &Options<'_>) -> Vec<(&'static Group, &'static Check)> {
+fn selected(options: &VmTest) -> Vec<(&'static Group, &'static Check)> {
     let all = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group, check)));
-    all.filter(|(group, check)| check.matches(group, options)).collect()
+    all.filter(|(group, check)| options.selects(group, check)).collect()
 }
 
-fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> {
-    let wanted = wanted(options);
-    if wanted.is_empty() {
-        bail!("no check matches '{}'; --list names them", options.filter.unwrap_or_default());
+fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
+    let selected = selected(options);
+    if selected.is_empty() {
+        bail!("no check matches '{}'; --list names them", options.filter.as_deref().unwrap_or_default());
     }
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
@@ -139,8 +102,8 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
         [] => None,
         packages => Some(kit::given_kernel(&folder, packages)?),
     };
-    let plateau = match options.binary {
-        Some(path) => path.to_owned(),
+    let plateau = match &options.binary {
+        Some(path) => path.clone(),
         None => build(root, options.ci)?,
     };
     let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
@@ -150,7 +113,7 @@ fn judged(root: &Path, options: &Options<'_>) -> anyhow::Result<Option<String>> 
     };
     let initramfs = initramfs::build(&kit, &folder, &[(&plateau, "bin/plateau")])?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
-    judge(&wanted, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
+    judge(&selected, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
     Ok(None)
 }
 
@@ -168,8 +131,7 @@ pub fn with_programs(
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
     let _alone = alone_in(&folder)?;
-    let packages: Vec<&Path> = kernel.iter().map(PathBuf::as_path).collect();
-    let kernel = if packages.is_empty() { None } else { Some(kit::given_kernel(&folder, &packages)?) };
+    let kernel = if kernel.is_empty() { None } else { Some(kit::given_kernel(&folder, kernel)?) };
     let kit = Kit::obtain(&folder, kernel, false).map_err(|Missing(reason)| anyhow::anyhow!(reason))?;
     let initramfs = initramfs::build(&kit, &folder, programs)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
@@ -217,11 +179,11 @@ fn executable(messages: &str) -> Option<PathBuf> {
     documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
 }
 
-fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
+fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
     let begun = Instant::now();
-    println!("1..{}", wanted.len());
+    println!("1..{}", selected.len());
     let (mut failed, mut skipped) = (0, 0);
-    for (i, (group, check)) in wanted.iter().enumerate() {
+    for (i, (group, check)) in selected.iter().enumerate() {
         let (number, check_begun) = (i + 1, Instant::now());
         let what = format!("{number} - {}: {}", group.name, check.name);
         match attempt(group, check, lab) {
@@ -245,8 +207,8 @@ fn judge(wanted: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
         }
     }
     let done = begun.elapsed().as_secs_f64();
-    println!("# of {} checks {failed} fail, {skipped} skipped, in {done:.0} s", wanted.len());
-    if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", wanted.len()) }
+    println!("# of {} checks {failed} fail, {skipped} skipped, in {done:.0} s", selected.len());
+    if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", selected.len()) }
 }
 
 /// Runs one check; returns the reason if program or kernel lack a requirement.
@@ -280,7 +242,9 @@ mod tests {
     fn a_filter_is_a_part_of_a_name() {
         let check = Check { name: "a mounted disk is refused", ci: false, run: |_| Ok(()) };
         let group = Group { name: "refusals", needs: None, checks: &[] };
-        let matches = |filter, ci| check.matches(&group, &Options { filter, ci, ..Options::default() });
+        let matches = |filter: Option<&str>, ci| {
+            VmTest { filter: filter.map(str::to_owned), ci, ..VmTest::default() }.selects(&group, &check)
+        };
         assert!(matches(None, false) && matches(Some("refus"), false) && matches(Some("mounted"), false));
         assert!(!matches(Some("nvme"), false) && !matches(None, true));
     }

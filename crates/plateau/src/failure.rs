@@ -31,38 +31,26 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
 ];
 
-/// Why the program did not succeed.
+/// Why the program did not succeed; the value is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    Internal,
-    Usage,
-    Refused,
-    Unusable,
-    Device,
-    Run,
-    Regressed,
-    InProgress,
-    Interrupted,
+    Internal = 1,
+    Usage = 2,
+    Refused = 3,
+    Unusable = 4,
+    Device = 5,
+    Run = 6,
+    Regressed = 7,
+    InProgress = 8,
+    Interrupted = 130,
 }
 
 impl Exit {
     /// The process exit code.
     pub const fn code(self) -> u8 {
-        match self {
-            Self::Internal => 1,
-            Self::Usage => 2,
-            Self::Refused => 3,
-            Self::Unusable => 4,
-            Self::Device => 5,
-            Self::Run => 6,
-            Self::Regressed => 7,
-            Self::InProgress => 8,
-            Self::Interrupted => 130,
-        }
+        self as u8
     }
-}
 
-impl Exit {
     /// Rank among several failures; the highest one decides: a failed device matters more than an interruption.
     pub const fn gravity(self) -> u8 {
         match self {
@@ -148,19 +136,21 @@ impl Failure {
         })
     }
 
-    pub fn print(&self, json: bool) {
-        if self.is_silent {
-            return;
+    /// Returns whether nothing is printed about it.
+    pub const fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+
+    /// Returns the error as a document, with the results before it; `None` if it has already been printed.
+    pub fn document(&self) -> Option<serde_json::Value> {
+        if self.told {
+            return None;
         }
-        let message = self.message();
-        if json && !self.told {
-            let mut document = self.found.clone();
-            document.insert("error".into(), message.as_str().into());
-            document.insert("exit_code".into(), self.exit.code().into());
-            document.insert("run".into(), self.run.as_deref().into());
-            crate::printer::print_last(&serde_json::Value::Object(document));
-        }
-        crate::printer::tell_line(&format!("plateau: {message}"));
+        let mut document = self.found.clone();
+        document.insert("error".into(), self.message().into());
+        document.insert("exit_code".into(), self.exit.code().into());
+        document.insert("run".into(), self.run.as_deref().into());
+        Some(serde_json::Value::Object(document))
     }
 }
 

@@ -113,7 +113,7 @@ fn ended(result: Done, json: bool) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.print(json);
+            printer::tell_failure(&failure, json);
             ExitCode::from(failure.exit.code())
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nandsim::MODELS;
+use nandsim::{MODELS, Model};
 use stdx::nearest;
 
 use crate::failure::{Done, Exit, Failure};
@@ -45,6 +45,12 @@ pub fn existing_target(typed: &str) -> Done<String> {
 /// Returns the name of the model that an option, or nothing, takes with or without `sim:`.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
+}
+
+/// Returns a built-in model, or the model in a file whose name ends in `.toml`.
+pub fn named_model(name: &str) -> Done<Model> {
+    let name = model("", name)?;
+    drive::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
 /// Returns the target `typed`, a simulated drive, with the whole name of its model.

@@ -162,12 +162,28 @@ pub fn print_json(document: &serde_json::Value) -> Done {
 
 /// Prints a type whose keys keep their order.
 pub fn print_document(document: &impl Serialize) -> Done {
-    print_as_it_is(&in_json(&serde_json::to_string_pretty(document).map_err(std::io::Error::from)?))
+    print_as_it_is(&pretty(document)?)
 }
 
 /// Prints a document while already failing; a second error could not be reported.
-pub fn print_last(document: &serde_json::Value) {
-    drop(print_as_it_is(&in_json(&format!("{document:#}"))));
+fn print_last(document: &serde_json::Value) {
+    drop(print_document(document));
+}
+
+/// Returns a document as every command prints it.
+fn pretty(document: &impl Serialize) -> std::io::Result<String> {
+    Ok(in_json(&serde_json::to_string_pretty(document)?).into_owned())
+}
+
+/// Prints an error, and with `json` a document that also has the results before it.
+pub fn tell_failure(failure: &Failure, json: bool) {
+    if failure.is_silent() {
+        return;
+    }
+    if let Some(document) = failure.document().filter(|_| json) {
+        print_last(&document);
+    }
+    tell_line(&format!("plateau: {}", failure.message()));
 }
 
 /// Ignores errors of standard error: a closed terminal is no reason to end a run that takes a day.

@@ -3,6 +3,7 @@
 //! Settings of a device last as long as it is attached; a record of an earlier attachment is obsolete and is not
 //! restored. Settings of the host concern every run on it, so the last tuning run restores them.
 
+mod noted;
 mod shared;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::failure::Done;
 use crate::printer;
 use crate::state::{Host, State};
 use crate::undo::Note;
+use noted::{is_undone, noted, read_all, written};
 use shared::Shared;
 
 const KIND: &str = "tuning";
@@ -181,55 +183,9 @@ fn is_virtual(path: &Path) -> bool {
     path.to_string_lossy().contains("/devices/virtual/block/")
 }
 
-/// Restores a setting; a failure is reported and does not prevent a run.
-fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
-    let undone = host.set(tuning, &tuning.was);
-    if let Err(error) = &undone {
-        printer::tell_line(&format!("warning: {error}; the next run will try again"));
-    }
-    undone.is_ok()
-}
-
-/// Returns the settings of a record that still exist; prints a warning for each invalid one.
-fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> Vec<Tuning> {
-    let accepted = |judged| match judged {
-        Ok(tuning) => Some(tuning),
-        Err(error) => {
-            printer::tell_line(&format!("warning: {error}"));
-            None
-        }
-    };
-    read_all(content).filter(lives).map(|tuning| host.accept(tuning)).filter_map(accepted).collect()
-}
-
 /// Returns the settings of a record, each with the reason if it must not be restored.
 pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
     read_all(content).map(|tuning| host.accept(tuning))
-}
-
-fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
-    content["tunings"].as_array().into_iter().flatten().filter_map(read)
-}
-
-fn written(tuning: &Tuning) -> Value {
-    json!({
-        "setting": tuning.setting,
-        "path": tuning.path,
-        "was": tuning.was,
-        "to": tuning.to,
-        "of_host": tuning.of_host,
-    })
-}
-
-fn read(value: &Value) -> Option<Tuning> {
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    Some(Tuning {
-        setting: text("setting")?,
-        path: text("path")?.into(),
-        was: text("was")?,
-        to: text("to")?,
-        of_host: value["of_host"].as_bool()?,
-    })
 }
 
 #[cfg(test)]

@@ -147,6 +147,13 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// Returns whether `hex` is this digest, as it is displayed.
+    #[must_use]
+    pub fn is(self, hex: &str) -> bool {
+        let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
+        hex.len() == 2 * self.0.len() && self.0.iter().zip(hex.as_bytes().chunks(2)).all(displayed)
+    }
 }
 
 /// A journal open for appending, by one process at a time.
@@ -463,7 +470,7 @@ fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), S
     let (hash, json) = text.split_at_checked(64).ok_or("too short")?;
     let json = json.strip_prefix(' ').ok_or("no space after the hash")?;
     let digest = chain.next(json);
-    if digest.to_string() != hash {
+    if !digest.is(hash) {
         return Err("its hash does not match: it, or a record before it, was changed".into());
     }
     check_size(json)?;

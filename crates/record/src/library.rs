@@ -374,7 +374,7 @@ impl Run {
             .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
             .map_err(|e| io("read", &path, e))?;
         match loaded.entries.first().map(|entry| &entry.event) {
-            Some(Event::Opened { run_sha256 }) if *run_sha256 != Digest::of(&bytes).to_string() => {
+            Some(Event::Opened { run_sha256 }) if !Digest::of(&bytes).is(run_sha256) => {
                 Err(LibraryError::ChangedRunFile { path })
             }
             Some(Event::Opened { .. }) => Ok(()),

@@ -1,6 +1,6 @@
 //! A tar archive of the program with its man pages, completions and licences, to unpack anywhere.
 
-use super::{Artefact, Parts};
+use super::artefact::{Artefact, Parts};
 use crate::packed::{gzip, tar};
 use crate::release::Release;
 

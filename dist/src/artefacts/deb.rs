@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
 
-use super::{Artefact, Parts};
-use crate::NAME;
+use super::artefact::{Artefact, Parts};
 use crate::packed::{Content, Entry, folders, gzip, tar};
 use crate::payload::{MIT, Payload};
+use crate::product::NAME;
 use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };

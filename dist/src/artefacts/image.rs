@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Artefact, Parts};
-use crate::NAME;
+use super::artefact::{Artefact, Parts};
 use crate::packed::{Entry, gzip, sha256, tar};
+use crate::product::NAME;
 use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };

@@ -2,10 +2,10 @@
 
 use rpm::{BuildConfig, CompressionWithLevel, FileOptions, PackageBuilder};
 
-use super::{Artefact, Parts};
-use crate::NAME;
+use super::artefact::{Artefact, Parts};
 use crate::packed::{Content, Entry};
 use crate::payload::Payload;
+use crate::product::NAME;
 use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };

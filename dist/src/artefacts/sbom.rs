@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Artefact, Parts};
+use super::artefact::{Artefact, Parts};
 use crate::packages::{Package, Packages};
 use crate::packed::sha256;
 use crate::release::Release;
@@ -10,7 +10,7 @@ use crate::release::Release;
 pub const ARTEFACT: Artefact = Artefact { file, make };
 
 pub fn file(release: &Release) -> String {
-    format!("{}-{}.cdx.json", crate::NAME, release.version)
+    format!("{}-{}.cdx.json", crate::product::NAME, release.version)
 }
 
 fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
@@ -21,7 +21,7 @@ fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
 
 fn bill(release: &Release, packages: &Packages) -> anyhow::Result<Value> {
     let (program, below): (Vec<&Package>, Vec<&Package>) =
-        packages.all.iter().partition(|package| package.name == crate::NAME);
+        packages.all.iter().partition(|package| package.name == crate::product::NAME);
     let [program] = &program[..] else { anyhow::bail!("one package is the program") };
     let mut subject = component(program, "application");
     subject["properties"] = json!([{ "name": "git:commit", "value": release.commit }]);

@@ -1,8 +1,8 @@
 //! Unpacks the archive into a directory and uses it from there as the current user.
 
-use super::{Ground, Trial, bare, output, program, use_program};
-use crate::NAME;
+use super::ground::{Ground, Trial, bare, output, program, use_program};
 use crate::artefacts::archive::{file, folder};
+use crate::product::NAME;
 
 pub const TRIAL: Trial = Trial { name: "archive", needs: &[("tar", "tar")], root: false, run };
 

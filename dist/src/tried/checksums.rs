@@ -1,6 +1,6 @@
 //! Checks the checksums with `sha256sum --check`.
 
-use super::{Ground, Trial, output, program};
+use super::ground::{Ground, Trial, output, program};
 use crate::artefacts::CHECKSUMS;
 
 pub const TRIAL: Trial = Trial { name: "checksums", needs: &[("sha256sum", "coreutils")], root: false, run };

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use super::{Ground, Trial, apt, bare, inside, output, program, use_program};
-use crate::NAME;
+use super::apt;
+use super::ground::{Ground, Trial, bare, inside, output, program, use_program};
 use crate::artefacts::deb::file;
+use crate::product::NAME;
 
 pub const TRIAL: Trial = Trial {
     name: "deb",

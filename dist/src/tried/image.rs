@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{Ground, Trial, inside, output, program, use_program};
+use super::ground::{Ground, Trial, inside, output, program, use_program};
 use crate::artefacts::image::file;
 
 pub const TRIAL: Trial = Trial {

@@ -1,6 +1,6 @@
 //! Checks the .deb with lintian.
 
-use super::{Ground, Trial, output, program};
+use super::ground::{Ground, Trial, output, program};
 use crate::artefacts::deb::file;
 
 pub const TRIAL: Trial = Trial { name: "lintian", needs: &[("lintian", "lintian")], root: false, run };

@@ -1,6 +1,6 @@
 //! Checks the .rpm with rpm, unpacks it and uses the program.
 
-use super::{Ground, Trial, bare, output, program, use_program};
+use super::ground::{Ground, Trial, bare, output, program, use_program};
 use crate::artefacts::rpm::file;
 
 pub const TRIAL: Trial = Trial {

@@ -5,7 +5,7 @@ use std::io;
 
 use record::storage::{Extent, Found, Stored};
 
-use super::Process;
+use super::world::Process;
 
 /// A file of a process that may be dead.
 #[derive(Debug)]

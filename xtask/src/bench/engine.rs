@@ -7,27 +7,33 @@
 mod cases;
 mod contents;
 mod memory;
+mod pairs;
 mod rivals;
 mod targets;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use pairs::PAIRS;
 use rivals::Rivals;
 
-use super::{Benchmark, Results, Row, median, part};
-
-/// Pairs per comparison.
-const PAIRS: usize = 5;
+use super::results::{Benchmark, Measured, Results, Row};
 
 /// The benchmark.
-pub const BENCHMARK: Benchmark = Benchmark {
-    name: "engine",
-    about: "cost of the load engine, compared with fio [--t-io-uring PATH] [--folder PATH] \
-            [memory|loop|ring|zram|file|data]...",
-    of_this_program: true,
-    run,
-};
+pub const BENCHMARK: Benchmark = Benchmark::of::<Engine>("engine", true);
+
+/// Cost of the load engine, compared with fio
+#[derive(clap::Args)]
+struct Engine {
+    /// The program t/io_uring of fio, to compare with
+    #[arg(long, value_name = "PATH")]
+    t_io_uring: Option<String>,
+    /// Directory of the test file
+    #[arg(long, value_name = "PATH")]
+    folder: Option<PathBuf>,
+    /// Parts to measure [default: all]
+    #[arg(value_name = "PART", value_parser = PARTS.map(|part| part.name))]
+    parts: Vec<String>,
+}
 
 /// A part of the benchmark.
 struct Part {
@@ -46,72 +52,19 @@ const PARTS: [Part; 6] = [
     Part { name: "data", rows: contents::rows },
 ];
 
-fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
-    let asked = asked_for(arguments)?;
-    let folder = asked.folder.as_deref().unwrap_or(folder);
-    let rivals = Rivals::find(asked.t_io_uring)?;
-    let fio = rivals.fio_version.as_deref().unwrap_or("fio is not installed; skipped").to_owned();
-    println!("{fio}");
-    println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; skipped"));
-    let mut rows = Vec::new();
-    for part in PARTS.iter().filter(|part| asked.parts.is_empty() || asked.parts.contains(&part.name)) {
-        println!("measuring {}", part.name);
-        rows.extend((part.rows)(&rivals, folder)?);
-    }
-    Ok(Results { rows, how: format!("medians of at least {PAIRS} alternated pairs; {fio}") })
-}
-
-#[derive(Debug, Default, PartialEq)]
-struct Asked {
-    t_io_uring: Option<String>,
-    /// Directory of the test file.
-    folder: Option<PathBuf>,
-    /// Empty for all.
-    parts: Vec<&'static str>,
-}
-
-fn asked_for(arguments: &[String]) -> anyhow::Result<Asked> {
-    let mut asked = Asked::default();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let mut path = || words.next().with_context(|| format!("{word} needs a path")).cloned();
-        match word.as_str() {
-            "--t-io-uring" => asked.t_io_uring = Some(path()?),
-            "--folder" => asked.folder = Some(path()?.into()),
-            name => match PARTS.iter().find(|part| part.name == name) {
-                Some(part) => asked.parts.push(part.name),
-                None => bail!(
-                    "no part '{name}'; available: {}, --t-io-uring PATH and --folder PATH",
-                    PARTS.map(|part| part.name).join(", ")
-                ),
-            },
+impl Measured for Engine {
+    fn run(self, _: &Path, folder: &Path) -> anyhow::Result<Results> {
+        let folder = self.folder.as_deref().unwrap_or(folder);
+        let rivals = Rivals::find(self.t_io_uring)?;
+        let fio = rivals.fio_version.as_deref().unwrap_or("fio is not installed; skipped").to_owned();
+        println!("{fio}");
+        println!("t/io_uring: {}", rivals.t_io_uring.as_deref().unwrap_or("no path given; skipped"));
+        let mut rows = Vec::new();
+        let chosen = |part: &&Part| self.parts.is_empty() || self.parts.iter().any(|name| name == part.name);
+        for part in PARTS.iter().filter(chosen) {
+            println!("measuring {}", part.name);
+            rows.extend((part.rows)(&rivals, folder)?);
         }
-    }
-    Ok(asked)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(words: &[&str]) -> anyhow::Result<Asked> {
-        asked_for(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn parts_and_paths_come_in_any_order() {
-        assert_eq!(asked(&[]).unwrap(), Asked::default());
-        let all =
-            Asked { t_io_uring: Some("p".to_owned()), folder: Some("f".into()), parts: vec!["ring", "loop"] };
-        assert_eq!(asked(&["ring", "--t-io-uring", "p", "loop", "--folder", "f"]).unwrap(), all);
-    }
-
-    #[test]
-    fn what_is_no_part_is_named() {
-        for word in ["--t-io-uring", "--folder"] {
-            assert!(asked(&[word]).unwrap_err().to_string().contains(word));
-        }
-        let error = asked(&["rign"]).unwrap_err().to_string();
-        assert!(error.contains("rign") && error.contains("ring"), "{error}");
+        Ok(Results { rows, how: format!("medians of at least {PAIRS} alternated pairs; {fio}") })
     }
 }

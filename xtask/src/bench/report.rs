@@ -17,15 +17,14 @@ use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Rng};
 
-use super::{Benchmark, Results, Row, median};
+use super::results::{Benchmark, Measured, Results, Row, median};
 
 /// The benchmark.
-pub const BENCHMARK: Benchmark = Benchmark {
-    name: "report",
-    about: "cost of reports of full-size runs",
-    of_this_program: false,
-    run: measure,
-};
+pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
+
+/// Cost of reports of full-size runs
+#[derive(clap::Args)]
+struct Report {}
 
 const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -36,9 +35,10 @@ const FASTEST_NS: f64 = 20_000.0;
 const SPREAD: f64 = 0.7;
 const CAPACITY_BYTES: u64 = 4_000_000_000_000;
 
-fn measure(root: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
-    ensure!(arguments.is_empty(), "usage: cargo xtask bench report");
-    Ok(Results { rows: rows(root, folder)?, how: format!("the released binary, medians of {RUNS} runs") })
+impl Measured for Report {
+    fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
+        Ok(Results { rows: rows(root, folder)?, how: format!("the released binary, medians of {RUNS} runs") })
+    }
 }
 
 /// Creates the runs, then measures.

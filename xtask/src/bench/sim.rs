@@ -10,17 +10,18 @@ mod speed;
 
 use std::path::Path;
 
-use anyhow::bail;
-
-use super::{Benchmark, Results, Row};
+use super::results::{Benchmark, Measured, Results, Row};
 
 /// The benchmark.
-pub const BENCHMARK: Benchmark = Benchmark {
-    name: "sim",
-    about: "cost and fidelity of the simulator [memory|speed|fidelity|campaigns]...",
-    of_this_program: true,
-    run,
-};
+pub const BENCHMARK: Benchmark = Benchmark::of::<Sim>("sim", true);
+
+/// Cost and fidelity of the simulator
+#[derive(clap::Args)]
+struct Sim {
+    /// Parts to measure [default: all]
+    #[arg(value_name = "PART", value_parser = PARTS.map(|part| part.name))]
+    parts: Vec<String>,
+}
 
 /// A part of the benchmark.
 struct Part {
@@ -36,25 +37,14 @@ const PARTS: [Part; 4] = [
     Part { name: "campaigns", rows: campaigns::rows },
 ];
 
-fn run(_: &Path, folder: &Path, arguments: &[String]) -> anyhow::Result<Results> {
-    if let Some(unknown) = arguments.iter().find(|asked| PARTS.iter().all(|part| part.name != **asked)) {
-        bail!("no part '{unknown}'; available: {}", PARTS.map(|part| part.name).join(", "));
-    }
-    let mut rows = Vec::new();
-    for part in PARTS.iter().filter(|part| arguments.is_empty() || arguments.iter().any(|a| a == part.name)) {
-        println!("measuring {}", part.name);
-        rows.extend((part.rows)(folder)?);
-    }
-    Ok(Results { rows, how: "CPU time of one thread".into() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_that_is_none_is_named() {
-        let error = run(Path::new("."), Path::new("."), &["memroy".into()]).err().unwrap().to_string();
-        assert!(error.contains("memroy") && error.contains("memory"), "{error}");
+impl Measured for Sim {
+    fn run(self, _: &Path, folder: &Path) -> anyhow::Result<Results> {
+        let mut rows = Vec::new();
+        let chosen = |part: &&Part| self.parts.is_empty() || self.parts.iter().any(|name| name == part.name);
+        for part in PARTS.iter().filter(chosen) {
+            println!("measuring {}", part.name);
+            rows.extend((part.rows)(folder)?);
+        }
+        Ok(Results { rows, how: "CPU time of one thread".into() })
     }
 }

@@ -4,8 +4,9 @@
 
 use record::{Segment, Workload};
 
+use super::fio;
+use super::pair::Pair;
 use super::rule::{CLOSE_PERCENTILES, Tally, spread};
-use super::{Pair, fio};
 
 const NAMES: [&str; 2] = ["p50", "p99"];
 const SHARES: [f64; 2] = [0.5, 0.99];

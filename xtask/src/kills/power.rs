@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 
 use crate::vm_test::hardware::VIRTIO;
 use crate::vm_test::{self, Lab};
-pub use inside::run as run_inside;
+pub use inside::Inside;
 
 /// File systems for the library, each with its mkfs program.
 const FILE_SYSTEMS: &[(&str, &str)] = &[("ext4", "mkfs.ext4"), ("xfs", "mkfs.xfs")];

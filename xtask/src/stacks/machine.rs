@@ -1,11 +1,11 @@
 //! Runs random stacks in the virtual machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
 use super::counts::Counts;
-use super::{Options, shares};
+use super::drawn::Drawn;
 use crate::vm_test::{self, Lab};
 
 /// Stacks per process and call: a call that takes too long would be reported as a hanging guest.
@@ -14,7 +14,7 @@ const EACH: u64 = 20;
 const MODULES: &[&str] = &["aes_generic", "ecb", "xts", "dm_crypt", "dm_snapshot", "erofs"];
 
 /// Returns the counts of all stacks, and how many failed.
-pub fn run(root: &Path, program: &Path, options: &Options) -> anyhow::Result<(Counts, u64)> {
+pub fn run(root: &Path, program: &Path, drawn: &Drawn, kernel: &[PathBuf]) -> anyhow::Result<(Counts, u64)> {
     let found = |name: &str| {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));
         places.into_iter().find(|path| path.exists()).with_context(|| format!("{name} is not installed"))
@@ -23,17 +23,17 @@ pub fn run(root: &Path, program: &Path, options: &Options) -> anyhow::Result<(Co
     let programs = [(program, "bin/stacks"), (&*ext4, "bin/mkfs.ext4"), (&*erofs, "bin/mkfs.erofs")];
     let mut counts = Counts::default();
     let mut failed = 0;
-    vm_test::with_programs(root, &programs, &options.kernel, |lab| {
+    vm_test::with_programs(root, &programs, kernel, |lab| {
         let modules: Vec<String> =
             MODULES.iter().map(|name| format!("insmod /modules/{name}.ko 2>/dev/null")).collect();
         // With a count of 0 this only creates the templates, before concurrent processes need them.
         let prepare =
             "mkdir -p /tmp/templates; PLATEAU_STACKS_TEMPLATES=/tmp/templates PLATEAU_STACKS_COUNT=0 stacks";
         lab.guest()?.sh(&format!("{}; {prepare}", modules.join("; ")))?;
-        let at_once = EACH * options.jobs;
-        for first in (options.seed..options.seed + options.count).step_by(at_once as usize) {
-            let some = at_once.min(options.seed + options.count - first);
-            let (batch, wrong) = batch(lab, &shares(first, some, options.jobs))?;
+        let at_once = EACH * drawn.jobs;
+        for first in (drawn.seed..drawn.seed + drawn.count).step_by(at_once as usize) {
+            let some = at_once.min(drawn.seed + drawn.count - first);
+            let (batch, wrong) = batch(lab, &Drawn { seed: first, count: some, jobs: drawn.jobs }.shares())?;
             counts.add(batch);
             failed += wrong;
         }

@@ -1,6 +1,7 @@
 //! Allowed dependencies between crates.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "arrows", run, bless: None };

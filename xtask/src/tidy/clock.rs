@@ -1,6 +1,7 @@
 //! The backend owns the clock: restricts which code may read the time or sleep.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "clock", run, bless: None };

@@ -1,6 +1,7 @@
 //! Every source file is part of its crate.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "dead_files", run, bless: None };

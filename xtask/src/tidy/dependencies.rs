@@ -1,6 +1,7 @@
 //! A crate uses all its dependencies.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "dependencies", run, bless: None };

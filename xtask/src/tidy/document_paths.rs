@@ -1,6 +1,7 @@
 //! Paths named in documents exist: an unchecked code map soon becomes wrong.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "document_paths", run, bless: None };

@@ -2,7 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Blessed, Check, Complaint, tree::Tree};
+use super::check::{Blessed, Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "journal_format", run, bless: Some(bless) };

@@ -1,6 +1,7 @@
 //! The repository contains no paths of the machine it was written on.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "machine_paths", run, bless: None };

@@ -1,6 +1,7 @@
 //! Only drive contains `unsafe`.
 
-use super::{Check, Complaint, tree::Tree};
+use super::check::{Check, Complaint};
+use super::tree::Tree;
 
 /// The rule.
 pub const CHECK: Check = Check { name: "unsafe_code", run, bless: None };

@@ -17,7 +17,7 @@ mod refusals;
 mod removal;
 mod write_cache;
 
-use super::Group;
+use super::check::Group;
 
 /// Every group, in execution order. Power cuts come last: each costs a boot.
 pub const GROUPS: &[Group] = &[
@@ -38,6 +38,3 @@ pub const GROUPS: &[Group] = &[
     removal::GROUP,
     power::GROUP,
 ];
-
-/// Options for a short test, except for the cell length, which each check sets.
-const SHORT: &str = "--profile pts-e-1.0 --max-rounds 5 --tc 1 --qd 2";

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail};
 
 use super::hardware::{LATER, MODULES};
-use super::kit::{Kit, finished};
+use super::kit::Kit;
+use super::program::finished;
 
 /// Builds it from scratch, with these programs and their libraries in addition to the usual ones; returns the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {

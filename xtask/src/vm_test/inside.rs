@@ -7,38 +7,48 @@ use drive::{Engine, Flow, OpenOptions, Outcome, Polling};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use serde_json::json;
 
+use crate::chore::Chore;
+
 /// Number of reads per call.
 pub const READS: u64 = 2000;
 /// Bytes per read.
 pub const READ_BYTES: u32 = 4096;
 
-/// `vm-inside DEVICE`: reads it with polled completions, and prints the result. Writes nothing.
-pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let [device] = arguments else { bail!("usage: vm-inside DEVICE") };
-    let options =
-        OpenOptions { engine: Engine::IoUring, polling: Polling::Completions, ..OpenOptions::default() };
-    let mut reader = drive::open(device, &options)?.open_to_read()?;
-    let workload = Workload {
-        access: Access::Random,
-        read_percent: 100,
-        block_bytes: READ_BYTES,
-        kinds: Vec::new(),
-        zones: Vec::new(),
-        threads: 1,
-        queue_depth: 4,
-        range: Range::first(reader.facts().capacity_bytes / (1 << 20) * (1 << 20)),
-        data_pattern: DataPattern::Random,
-        until: Until::AmountBytes(READS * u64::from(READ_BYTES)),
-        seed: 1,
-        regime: Regime::default(),
-    };
-    let Outcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
-        bail!("nobody stopped it")
-    };
-    let host = segment.host.context("what it cost the host")?;
-    println!(
-        "{}",
-        json!({ "engine": segment.io_path.to_string(), "reads": segment.read.ios, "polled": host.polled })
-    );
-    Ok(())
+/// Read a device with polled completions in the guest of vm-test, and print the result; writes nothing
+#[derive(clap::Args)]
+#[command(hide = true)]
+pub struct Inside {
+    /// The device
+    device: String,
+}
+
+impl Chore for Inside {
+    fn run(self, _: &Path) -> anyhow::Result<()> {
+        let options =
+            OpenOptions { engine: Engine::IoUring, polling: Polling::Completions, ..OpenOptions::default() };
+        let mut reader = drive::open(&self.device, &options)?.open_to_read()?;
+        let workload = Workload {
+            access: Access::Random,
+            read_percent: 100,
+            block_bytes: READ_BYTES,
+            kinds: Vec::new(),
+            zones: Vec::new(),
+            threads: 1,
+            queue_depth: 4,
+            range: Range::first(reader.facts().capacity_bytes / (1 << 20) * (1 << 20)),
+            data_pattern: DataPattern::Random,
+            until: Until::AmountBytes(READS * u64::from(READ_BYTES)),
+            seed: 1,
+            regime: Regime::default(),
+        };
+        let Outcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
+            bail!("nobody stopped it")
+        };
+        let host = segment.host.context("what it cost the host")?;
+        println!(
+            "{}",
+            json!({ "engine": segment.io_path.to_string(), "reads": segment.read.ios, "polled": host.polled })
+        );
+        Ok(())
+    }
 }

@@ -5,37 +5,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use anyhow::{Context as _, anyhow, bail};
 
+use super::accelerator::Accelerator;
+use super::program::finished;
 use super::vmlinux;
 
 /// A missing requirement, and its remedy.
 pub struct Missing(pub String);
-
-/// How the guest's instructions are executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accelerator {
-    Kvm,
-    Tcg,
-}
-
-impl Accelerator {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kvm => "KVM",
-            Self::Tcg => "TCG (no KVM)",
-        }
-    }
-
-    pub const fn argument(self) -> &'static str {
-        match self {
-            Self::Kvm => "kvm",
-            Self::Tcg => "tcg,thread=multi",
-        }
-    }
-}
 
 /// Everything that a machine needs apart from our program.
 pub struct Kit {
@@ -100,7 +79,7 @@ impl Kit {
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
         let broken = |what: &str| Missing(format!("{what} is not in the expected place in its package"));
         Ok(Self {
-            accelerator: accelerator(&qemu, &kernel, folder),
+            accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,
             qemu_version,
             kernel,
@@ -219,7 +198,7 @@ fn extract(package: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Returns the directory with the files of the given kernel packages; unpacked once for each version.
-pub fn given_kernel(folder: &Path, files: &[&Path]) -> anyhow::Result<PathBuf> {
+pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let names = files.iter().map(|file| named(file)).collect::<anyhow::Result<Vec<_>>>()?.join(",");
     let packages = folder.join("packages");
     let root = packages.join(&names);
@@ -296,28 +275,6 @@ fn kernel_in(root: &Path) -> anyhow::Result<Kernel> {
     }
 }
 
-/// Returns KVM if it can boot the kernel. Being able to open its device is no proof, so a guest without disks must
-/// print its first line within some seconds.
-fn accelerator(qemu: &Path, kernel: &Path, folder: &Path) -> Accelerator {
-    let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
-    if may && super::machine::boots_with_kvm(qemu, kernel, folder) {
-        Accelerator::Kvm
-    } else {
-        Accelerator::Tcg
-    }
-}
-
-/// Runs a program to completion; on failure the error contains its last message.
-pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
-    let name = command.get_program().display().to_string();
-    let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    bail!("{name}: {}: {}", output.status, said.trim().lines().last().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,15 +331,15 @@ mod tests {
         let vmlinuz = "usr/lib/modules/7.3/vmlinuz";
         let binary = package(&folder, "linux-binary", "amd64", vmlinuz);
         let modules = package(&folder, "linux-modules", "amd64", "usr/lib/modules/7.3/kernel/nvme.ko");
-        let root = given_kernel(&folder, &[&binary, &modules]).unwrap();
+        let root = given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap();
         let kernel = kernel_in(&root).unwrap();
         assert_eq!((kernel.release.as_str(), kernel.packed), ("7.3", root.join(vmlinuz)));
         // A second call does not unpack again.
         fs::remove_file(root.join(vmlinuz)).unwrap();
-        assert_eq!(given_kernel(&folder, &[&binary, &modules]).unwrap(), root);
+        assert_eq!(given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap(), root);
 
         let boot = package(&folder, "linux-boot", "amd64", "boot/vmlinuz-7.3");
-        let root = given_kernel(&folder, &[&boot, &modules]).unwrap();
+        let root = given_kernel(&folder, &[boot.clone(), modules.clone()]).unwrap();
         assert_eq!(kernel_in(&root).unwrap().packed, root.join("boot/vmlinuz-7.3"));
 
         let foreign = package(&folder, "linux-image-arm64", "arm64", "boot/vmlinuz-7.3");
@@ -398,7 +355,7 @@ mod tests {
             (absent, "No such file"),
         ];
         for (file, why) in cases {
-            let error = format!("{:#}", given_kernel(&folder, &[&file]).err().unwrap());
+            let error = format!("{:#}", given_kernel(&folder, &[file]).err().unwrap());
             assert!(error.contains(why), "{error}");
         }
         fs::remove_dir_all(&folder).unwrap();

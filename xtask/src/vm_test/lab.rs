@@ -8,11 +8,16 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
-use super::Lacking;
 use super::guest::Guest;
 use super::hardware::{DISK_BYTES, DISKS, LIBRARY, NVME_SLOT, SLOT_ARGUMENTS, SLOT_DEVICE, Target};
-use super::kit::{Kit, finished};
+use super::kit::Kit;
 use super::machine::{self, Machine};
+use super::program::finished;
+
+/// Error of a check that needs a feature missing in the guest's kernel; the check is skipped.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Lacking(pub String);
 
 /// The only machine, off until a check needs it. Its disks survive a power cut.
 pub struct Lab {

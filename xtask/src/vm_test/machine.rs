@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use super::accelerator::firmware;
 use super::guest::Guest;
 use super::hardware::{CONTROLLERS, DISKS, Disk};
-use super::kit::{Accelerator, Kit};
+use super::kit::Kit;
+use super::program::stop;
 use super::qmp::Qmp;
 
 /// Timeout for QEMU to create its sockets.
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
-/// Timeout for the first output of a kernel on KVM.
-const KVM_WITHIN: Duration = Duration::from_secs(6);
 /// QEMU before 10 occasionally loses an NVMe command, so a short timeout lets the kernel recover soon. From 10 on its
 /// controllers report support for multiple paths, and the kernel does not count the I/O of multipath disks.
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
@@ -94,11 +94,6 @@ impl Drop for Machine {
     }
 }
 
-fn stop(child: &mut Child) {
-    drop(child.kill());
-    drop(child.wait());
-}
-
 fn disk_arguments(disk: &Disk) -> Vec<String> {
     let node = disk.node;
     let image = if disk.layer.is_some() { format!("{node}-image") } else { node.to_owned() };
@@ -114,12 +109,6 @@ fn disk_arguments(disk: &Disk) -> Vec<String> {
     }
     arguments.extend(["-device".into(), format!("{},drive={node}", disk.device)]);
     arguments
-}
-
-/// Uses qboot if it is installed: it starts faster.
-fn firmware() -> Vec<&'static str> {
-    const SMALL: &str = "/usr/share/qemu/qboot.rom";
-    if Path::new(SMALL).exists() { vec!["-bios", SMALL] } else { Vec::new() }
 }
 
 fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::Result<(UnixStream, Qmp)> {
@@ -146,38 +135,4 @@ pub fn console(folder: &Path) -> String {
     let text = String::from_utf8_lossy(&bytes).replace('\r', "");
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(12)..].join("\n")
-}
-
-/// Returns whether a kernel prints anything on KVM: being able to open the KVM device is no proof.
-pub fn boots_with_kvm(qemu: &Path, kernel: &Path, folder: &Path) -> bool {
-    let log = "kvm.log";
-    drop(std::fs::remove_file(folder.join(log)));
-    let mut command = Command::new(qemu);
-    command
-        .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-M", "q35"])
-        .args(["-accel", Accelerator::Kvm.argument(), "-cpu", "max", "-m", "512"])
-        .arg("-kernel")
-        .arg(kernel)
-        .args(["-append", "console=ttyS0 panic=-1", "-serial", &format!("file:{log}")])
-        .args(firmware())
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    let deadline = Instant::now() + KVM_WITHIN;
-    let mut booted = false;
-    while !booted && Instant::now() < deadline {
-        booted = std::fs::read(folder.join(log)).is_ok_and(|text| contains(&text, b"Linux version"));
-        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
-            break;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    stop(&mut child);
-    booted
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::kit::finished;
+use super::program::finished;
 
 /// Returns the kernel inside a `vmlinuz`; the `vmlinuz` itself if it cannot be extracted.
 pub fn unpacked(packed: &Path, folder: &Path) -> PathBuf {

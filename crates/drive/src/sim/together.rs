@@ -7,7 +7,7 @@
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
-use nandsim::{Command, Completion, Failed, Queue};
+use nandsim::{Command, Completion, Failed, MOST_IN_FLIGHT, Queue};
 use record::{IoEngine, Segment, Until, Workload};
 use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
@@ -17,9 +17,6 @@ use crate::load::recorder::{Interval, Recorder, merge};
 use crate::load::schedule::Schedule;
 use crate::load::together::Answer;
 use crate::{DriveError, Flow, Outcome, Tick};
-
-/// Maximum number of commands in flight in the simulator.
-const MOST_IN_FLIGHT: u32 = 1 << 16;
 
 /// One thread of a workload.
 struct Thread {

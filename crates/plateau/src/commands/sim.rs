@@ -1,18 +1,17 @@
 //! `plateau sim list`, `plateau sim show MODEL`, `plateau sim fit RUN`.
 
 mod fit;
+mod scores;
 
-use nandsim::fit::Score;
 use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, block_size, grouped};
 
 use crate::cli::{Cli, Sim};
-use crate::failure::{Done, Exit, Failure};
-use crate::{models, printer};
-
-/// Largest acceptable ratio of the held-out error to the fitted error.
-const HELD_OUT_LIMIT: f64 = 1.5;
+use crate::failure::Done;
+use crate::models::named_model;
+use crate::printer;
+use scores::{held_out, scores, verdict};
 
 pub fn run(cli: &Cli, action: &Sim) -> Done {
     match action {
@@ -22,14 +21,8 @@ pub fn run(cli: &Cli, action: &Sim) -> Done {
     }
 }
 
-/// Returns a built-in model, or the model in a file whose name ends in `.toml`.
-fn named(name: &str) -> Done<Model> {
-    let name = models::model("", name)?;
-    drive::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
-}
-
 fn list(cli: &Cli) -> Done {
-    let models = MODELS.iter().map(|(name, _)| named(name)).collect::<Done<Vec<_>>>()?;
+    let models = MODELS.iter().map(|(name, _)| named_model(name)).collect::<Done<Vec<_>>>()?;
     if cli.json {
         return printer::print_json(&models.iter().map(document).collect());
     }
@@ -50,7 +43,7 @@ fn list(cli: &Cli) -> Done {
 }
 
 fn show(cli: &Cli, name: &str, toml: bool) -> Done {
-    let model = named(name)?;
+    let model = named_model(name)?;
     if cli.json {
         return printer::print_json(&whole(&model));
     }
@@ -151,41 +144,6 @@ fn calibration(known: &Calibration) -> String {
         out.push('\n');
     }
     out + &points(&known.notes)
-}
-
-fn held_out(score: &Score) -> String {
-    format!(
-        "hold-out: the error of the held-out mixes is {:.2} times that of the fitted ones (at most \
-         {HELD_OUT_LIMIT}: {})",
-        score.held_out_ratio(),
-        verdict(score.held_out_ratio() <= HELD_OUT_LIMIT)
-    )
-}
-
-fn verdict(met: bool) -> &'static str {
-    if met { "met" } else { "MISSED" }
-}
-
-fn scores(scores: &[Score]) -> String {
-    let mut out = format!(
-        "  {:>6} {:>14} {:>15} {:>10} {:>12} {:>13} {:>13}\n",
-        "scale", "fitted mixes", "held-out mixes", "all cells", "9 of 10", "within 15 %", "within 30 %"
-    );
-    for score in scores {
-        let percent = |value: f64| format!("{value:.1} %");
-        let of = |cells: u32| format!("{cells} of {}", score.cells);
-        out.push_str(&format!(
-            "  {:>6} {:>14} {:>15} {:>10} {:>12} {:>13} {:>13}\n",
-            format!("1/{}", score.scale_divisor),
-            percent(score.fitted_percent),
-            percent(score.held_out_percent),
-            percent(score.median_percent),
-            percent(score.p90_percent),
-            of(score.within_15),
-            of(score.within_30)
-        ));
-    }
-    out
 }
 
 fn class(model: &Model) -> &'static str {

@@ -78,7 +78,7 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     let path = run.dir.join(IMPORTED);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
     let wrong = match kept {
-        Ok(bytes) if Digest::of(&bytes).to_string() == origin.sha256 => None,
+        Ok(bytes) if Digest::of(&bytes).is(&origin.sha256) => None,
         Ok(_) => Some("its SHA-256 differs".to_owned()),
         Err(error) => Some(error.to_string()),
     };

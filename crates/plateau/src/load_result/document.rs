@@ -5,8 +5,8 @@ use pts::response::Percentile;
 use record::{Ceiling, ClockFacts, Direction, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
 
+use super::part::{Part, per_second};
 use super::times::counted;
-use super::{Part, per_second};
 use crate::failure::Failure;
 
 /// fio's percentiles and one more, as I/Os beyond per million.

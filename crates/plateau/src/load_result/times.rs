@@ -6,7 +6,7 @@ use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 use stdx::units::grouped;
 
-use super::per_second;
+use super::part::per_second;
 
 /// The percentiles to print, as I/Os beyond per million: the most used of fio's defaults.
 const SHOWN: &[Percentile] = &[

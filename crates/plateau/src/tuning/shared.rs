@@ -13,7 +13,7 @@ use record::storage::Stored;
 use serde_json::json;
 use stdx::files::Unowned;
 
-use super::{is_undone, noted, written};
+use super::noted::{is_undone, noted, written};
 use crate::failure::{Done, Exit, Failure};
 use crate::state::{self, Host, Standing, State, StateFolder};
 use crate::{printer, undo};

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use drive::{Engine, Nowhere};
-use record::Workload;
 
+use super::contents;
+use super::pairs::{PAIRS, alternated, compared, paired, rehearsed};
 use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
-use super::{PAIRS, Row, contents, median, part};
+use crate::bench::results::{Row, median, part};
 
 /// Depth, limit in ns per I/O for the loop alone, and limit as a share of fio's time.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
@@ -44,41 +45,6 @@ pub fn file(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Runs both alternately; each goes first in every other pair.
-pub fn paired(
-    ours: impl FnMut() -> anyhow::Result<Sample>,
-    theirs: impl FnMut() -> anyhow::Result<Sample>,
-) -> anyhow::Result<Vec<(Sample, Sample)>> {
-    so_often(PAIRS, ours, theirs)
-}
-
-fn so_often(
-    count: usize,
-    mut ours: impl FnMut() -> anyhow::Result<Sample>,
-    mut theirs: impl FnMut() -> anyhow::Result<Sample>,
-) -> anyhow::Result<Vec<(Sample, Sample)>> {
-    let mut pairs = Vec::with_capacity(count);
-    for i in 0..count {
-        pairs.push(if i % 2 == 0 {
-            let first = ours()?;
-            (first, theirs()?)
-        } else {
-            let first = theirs()?;
-            (ours()?, first)
-        });
-    }
-    Ok(pairs)
-}
-
-/// Returns the medians of both, and the median of the ratios within pairs.
-pub fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64, f64) {
-    (
-        median(pairs.iter().map(|p| of(&p.0))),
-        median(pairs.iter().map(|p| of(&p.1))),
-        median(pairs.iter().map(|p| of(&p.0) / of(&p.1))),
-    )
-}
-
 fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64, f64, f64)) -> Row {
     Row {
         what,
@@ -107,18 +73,6 @@ fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
 
 fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
     rehearsed(way, &reads(depth))
-}
-
-/// Runs a workload that does no I/O.
-pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
-    let done = drive::rehearse(way, workload)?;
-    let ios = (done.segment.read.ios + done.segment.write.ios).max(1) as f64;
-    Ok(Sample {
-        cpu_ns: done.cpu_ns_per_io(),
-        user_ns: done.effort.user_ns as f64 / ios,
-        iops: done.segment.iops(),
-        all_ns: None,
-    })
 }
 
 /// Measures the loop alone, and the clock that it reads.
@@ -190,7 +144,7 @@ fn device(
         return Ok(());
     }
     let count = if depth == 1 { RATE_PAIRS } else { PAIRS };
-    let pairs = so_often(count, || Ok(target.measure(depth)?.0), || rivals.fio_tuned(&path, depth))?;
+    let pairs = alternated(count, || Ok(target.measure(depth)?.0), || rivals.fio_tuned(&path, depth))?;
     if is_zram {
         rows.push(share_row(cpu, ZRAM_OF_FIO, "fio tuned", compared(&pairs, |s| s.cpu_ns)));
     }

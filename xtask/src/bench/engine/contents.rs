@@ -5,10 +5,10 @@ use std::path::Path;
 use drive::Nowhere;
 use record::{DataPattern, Reducible, Regime, Workload};
 
-use super::cases::{compared, paired, rehearsed};
+use super::pairs::{PAIRS, compared, paired, rehearsed};
 use super::rivals::Rivals;
 use super::targets::{Target, reads};
-use super::{Row, median};
+use crate::bench::results::{Row, median};
 
 const DATA_GB_PER_SECOND: f64 = 25.0;
 /// Share of fio's rate. That rate is derived from the time that `refill_buffers` adds to a write without I/O.
@@ -71,7 +71,7 @@ fn costs() -> anyhow::Result<Vec<Row>> {
 pub fn checked_reads(target: &mut Target) -> anyhow::Result<Row> {
     target.stamp()?;
     let mut pairs = Vec::new();
-    for _ in 0..super::PAIRS {
+    for _ in 0..PAIRS {
         let checked = target.checked()?;
         pairs.push((checked, target.measure(1)?.0));
     }

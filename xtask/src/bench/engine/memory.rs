@@ -9,8 +9,8 @@ use drive::Nowhere;
 use record::{Until, Workload};
 
 use super::targets::reads;
-use crate::bench::Row;
 use crate::bench::host::resident_mib;
+use crate::bench::results::Row;
 
 const THREADS: u16 = 8;
 const DAY_SECONDS: u64 = 24 * 3600;

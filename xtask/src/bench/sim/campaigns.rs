@@ -6,8 +6,8 @@ use drive::{Armed, Flow, OpenOptions, Outcome};
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Workload};
 
-use crate::bench::Row;
 use crate::bench::host::thread_seconds;
+use crate::bench::results::Row;
 
 const ROUNDS: u32 = 25;
 /// Scale of the IOPS test, and its limit in seconds.

@@ -6,7 +6,7 @@ use nandsim::fit::{Deviation, Measured, Score, saturation_curve, simulate};
 use nandsim::{Load, MODELS, Model, Scale, Ssd, Until, VictimPolicy};
 use stdx::access::{Order, Span};
 
-use crate::bench::Row;
+use crate::bench::results::Row;
 
 const SPARE_PERCENT: [f64; 8] = [7.0, 10.0, 15.0, 20.0, 28.0, 40.0, 60.0, 100.0];
 const AMPLIFICATION_LIMIT_PERCENT: f64 = 2.5;

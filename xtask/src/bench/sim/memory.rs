@@ -5,8 +5,8 @@ use std::path::Path;
 use nandsim::{Load, Model, Scale, Ssd, Until};
 use stdx::access::{Order, Span};
 
-use crate::bench::Row;
 use crate::bench::host::resident_mib;
+use crate::bench::results::Row;
 
 const MODEL: &str = "nvme-tlc-2018";
 const LIMIT_MB_PER_GB: f64 = 2.2;

@@ -6,7 +6,7 @@ use nandsim::{Load, Model, Scale, Ssd, Until};
 use stdx::access::{Order, Span};
 
 use crate::bench::host::thread_seconds;
-use crate::bench::{Row, median};
+use crate::bench::results::{Row, median};
 
 /// Slices of each measurement.
 const SLICES: u64 = 7;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use record::{Entry, Event};
@@ -17,6 +17,7 @@ use serde_json::Value;
 use stdx::rng::split_mix;
 
 use super::disk::Disk;
+use crate::chore::Chore;
 use crate::kills::judge::{self, Fault, Found};
 
 const AT: &str = "/tmp/power";
@@ -51,33 +52,46 @@ struct Counts {
     faults: u64,
 }
 
-/// `power-inside FILE-SYSTEM TARGET TIMES SEED`: exits with 1 if a fault was found.
-pub fn run(_: &Path, arguments: &[String]) -> anyhow::Result<()> {
-    let [file_system, target, times, seed] = arguments else {
-        bail!("usage: power-inside FILE-SYSTEM TARGET TIMES SEED")
-    };
-    let (times, seed): (u64, u64) = (times.parse()?, seed.parse()?);
-    let name = format!("{file_system}, {}", if target == "simulated" { target } else { "a disk" });
-    let disk = Disk::make(file_system, Path::new(AT))?;
-    let mut trials = Trials::prepare(disk, target)?;
-    println!("{name}: a run takes {:.1} s", trials.took.as_secs_f64());
-    trials.lies_are_found_out()?;
-    let begun = Instant::now();
-    for index in 0..times {
-        for (fault, text) in trials.trial(index, times, seed).with_context(|| format!("trial {index}"))? {
-            println!("{name}, trial {index} (seed {seed}): {}: {text}", fault.name());
-            trials.counts.faults += 1;
+/// Run the part of `kills power` in the guest of vm-test; exits with 1 if a fault was found
+#[derive(clap::Args)]
+#[command(hide = true)]
+pub struct Inside {
+    /// File system of the library
+    file_system: String,
+    /// `simulated`, or a disk
+    target: String,
+    /// Power cuts
+    times: u64,
+    /// Seed of the trials
+    seed: u64,
+}
+
+impl Chore for Inside {
+    fn run(self, _: &Path) -> anyhow::Result<()> {
+        let Self { file_system, target, times, seed } = &self;
+        let (times, seed) = (*times, *seed);
+        let name = format!("{file_system}, {}", if target == "simulated" { target } else { "a disk" });
+        let disk = Disk::make(file_system, Path::new(AT))?;
+        let mut trials = Trials::prepare(disk, target)?;
+        println!("{name}: a run takes {:.1} s", trials.took.as_secs_f64());
+        trials.lies_are_found_out()?;
+        let begun = Instant::now();
+        for index in 0..times {
+            for (fault, text) in trials.trial(index, times, seed).with_context(|| format!("trial {index}"))? {
+                println!("{name}, trial {index} (seed {seed}): {}: {text}", fault.name());
+                trials.counts.faults += 1;
+            }
+            trials.clear()?;
         }
-        trials.clear()?;
+        let Counts { cuts, in_the_middle, before_a_run, lost_tails, lines, faults } = trials.counts;
+        println!(
+            "{name}: {cuts} power cuts, {in_the_middle} of them in the middle of a run or resumption, {before_a_run} before \
+             there was a run, {lost_tails} with a lost tail; {lines} displayed lines; {faults} faults ({:.0} s)",
+            begun.elapsed().as_secs_f64()
+        );
+        ensure!(faults == 0, "{faults} faults");
+        Ok(())
     }
-    let Counts { cuts, in_the_middle, before_a_run, lost_tails, lines, faults } = trials.counts;
-    println!(
-        "{name}: {cuts} power cuts, {in_the_middle} of them in the middle of a run or resumption, {before_a_run} before \
-         there was a run, {lost_tails} with a lost tail; {lines} displayed lines; {faults} faults ({:.0} s)",
-        begun.elapsed().as_secs_f64()
-    );
-    ensure!(faults == 0, "{faults} faults");
-    Ok(())
 }
 
 impl Trials {

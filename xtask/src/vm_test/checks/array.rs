@@ -3,11 +3,10 @@
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::SHORT;
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::guest::Guest;
 use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target, VIRTIO};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "array",

@@ -2,11 +2,10 @@
 
 use anyhow::{Context as _, ensure};
 
-use super::SHORT;
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::guest::{CONTENT, Guest};
 use crate::vm_test::hardware::{FLAW_BYTES, FLAWED};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "errors",

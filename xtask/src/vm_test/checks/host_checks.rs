@@ -2,9 +2,9 @@
 
 use anyhow::ensure;
 
+use crate::vm_test::check::{Check, Group};
 use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, VIRTIO};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "host-checks",

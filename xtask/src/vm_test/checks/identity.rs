@@ -3,11 +3,11 @@
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
+use crate::vm_test::check::{Check, Group};
 use crate::vm_test::hardware::{
     DISK_BYTES, NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, SCSI_4096, Target, VIRTIO,
 };
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "identity",

@@ -5,9 +5,9 @@
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
+use crate::vm_test::check::{Check, Group};
 use crate::vm_test::hardware::{PACE, PACED};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "known",

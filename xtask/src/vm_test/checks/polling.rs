@@ -3,10 +3,10 @@
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
+use crate::vm_test::check::{Check, Group};
 use crate::vm_test::hardware::{NVME_512, NVME_4096, Target, VIRTIO};
 use crate::vm_test::inside::READS;
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "polling",

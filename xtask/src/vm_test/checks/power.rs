@@ -2,10 +2,9 @@
 
 use anyhow::ensure;
 
-use super::SHORT;
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::NVME_512;
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "power",

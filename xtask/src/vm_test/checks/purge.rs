@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{
     NVME_512, NVME_4096, NVME_METADATA, NVME_SLOT, SATA, SCSI_512, Target, VIRTIO,
 };
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "purge",
@@ -183,7 +183,7 @@ fn named(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(NVME_SLOT)?;
     let identity = guest.identity(&device)?;
-    let short = super::SHORT;
+    let short = SHORT;
     let document = guest.json(&format!(
         "run tp-128 {device} --erase '{identity}' {short} --cell-seconds 0.02 --purge-method nvme-format-user"
     ))?;

@@ -2,9 +2,9 @@
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::vm_test::check::{Check, Group};
 use crate::vm_test::hardware::{LIBRARY, SATA, SCSI_512, Target, VIRTIO};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "refusals",

@@ -3,10 +3,9 @@
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::SHORT;
+use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::hardware::{NVME_SLOT, SATA, SCSI_512, Target};
 use crate::vm_test::lab::Lab;
-use crate::vm_test::{Check, Group};
 
 pub const GROUP: Group = Group {
     name: "write-cache",

@@ -11,9 +11,10 @@ use record::{Event, Note, RunFile, Segment};
 use serde_json::json;
 use stdx::units::{block_size, grouped};
 
-use super::{HELD_OUT_LIMIT, held_out, named, scores};
+use super::scores::{HELD_OUT_LIMIT, held_out, scores};
 use crate::cli::{Cli, SimFit};
 use crate::failure::{Done, Exit, Failure};
+use crate::models::named_model;
 use crate::summary::Summary;
 use crate::{output, places, printer};
 
@@ -194,14 +195,14 @@ fn start(
         model
     };
     if let Some(name) = &options.from {
-        let model = adapted(named(name)?);
+        let model = adapted(named_model(name)?);
         // The capacity is that of the run, which may be invalid for a model of another size.
         return Model::from_toml(&model.to_toml())
             .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
     }
     let mut best: Option<(f64, Model)> = None;
     for (name, _) in MODELS {
-        let Ok(model) = Model::from_toml(&adapted(named(name)?).to_toml()) else { continue };
+        let Ok(model) = Model::from_toml(&adapted(named_model(name)?).to_toml()) else { continue };
         let simulated = simulate(&model, scale, measured, ROUNDS.0);
         let error = Score::of(measured, &simulated.iops, scale.divisor()).fitted_percent;
         printer::tell_line(&format!("as {name}: {error:.1} % off"));

@@ -1,0 +1,6 @@
+//! What is released, and where it is built.
+
+/// Name of the program, its package and its files.
+pub const NAME: &str = "plateau";
+/// Build directory, relative to the workspace root.
+pub const FOLDER: &str = "target/dist";

@@ -1,0 +1,116 @@
+//! A trial, and what trials have in common: programs with a time limit, and the use of Plateau as a new user would.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::program::TARGET;
+use crate::release::Release;
+
+/// The release under test.
+pub struct Ground {
+    /// Directory of the release files.
+    pub folder: PathBuf,
+    pub release: Release,
+}
+
+/// A test of one file.
+pub struct Trial {
+    /// Name that `--try FILTER` matches.
+    pub name: &'static str,
+    /// Required programs, and the Debian packages that provide them.
+    pub needs: &'static [(&'static str, &'static str)],
+    /// Whether it requires root.
+    pub root: bool,
+    pub run: fn(&Ground) -> anyhow::Result<()>,
+}
+
+/// Timeout for any program that a trial starts.
+const LONGEST_SECONDS: &str = "900";
+/// Reports whether io_uring is disabled; absent in kernels without this setting.
+const URING_DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
+
+/// Returns a command that is killed after [`LONGEST_SECONDS`].
+pub fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=10", LONGEST_SECONDS]).arg(name).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command and returns its standard output; an error if it fails.
+pub fn output(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("{command:?} ended with {}\n{out}{errors}", output.status);
+    }
+    Ok(out)
+}
+
+/// Clears the environment of the command, except for fixed PATH and HOME.
+pub fn bare(command: &mut Command) -> &mut Command {
+    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/tmp")
+}
+
+/// Returns a command that runs `name` in a chroot at `root`, in its own mount and PID namespaces, with `/proc` and
+/// `/sys` mounted as in a container.
+pub fn inside(root: &Path, name: &str) -> Command {
+    let mut command = program("unshare");
+    command.args(["--mount", "--pid", "--fork", "--kill-child"]);
+    command.arg(format!("--mount-proc={}", root.join("proc").display()));
+    command
+        .args(["sh", "-c", "mount --rbind /sys \"$1/sys\" && exec chroot \"$@\"", "sh"])
+        .arg(root)
+        .arg(name);
+    bare(&mut command);
+    command
+}
+
+/// Uses the program as a new user would. `start` returns a
+/// command that runs it; `scratch` is a file that it may create.
+pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) -> anyhow::Result<()> {
+    let version = output(start().arg("--version"))?;
+    check_version(&version, &ground.release)?;
+    let demo = output(start().arg("demo"))?;
+    ensure!(demo.contains("steady state in rounds"), "plateau demo printed no verdict:\n{demo}");
+    let words = ["load", scratch, "--size", "16MiB", "--rw", "randwrite", "--iodepth", "8"];
+    let load = output(start().args(words).args(["--ioengine", "io_uring", "--runtime", "1", "--time_based"]));
+    match std::fs::read_to_string(URING_DISABLED).unwrap_or_default().trim() {
+        "" | "0" => {
+            ensure!(load.as_ref().is_ok_and(|text| text.contains("engine io_uring")), "io_uring: {load:?}")
+        }
+        value => println!(
+            "  io_uring was not tried: this kernel has it switched off ({URING_DISABLED} is {value})"
+        ),
+    }
+    Ok(())
+}
+
+pub fn check_version(said: &str, release: &Release) -> anyhow::Result<()> {
+    let expected = format!("plateau {}\ncommit: {}\ntarget: {TARGET}\n", release.version, release.commit);
+    ensure!(said == expected, "plateau --version printed\n{said}and not\n{expected}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_other_commits_and_failing_programs_are_found() {
+        let release = crate::release::tests::example();
+        let said = format!("plateau 0.1.0\ncommit: {}\ntarget: {TARGET}\n", release.commit);
+        assert!(check_version(&said, &release).is_ok());
+        assert!(check_version(&said.replace("commit: 0", "commit: 1"), &release).is_err());
+        assert!(check_version(&said.replace("musl", "gnu"), &release).is_err());
+        assert!(
+            output(program("sh").args(["-c", "echo why >&2; exit 3"]))
+                .unwrap_err()
+                .to_string()
+                .contains("why")
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! A benchmark, and its results as a table.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+
+/// The arguments of a benchmark; their documentation is its help.
+pub trait Measured: clap::Args {
+    /// Measures in the workspace at `root`, with a scratch directory.
+    fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results>;
+}
+
+/// A line of the table of benchmarks.
+pub struct Benchmark {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Whether it measures code linked into xtask itself, which then must be optimised.
+    pub of_this_program: bool,
+    /// Defines its arguments.
+    pub arguments: fn(clap::Command) -> clap::Command,
+    /// Runs it. Arguments: the workspace root, a scratch directory, and the arguments after its name.
+    pub run: fn(&Path, &Path, &ArgMatches) -> anyhow::Result<Results>,
+}
+
+impl Benchmark {
+    /// Returns the line of a benchmark.
+    pub const fn of<M: Measured>(name: &'static str, of_this_program: bool) -> Self {
+        let run = |root: &Path, folder: &Path, matches: &ArgMatches| {
+            M::from_arg_matches(matches)?.run(root, folder)
+        };
+        Self { name, of_this_program, arguments: M::augment_args, run }
+    }
+}
+
+/// Results of a benchmark.
+pub struct Results {
+    pub rows: Vec<Row>,
+    /// Conditions of the measurement.
+    pub how: String,
+}
+
+/// One line of the table.
+pub struct Row {
+    /// The measured quantity.
+    pub what: String,
+    /// The target; empty for a figure without one.
+    pub target: String,
+    /// The result, formatted.
+    pub measured: String,
+    /// The result as a number, and its upper limit. Rates are inverted, so that smaller is better.
+    pub value: f64,
+    pub limit: Option<f64>,
+    /// Value at the best quartile of the pairs, for rates that other load on the host disturbs.
+    pub best_quarter: Option<f64>,
+}
+
+/// How a result compares with its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Stated,
+    Met,
+    /// Missed, but by less than the scatter of the pairs.
+    Level,
+    Missed,
+}
+
+impl Row {
+    pub fn verdict(&self) -> Verdict {
+        match (self.limit, self.best_quarter) {
+            (None, _) => Verdict::Stated,
+            (Some(limit), _) if self.value <= limit => Verdict::Met,
+            (Some(limit), Some(best)) if best <= limit => Verdict::Level,
+            _ => Verdict::Missed,
+        }
+    }
+
+    /// Returns a row without a target.
+    pub fn stated(what: impl Into<String>, measured: String, value: f64) -> Self {
+        Self { what: what.into(), target: String::new(), measured, value, limit: None, best_quarter: None }
+    }
+}
+
+impl Verdict {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stated => "",
+            Self::Met => "met",
+            Self::Level => "level",
+            Self::Missed => "MISSED",
+        }
+    }
+}
+
+/// Returns the median; for an even number of values, the mean of the two in the middle.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    part(values, 0.5)
+}
+
+/// Returns the quantile `part` (0 to 1), interpolated linearly; NaN without values.
+pub fn part(values: impl IntoIterator<Item = f64>, part: f64) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = part * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    sorted[below] + (sorted[above] - sorted[below]) * place.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_do_not_mind_the_order() {
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median([]).is_nan());
+    }
+
+    #[test]
+    fn quarters_lie_between_values() {
+        assert_eq!(part([4.0, 1.0, 3.0, 2.0, 5.0], 0.25), 2.0);
+        assert_eq!(part([1.0, 2.0], 0.75), 1.75);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_not_met() {
+        let row = |value, best_quarter| Row {
+            limit: Some(1.0),
+            best_quarter,
+            ..Row::stated("", String::new(), value)
+        };
+        assert_eq!(row(1.0, None).verdict(), Verdict::Met);
+        assert_eq!(row(1.1, None).verdict(), Verdict::Missed);
+        assert_eq!(row(f64::NAN, Some(f64::NAN)).verdict(), Verdict::Missed);
+        assert_eq!(row(1.1, Some(0.9)).verdict(), Verdict::Level);
+        assert_eq!(row(1.1, Some(1.05)).verdict(), Verdict::Missed);
+        assert_eq!(Row::stated("", String::new(), 7.0).verdict(), Verdict::Stated);
+    }
+}

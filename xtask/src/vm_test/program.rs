@@ -1,0 +1,21 @@
+//! Programs of the host: run to completion, or stopped.
+
+use std::process::{Child, Command, Output};
+
+use anyhow::{Context as _, bail};
+
+/// Runs a program to completion; on failure the error contains its last message.
+pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().with_context(|| format!("cannot start {name}"))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    bail!("{name}: {}: {}", output.status, said.trim().lines().last().unwrap_or_default())
+}
+
+pub fn stop(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
