@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drive::{DriveError, Tuning};
+use device::{DriveError, Tuning};
 use plateau::state::{Host, Standing, State, StateFolder};
 use plateau::tuning::{self, Tuned, Tuner};
 use plateau::write_cache::{self, Cached, Changed};

@@ -1,6 +1,6 @@
 //! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
-//! The real test (`pts`) runs on the real engine (`drive`); before or after every cell fio runs the same workload. So
+//! The real test (`pts`) runs on the real engine (`engine`); before or after every cell fio runs the same workload. So
 //! both find the drive in the same state and under the same disturbances, and the compared figures are those that a
 //! report would contain.
 
@@ -13,7 +13,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
-use drive::{Armed, Flow, OpenOptions, Outcome};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome};
 use idleness::idle_share_during;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
@@ -41,7 +42,7 @@ pub fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         return again_optimised(root, arguments);
     }
-    let mut armed = drive::open(&options.target, &options.open)?.arm(options.erase.as_deref())?;
+    let mut armed = device::open(&options.target, &options.open)?.arm(options.erase.as_deref())?;
     let profile = Profile::named("pts-e-1.0").map_err(anyhow::Error::msg)?;
     let cell_ns = (options.seconds * SECOND_NS as f64) as u64;
     let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };

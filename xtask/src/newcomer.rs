@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn the_copy_knows_only_what_it_has() {
         let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[workspace.dependencies]\n\
-                    pts = { path = \"crates/pts\" }\ndrive = { path = \"crates/drive\" }\nserde = \"1\"\n";
+                    pts = { path = \"crates/pts\" }\ndevice = { path = \"crates/device\" }\nserde = \"1\"\n";
         let copy = manifest(text).unwrap();
         assert!(copy.contains("[workspace.dependencies.pts]") || copy.contains("pts = "), "{copy}");
-        assert!(copy.contains("serde") && !copy.contains("drive") && !copy.contains("xtask"), "{copy}");
+        assert!(copy.contains("serde") && !copy.contains("device") && !copy.contains("xtask"), "{copy}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use drive::{Armed, Drive, PurgeOptions};
+use device::{Armed, Drive, PurgeOptions};
 use nandsim::{Faults, Scale};
 use pts::Profile;
 use record::{
@@ -37,7 +37,7 @@ pub fn perform(library: Option<&Path>, mut wanted: Wanted, options: &Run) -> Don
     let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, &options.erase, &options.handling)?;
     if file.target.simulated.is_none() {
-        file.ceiling = Some(drive::quick_ceiling()?);
+        file.ceiling = Some(engine::quick_ceiling()?);
     }
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
     printer::notice(&announcement(&run.file));
@@ -138,7 +138,7 @@ impl Being {
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     undo::warn_of_untrusted(library, &state);
-    for done in drive::dissolve_left_over(&state, erase) {
+    for done in device::dissolve_left_over(&state, erase) {
         match done {
             Ok(done) => printer::tell_line(&done),
             Err(error) => printer::tell_line(&format!("warning: {error}")),
@@ -151,7 +151,7 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
 pub fn prepare(wanted: Wanted, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let settings = settings::changed(wanted.profile.settings(wanted.seed), &wanted.changes).map_err(usage)?;
-    let drive = drive::open(&wanted.target, &wanted.open)?;
+    let drive = device::open(&wanted.target, &wanted.open)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
         id: id_of(&being.letters, &name_of(&wanted.tests), &wanted.target),

@@ -1,6 +1,6 @@
 //! How I/Os are submitted to the kernel: from the command line to `run.json`, and from there to the drive.
 
-use drive::{Engine, Polling};
+use engine::{Engine, Polling};
 use record::Driving;
 
 use crate::{cli, fio};

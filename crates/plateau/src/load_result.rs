@@ -4,7 +4,7 @@ mod document;
 mod times;
 mod words;
 
-use drive::Findings;
+use engine::VerifyReport;
 use record::{ClockFacts, Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, count_of, grouped};
 
@@ -20,7 +20,7 @@ pub struct Part {
     /// The target of its I/Os.
     pub target: TargetFacts,
     pub segments: Vec<Segment>,
-    pub findings: Option<Findings>,
+    pub findings: Option<VerifyReport>,
     pub notes: Vec<String>,
 }
 
@@ -262,9 +262,9 @@ mod tests {
             host: Some(host),
         };
         let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
-        let open = drive::OpenOptions { size_bytes: Some(1 << 30), ..drive::OpenOptions::default() };
+        let open = device::OpenOptions { size_bytes: Some(1 << 30), ..device::OpenOptions::default() };
         let target =
-            drive::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
+            device::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
         Part { name: "job".into(), target, segments: vec![segment], findings: None, notes: Vec::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drive::OpenOptions;
+use device::OpenOptions;
 use pts::plan::PlanSettings;
 use pts::{Plan, Preset, Profile, Test};
 use record::{CacheChoice, Driving, Handling, Labels, Placement, PlanFacts};

@@ -8,6 +8,7 @@
 mod amounts;
 mod check;
 mod columns_wire;
+pub mod errno;
 mod event;
 mod histogram_wire;
 mod host;

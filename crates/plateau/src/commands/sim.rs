@@ -25,7 +25,7 @@ pub fn run(cli: &Cli, action: &Sim) -> Done {
 /// Returns a built-in model, or the model in a file whose name ends in `.toml`.
 fn named(name: &str) -> Done<Model> {
     let name = models::model("", name)?;
-    drive::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
+    device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
 fn list(cli: &Cli) -> Done {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drive::{Engine, Nowhere};
+use engine::{Engine, Nowhere};
 use record::Workload;
 
 use super::rivals::{Rivals, Sample};
@@ -111,7 +111,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
 
 /// Runs a workload that does no I/O.
 pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
-    let done = drive::rehearse(way, workload)?;
+    let done = engine::rehearse(way, workload)?;
     let ios = (done.segment.read.ios + done.segment.write.ios).max(1) as f64;
     Ok(Sample {
         cpu_ns: done.cpu_ns_per_io(),
@@ -123,7 +123,7 @@ pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
 
 /// Measures the loop alone, and the clock that it reads.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
-    let clock_ns = drive::ceiling()?.clock.cost_ns;
+    let clock_ns = engine::ceiling()?.clock.cost_ns;
     let mut rows = vec![Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns)];
     for &(depth, limit_ns, share) in NULL {
         let what = format!("null, histogram on, QD{depth}: CPU per I/O");
