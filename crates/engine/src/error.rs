@@ -7,7 +7,7 @@ use std::io;
 use record::errno::{cause, name, reason};
 use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
 
-use crate::placement::PlacementError;
+use crate::placement::error::PlacementError;
 
 /// A load failed, or is impossible.
 #[derive(Debug, thiserror::Error)]

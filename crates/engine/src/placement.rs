@@ -5,6 +5,8 @@
 //! while at least one CPU is left for everything else.
 
 mod divide;
+pub(crate) mod error;
+mod processor;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,58 +17,13 @@ use record::{PathRemark, Placement};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::EngineError;
+pub use error::{CpuListError, PlacementError};
+use processor::Processor;
 
 /// Value of `cpus_allowed` that disables pinning.
 const ALL: &str = "all";
 /// Mount point of sysfs on this host.
 pub(crate) const SYS: &str = "/sys";
-
-/// A list of CPUs cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CpuListError {
-    /// This part is neither a number nor a range.
-    #[error("'{0}' is not a number or a range such as 0-3")]
-    Part(String),
-    /// The end of this range precedes its start.
-    #[error("'{0}' is reversed")]
-    Reversed(String),
-}
-
-/// Threads cannot be placed as requested.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlacementError {
-    /// The list cannot be read.
-    #[error("{option} '{text}': {source}")]
-    List {
-        /// Name of the setting.
-        option: &'static str,
-        /// Its value.
-        text: String,
-        /// What is wrong with it.
-        source: CpuListError,
-    },
-    /// This process cannot use a CPU or node of the list.
-    #[error("{option} '{text}': this process cannot use {number}; available: {available}")]
-    Unavailable {
-        /// Name of the setting.
-        option: &'static str,
-        /// Its value.
-        text: String,
-        /// Number of the CPU or node.
-        number: u32,
-        /// The available ones.
-        available: String,
-    },
-}
-
-/// A CPU that this process may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Processor {
-    number: u32,
-    /// The lowest-numbered CPU of its core.
-    core: u32,
-    node: u32,
-}
 
 /// The CPUs of the host, and which of them a load may use.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Processor;
+use super::processor::Processor;
 
 /// Assigns cores to targets in turn, near the target if possible; all CPUs of a core go to the same target.
 /// With `leave_one` and more cores than targets, the first core is left out, because much of the kernel's own

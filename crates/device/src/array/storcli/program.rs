@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// `storcli` or `perccli` in an environment.
 #[derive(Debug)]
-pub(in crate::array) struct StorCli<O> {
+pub(crate) struct StorCli<O> {
     pub(super) outside: O,
     kind: Program,
     pub(super) adapter: u32,
@@ -33,7 +33,7 @@ pub(in crate::array) struct StorCli<O> {
 }
 
 impl<O: Outside> StorCli<O> {
-    pub(in crate::array) fn new(outside: O, kind: Program, adapter: u32) -> Self {
+    pub(crate) fn new(outside: O, kind: Program, adapter: u32) -> Self {
         Self { outside, kind, adapter, program: None }
     }
 
@@ -84,14 +84,14 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Queries the controller itself.
-    pub(in crate::array) fn adapter(&mut self) -> Result<(Adapter, Answer), DriveError> {
+    pub(crate) fn adapter(&mut self) -> Result<(Adapter, Answer), DriveError> {
         let path = self.controller();
         let answer = self.demand(&[&path, "show"], &format!("querying the controller {path}"))?;
         Ok((answer.adapter(), answer))
     }
 
     /// Queries the drive at an address, which must have this serial number.
-    pub(in crate::array) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, DriveError> {
+    pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, DriveError> {
         let answer = self.demand(&[address, "show", "all"], &format!("querying the drive {address}"))?;
         let Some(drive) = answer.drive(address) else {
             return Err(DriveError::Unusable(format!(
@@ -221,7 +221,7 @@ impl<O: Outside> StorCli<O> {
 }
 
 /// Returns what forbids using a drive; only unconfigured drives are used.
-pub(in crate::array) fn refusal_of(drive: &Behind) -> Option<Refusal> {
+pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     let why = match (drive.state.as_str(), drive.group.as_str()) {
         ("UGood", "F") => {
             "unconfigured, but contains the configuration of another controller (foreign)".into()
